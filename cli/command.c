@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/duration.h"
+#include "base/duration.h"
 #include "cli/doctor/findings.h"
 #include "base/jobid.h"
 
@@ -203,7 +203,7 @@ static int be_patient(struct mcast *handle, const char *text, struct mcast_error
     int64_t ms = 0;
     if (command_number(text, PATIENCE_MAX_S, &seconds))
         ms = (int64_t)seconds * 1000;
-    else if (!duration_parse_ms(text, &ms) || ms > PATIENCE_MAX_S * 1000LL)
+    else if ((ms = duration_parse(text, DURATION_DAYS, PATIENCE_MAX_S * 1000LL)) == 0)
         ms = -1;
     if (ms >= 0)
         return mcast_set_patience(handle, (unsigned)ms, tell_of_wait, NULL, error);

@@ -1,15 +1,103 @@
 #include "hook/cleanup.h"
 
+#include "client/mcast.h"
 #include "hook/fabric.h"
-#include "hook/viabroker.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 enum {
-    BROKER_LIMIT_MS = 5000, /* while there is somebody else to ask */
+    BROKER_LIMIT_MS = 5000, /* if the fabric manager can be asked, too */
+    WAIT_MAX_MS = 60000,    /* of mcast_cleanup */
     PAUSE_FIRST_MS = 250,
     PAUSE_MAX_MS = 4000,
 };
 
-/* A broker that hangs leaves time to do it without it. */
+/* ---- By the broker ---- */
+
+static bool error_is(const struct mcast_error *error, const char *word)
+{
+    return strcmp(error->word, word) == 0;
+}
+
+static enum outcome judge_broker_error(const struct mcast_error *error)
+{
+    if (error->code != MCAST_REFUSED)
+        return OUTCOME_ABSENT;
+    if (error_is(error, "reservation-over")) /* with all of its steps */
+        return OUTCOME_DONE;
+    if (error_is(error, "pending"))
+        return OUTCOME_PENDING;
+    if (error_is(error, "too-many-cleanups")) /* at the fabric manager we would be no less */
+        return OUTCOME_LATER;
+    /* What it says of the step is a no; who it takes us for is its own affair: it may have lost its
+     * ledger, and the fabric manager knows its tokens better. */
+    return error->status == 403 || error->status == 422 ? OUTCOME_REFUSED : OUTCOME_ABSENT;
+}
+
+/* wait_ms: for the trees to be gone; 0: it is DONE when the broker has accepted. limit_ms: for the
+ * calls besides. */
+static enum outcome clean_by_broker(const struct surroundings *s, bool below, int64_t limit_ms,
+                                    int64_t wait_ms, struct error *err)
+{
+    struct mcast *handle = NULL;
+    struct mcast_error error = {0};
+    const unsigned limit = limit_ms > 0 ? (unsigned)limit_ms : 1;
+    const unsigned wait = (unsigned)(wait_ms < WAIT_MAX_MS ? wait_ms : WAIT_MAX_MS);
+    int rc = mcast_open(&handle, s->broker_url, &error);
+    if (rc == 0)
+        rc = mcast_set_timeout(handle, limit, &error);
+    if (rc == 0)
+        rc = mcast_set_token(handle, secret_expose(s->broker_token), &error);
+    if (rc == 0)
+        rc = mcast_cleanup(handle, s->step, below ? MCAST_BELOW : 0, wait, NULL, &error);
+    mcast_close(handle);
+    if (rc == 0)
+        return OUTCOME_DONE;
+    (void)error_set(err, rc == MCAST_REFUSED ? ERROR_REFUSED : ERROR_IO, "the broker: %.280s",
+                    error.text);
+    return judge_broker_error(&error);
+}
+
+/* ---- At the fabric manager ---- */
+
+/* The whole path of a file beside the program, so that no environment variable selects the file. */
+static bool path_beside_program(char path[static PATH_MAX], const char *file)
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX);
+    if (length <= 0 || length >= PATH_MAX)
+        return false;
+    path[length] = '\0';
+    char *name = strrchr(path, '/') + 1;
+    size_t size = PATH_MAX - (size_t)(name - path);
+    return (size_t)snprintf(name, size, "%s", file) < size;
+}
+
+/* If the object cannot be opened, that is final: it will not be there later either. */
+static enum outcome clean_by_fabric(const struct surroundings *s, bool below,
+                                    const struct deadline *deadline, struct error *err)
+{
+    char path[PATH_MAX];
+    fabric_fn *clean;
+    const bool found = path_beside_program(path, FABRIC_OBJECT);
+    void *object = found ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *symbol = object ? dlsym(object, FABRIC_SYMBOL) : NULL;
+    if (!symbol) {
+        const char *why = found ? dlerror() : "/proc does not show this program's path";
+        (void)error_set(err, ERROR_IO, FABRIC_OBJECT " cannot be opened: %.200s",
+                        why ? why : "no reason is given");
+        return OUTCOME_REFUSED;
+    }
+    memcpy(&clean, &symbol, sizeof clean); /* ISO C has no cast for it */
+    return clean(s, below, deadline, err);
+}
+
+/* ---- Both ---- */
+
+/* A broker that does not answer leaves time to do it without the broker. */
 static enum outcome ask_broker(const struct surroundings *s, const struct cleanup *cleanup,
                                const struct deadline *deadline, struct error *err)
 {
@@ -20,7 +108,7 @@ static enum outcome ask_broker(const struct surroundings *s, const struct cleanu
         limit /= 2;
     else if (s->trees_url)
         limit = BROKER_LIMIT_MS;
-    return viabroker_clean(s, cleanup->below, limit, wait, err);
+    return clean_by_broker(s, cleanup->below, limit, wait, err);
 }
 
 static enum outcome ask_once(const struct surroundings *s, const struct cleanup *cleanup,
@@ -34,7 +122,7 @@ static enum outcome ask_once(const struct surroundings *s, const struct cleanup 
         *err = broker;
         return outcome;
     }
-    outcome = fabric_clean(s, cleanup->below, deadline, err);
+    outcome = clean_by_fabric(s, cleanup->below, deadline, err);
     if (outcome != OUTCOME_DONE && s->broker)
         (void)error_prefix(err, "%.140s", broker.text);
     return outcome;

@@ -1,9 +1,165 @@
-/* Of the shared object: where it begins. */
-
 #include "hook/fabric.h"
-#include "hook/viafabric.h"
+
+#include "base/steppath.h"
+#include "fmapi/wire/baseurl.h"
+#include "fmapi/wire/decode.h"
+#include "fmapi/wire/exchange.h"
+#include "fmapi/wire/jobsteps.h"
 
 #include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The calls to one fabric manager, over one connection. */
+struct connection {
+    const struct surroundings *surroundings;
+    const struct deadline *deadline;
+    char *base; /* of all URLs */
+    struct transport_options options;
+    struct credential *credential;
+    CURLSH *share;
+    bool trees_only; /* the token does not open a step as a whole */
+    struct error *err;
+};
+
+static enum outcome judge_answer(struct connection *connection, enum fmcall_outcome outcome,
+                                 const char *words)
+{
+    if (outcome == FM_OK || outcome == FM_GONE)
+        return OUTCOME_DONE;
+    (void)error_set(connection->err, ERROR_REFUSED, "the fabric manager: %.280s", words);
+    return outcome == FM_REFUSED || outcome == FM_DENIED ? OUTCOME_REFUSED : OUTCOME_ABSENT;
+}
+
+/* One call; decoded must be released. */
+static enum outcome perform_call(struct connection *connection, enum fmcall_kind kind,
+                                 const char *step, unsigned tree, struct decoded *decoded)
+{
+    const struct surroundings *s = connection->surroundings;
+    struct secrets secrets = {0};
+    struct request request;
+    *decoded = (struct decoded){0};
+    if (request_step(&request, connection->base, kind, s->job, step, tree) < 0)
+        return judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+    struct exchange *exchange =
+        exchange_create(&connection->options, connection->share, &request, connection->credential,
+                        deadline_left(connection->deadline));
+    enum outcome outcome = OUTCOME_ABSENT;
+    if (exchange) {
+        const struct transport_answer answer = exchange_perform(exchange);
+        credential_add_secrets(connection->credential, &secrets);
+        if (answer.end == TRANSPORT_ANSWERED) {
+            decode_call(decoded, kind, true, answer.status, answer.body, answer.length, &secrets);
+            outcome = judge_answer(connection, decoded->outcome, decoded->words);
+        } else {
+            outcome = judge_answer(connection, FM_UNREACHED, answer.words);
+        }
+    } else {
+        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+    }
+    exchange_destroy(exchange);
+    request_release(&request);
+    return outcome;
+}
+
+/* A call whose answer has no content. */
+static enum outcome call_for_outcome(struct connection *connection, enum fmcall_kind kind,
+                                     const char *step, unsigned tree)
+{
+    struct decoded decoded;
+    enum outcome outcome = perform_call(connection, kind, step, tree, &decoded);
+    decoded_release(&decoded);
+    return outcome;
+}
+
+static enum outcome end_step(struct connection *connection, const char *step)
+{
+    enum outcome outcome = OUTCOME_REFUSED;
+    if (!connection->trees_only)
+        outcome = call_for_outcome(connection, FMCALL_END_STEP, step, 0);
+    connection->trees_only |= outcome == OUTCOME_REFUSED;
+    return outcome;
+}
+
+/* As a whole, or tree by tree where the token does not open more. */
+static enum outcome end_listed(struct connection *connection, const struct fmcall_step *listed)
+{
+    enum outcome worst = end_step(connection, listed->step);
+    if (worst != OUTCOME_REFUSED)
+        return worst;
+    worst = OUTCOME_DONE;
+    for (size_t i = 0; i < listed->tree_count && worst < OUTCOME_LATER; i++) {
+        enum outcome outcome =
+            call_for_outcome(connection, FMCALL_END_TREE, NULL, listed->trees[i]);
+        worst = outcome > worst ? outcome : worst;
+    }
+    return worst;
+}
+
+static enum outcome end_all_listed(struct connection *connection, bool below,
+                                   const struct fmcall_steps *steps)
+{
+    const char *scope = connection->surroundings->step;
+    enum outcome worst = OUTCOME_DONE;
+    for (size_t i = 0; steps && i < steps->count && worst < OUTCOME_LATER; i++) {
+        const struct fmcall_step *listed = &steps->steps[i];
+        if (below ? !steppath_within(listed->step, scope) : strcmp(listed->step, scope) != 0)
+            continue;
+        enum outcome outcome = end_listed(connection, listed);
+        worst = outcome > worst ? outcome : worst;
+    }
+    return worst;
+}
+
+/* What the token lets us see decides how far we get. */
+static enum outcome end_visible_steps(struct connection *connection, bool below)
+{
+    const char *scope = connection->surroundings->step;
+    struct decoded decoded;
+    enum outcome outcome = perform_call(connection, FMCALL_STEPS, NULL, 0, &decoded);
+    if (outcome == OUTCOME_DONE) {
+        outcome = end_all_listed(connection, below, jobsteps_list(decoded.steps));
+    } else if (outcome == OUTCOME_REFUSED && below) {
+        outcome = end_step(connection, scope);
+        if (outcome == OUTCOME_DONE) {
+            (void)error_set(connection->err, ERROR_REFUSED,
+                            "the fabric manager does not show this token which steps are below; "
+                            "only the step itself is cleaned up");
+            outcome = OUTCOME_REFUSED;
+        }
+    }
+    decoded_release(&decoded);
+    return outcome;
+}
+
+static enum outcome clean_step(const struct surroundings *s, bool below,
+                               const struct deadline *deadline, struct error *err)
+{
+    enum outcome outcome = OUTCOME_REFUSED;
+    struct connection connection = {
+        .surroundings = s,
+        .deadline = deadline,
+        .options = {.verify = s->verify, .bare = true, .parallel = 1},
+        .credential = credential_session(s->session_token),
+        .share = curl_share_init(),
+        .err = err,
+    };
+    connection.base = baseurl_of_trees(s->trees_url, err);
+    if (!connection.base)
+        goto done;
+    exchange_ca(&connection.options, s->cacert);
+    if (connection.share) /* without it each call has a connection of its own */
+        (void)curl_share_setopt(connection.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+    if (!below)
+        outcome = end_step(&connection, s->step);
+    if (outcome == OUTCOME_REFUSED)
+        outcome = end_visible_steps(&connection, below);
+done:
+    (void)curl_share_cleanup(connection.share);
+    credential_drop(connection.credential);
+    free(connection.base);
+    return outcome;
+}
 
 extern fabric_fn mcast_cleanup_fabric;
 
@@ -12,10 +168,10 @@ mcast_cleanup_fabric(const struct surroundings *surroundings, bool below,
                      const struct deadline *deadline, struct error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        (void)error_set(err, ERROR_IO, "libcurl cannot be made ready");
+        (void)error_set(err, ERROR_IO, "libcurl cannot be initialized");
         return OUTCOME_REFUSED;
     }
-    enum outcome outcome = viafabric_clean(surroundings, below, deadline, err);
+    enum outcome outcome = clean_step(surroundings, below, deadline, err);
     curl_global_cleanup();
     return outcome;
 }

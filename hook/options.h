@@ -20,8 +20,6 @@ enum options_end {
     OPTIONS_MISUSED,  /* said on standard error, in one line */
 };
 
-extern const char options_usage[];
-
 /* Fills options whatever is returned: strict is known even where something else is wrong. */
 enum options_end options_read(struct options *options, int argc, char **argv);
 

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* What the environment says: whose step it is, whom to ask, and with which token (F19). */
+/* What the environment says: which step, which services to ask, and with which token (F19). */
 
 struct surroundings {
     char step[STEP_ID_MAX + 1]; /* steppath_valid */
@@ -25,14 +25,10 @@ struct surroundings {
     struct error no_fabric; /* why it cannot be asked, in words */
 };
 
-/* getenv, or what a test has instead. Strings stay its own. */
-typedef const char *surroundings_get_fn(const char *name);
-
-/* Reads what is there; step NULL: that of the environment. Asks nobody, and needs no library but
- * libc: whoever called the hook waits for it. Borrows the strings. 0; ERROR_NOT_FOUND when
- * there is nothing of a job with hardware collectives, which is nothing wrong; ERROR_INVALID with
- * what is missing or wrong, and no secret. */
-int surroundings_read(struct surroundings *surroundings, surroundings_get_fn *get, const char *step,
-                      struct error *err);
+/* Reads the environment; step NULL: the environment's. Sends nothing, and needs no library but
+ * libc: the caller of the hook waits for it. Borrows the strings. 0; ERROR_NOT_FOUND: there is no
+ * job with hardware collectives, which is not a fault; ERROR_INVALID with what is missing or wrong,
+ * and no secret. */
+int surroundings_read(struct surroundings *surroundings, const char *step, struct error *err);
 
 #endif

@@ -1,5 +1,7 @@
 #include "mock-cxi/value.h"
 
+#include "base/duration.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -20,19 +22,11 @@ int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, st
 
 int value_duration(const char *text, int64_t *ms, struct error *err)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (isdigit((unsigned char)text[0]) && !errno && !strcmp(end, units[i].unit) &&
-            number <= (unsigned long long)(INT64_C(365) * 24 * 3600000 / units[i].ms)) {
-            *ms = (int64_t)number * units[i].ms;
-            return 0;
-        }
+    const int64_t value = duration_parse(text, 0, 365 * DURATION_DAY_MS);
+    if (value >= 0) {
+        *ms = value;
+        return 0;
+    }
     return error_set(err, ERROR_INVALID, "'%s' is not a time such as 200ms, 5s, 5m or 1h", text);
 }
 

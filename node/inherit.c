@@ -14,7 +14,7 @@ struct list {
     char words[LIST_MAX][WORD_SIZE];
 };
 
-static bool split(struct list *list, const char *text)
+static bool split_list(struct list *list, const char *text)
 {
     *list = (struct list){0};
     for (;;) {
@@ -39,24 +39,25 @@ static bool read_number(const char *text, int base, unsigned long max, unsigned 
     return !*end && !errno && value <= max;
 }
 
-static int wrong(struct error *err, enum variables_name name, const char *value, const char *what)
+static int cannot_inherit(struct error *err, enum variables_name name, const char *value,
+                          const char *what)
 {
     return error_set(err, ERROR_INVALID, "%s=%.100s cannot be inherited: %s", variables_names[name],
                      value, what);
 }
 
-static int take_vnis(struct variables *variables, const char *value, struct error *err)
+static int inherit_vnis(struct variables *variables, const char *value, struct error *err)
 {
     struct list list;
-    if (!split(&list, value) || list.count > CXI_SVC_MAX_VNIS)
-        return wrong(err, VARIABLES_VNIS, value, "it is no list of 1 to 4 VNIs");
+    if (!split_list(&list, value) || list.count > CXI_SVC_MAX_VNIS)
+        return cannot_inherit(err, VARIABLES_VNIS, value, "it is no list of 1 to 4 VNIs");
     for (unsigned int i = 0; i < list.count; i++) {
         unsigned int vni;
         if (!read_number(list.words[i], 10, UINT16_MAX, &vni))
-            return wrong(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
+            return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
         for (unsigned int earlier = 0; earlier < variables->vni_count; earlier++) {
             if (variables->vnis[earlier] == vni)
-                return wrong(err, VARIABLES_VNIS, value, "a VNI is named twice");
+                return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is named twice");
         }
         variables->vnis[variables->vni_count++] = (uint16_t)vni;
     }
@@ -65,8 +66,8 @@ static int take_vnis(struct variables *variables, const char *value, struct erro
 
 /* The service must be there, and be for just these VNIs. Whose it is does not matter: the kernel
  * asks that of whoever uses it. */
-static int take_service(struct variables *variables, struct nics *nics, const char *device,
-                        const char *id_text, struct error *err)
+static int inherit_service(struct variables *variables, struct nics *nics, const char *device,
+                           const char *id_text, struct error *err)
 {
     unsigned int id;
     if (!read_number(id_text, 10, INT32_MAX, &id))
@@ -97,14 +98,14 @@ static int take_service(struct variables *variables, struct nics *nics, const ch
     return 0;
 }
 
-static int take_services(struct variables *variables, struct nics *nics, const char *devices,
-                         const char *ids, struct error *err)
+static int inherit_services(struct variables *variables, struct nics *nics, const char *devices,
+                            const char *ids, struct error *err)
 {
     struct list names, numbers;
-    if (!split(&names, devices))
-        return wrong(err, VARIABLES_DEVICES, devices, "it is no list of NICs");
-    if (!split(&numbers, ids))
-        return wrong(err, VARIABLES_SVC_IDS, ids, "it is no list of service ids");
+    if (!split_list(&names, devices))
+        return cannot_inherit(err, VARIABLES_DEVICES, devices, "it is no list of NICs");
+    if (!split_list(&numbers, ids))
+        return cannot_inherit(err, VARIABLES_SVC_IDS, ids, "it is no list of service ids");
     if (names.count != numbers.count)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_DEVICES has %u entries and SLINGSHOT_SVC_IDS %u: they belong "
@@ -114,18 +115,18 @@ static int take_services(struct variables *variables, struct nics *nics, const c
     for (unsigned int i = 0; rc == 0 && i < names.count; i++) {
         for (unsigned int earlier = 0; earlier < i; earlier++) {
             if (strcmp(names.words[i], names.words[earlier]) == 0)
-                return wrong(err, VARIABLES_DEVICES, devices, "a NIC is named twice");
+                return cannot_inherit(err, VARIABLES_DEVICES, devices, "a NIC is named twice");
         }
-        rc = take_service(variables, nics, names.words[i], numbers.words[i], err);
+        rc = inherit_service(variables, nics, names.words[i], numbers.words[i], err);
     }
     return rc;
 }
 
-static int take_classes(struct variables *variables, const char *value, struct error *err)
+static int inherit_classes(struct variables *variables, const char *value, struct error *err)
 {
     unsigned int bits;
     if (!read_number(value, 0, 0xff, &bits))
-        return wrong(err, VARIABLES_TCS, value, "it is no bit mask such as 0x0a");
+        return cannot_inherit(err, VARIABLES_TCS, value, "it is no bit mask such as 0x0a");
     if ((bits & ~variables->traffic_classes) != 0)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_TCS=%s cannot be inherited: the services allow 0x%02x only",
@@ -155,11 +156,11 @@ int inherit_variables(struct variables *variables, const char *const given[VARIA
                              "%s is not set, and others of the outer job are: set all or none",
                              variables_names[i]);
     }
-    int rc = take_vnis(variables, given[VARIABLES_VNIS], err);
+    int rc = inherit_vnis(variables, given[VARIABLES_VNIS], err);
     if (rc == 0)
-        rc =
-            take_services(variables, nics, given[VARIABLES_DEVICES], given[VARIABLES_SVC_IDS], err);
+        rc = inherit_services(variables, nics, given[VARIABLES_DEVICES], given[VARIABLES_SVC_IDS],
+                              err);
     if (rc == 0 && given[VARIABLES_TCS])
-        rc = take_classes(variables, given[VARIABLES_TCS], err);
+        rc = inherit_classes(variables, given[VARIABLES_TCS], err);
     return rc;
 }

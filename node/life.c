@@ -47,7 +47,8 @@ void life_intend(const struct node *node, const struct claim *claim, struct note
     statedir_boot(note->boot);
 }
 
-static bool is_meant(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
+static bool service_is_of_claim(void *arg, const struct nic *nic,
+                                const struct cxi_svc_desc *service)
 {
     const struct search *search = arg;
     const struct claim *claim = search->claim;
@@ -61,7 +62,7 @@ const struct cxi_svc_desc *life_service(const struct node *node, const struct cl
                                         const struct nic *nic)
 {
     struct search search = {.node = node, .claim = claim};
-    return nic_service(nic, is_meant, &search);
+    return nic_service(nic, service_is_of_claim, &search);
 }
 
 /* ---- Making ---- */
@@ -149,16 +150,17 @@ struct ending {
     struct destroy_result *left; /* NULL: what is left is said */
 };
 
-static int destroy(struct node *node, struct note *note, const struct ending *ending,
-                   struct error *err);
+static int destroy_and_note(struct node *node, struct note *note, const struct ending *ending,
+                            struct error *err);
 
 /* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
  * left is not told: this prolog may be run again, and be killed before it tells of what it made
  * (I1). The epilog tells. */
-static void undo(struct node *node, struct note *note, bool known)
+static void undo_creation(struct node *node, struct note *note, bool known)
 {
     struct error why;
-    if (destroy(node, note, &(struct ending){.known = known, .clean = NOTE_INTENDED}, &why) < 0)
+    if (destroy_and_note(node, note, &(struct ending){.known = known, .clean = NOTE_INTENDED},
+                         &why) < 0)
         say("%s", why.text);
 }
 
@@ -198,7 +200,7 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     struct create_order order = {.claim = claim,
                                  .want = &want,
                                  .exact = !node->settings.adjust_limits,
-                                 .is_there = is_meant,
+                                 .is_there = service_is_of_claim,
                                  .arg = &search};
     /* Of a start of the machine before this one nothing is there any more. */
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
@@ -234,7 +236,7 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
             note->service_count = before.service_count;
             memcpy(note->services, before.services, sizeof note->services);
         }
-        undo(node, note, known);
+        undo_creation(node, note, known);
     }
     return rc;
 }
@@ -304,7 +306,7 @@ static int destroy_all(struct node *node, const struct note *note, const struct 
                        struct destroy_result *result, struct error *err)
 {
     struct search search = {.node = node, .claim = &note->claim};
-    struct patience patience;
+    struct retry retry;
     *result = (struct destroy_result){0};
     if (!note_is_current(note))
         return 0;
@@ -314,8 +316,8 @@ static int destroy_all(struct node *node, const struct note *note, const struct 
     if (rc < 0 && !ending->left)
         say("%s", err->text);
     if (rc == 0) {
-        patience_begin(&patience, &patience_real, ending->budget_ms);
-        destroy_services(&node->nics, is_meant, &search, &patience, result);
+        retry_begin(&retry, &retry_real, ending->budget_ms);
+        destroy_services(&node->nics, service_is_of_claim, &search, &retry, result);
     }
     add_absent(node, note, result);
     if (rc < 0 && result->left_count == 0) {
@@ -368,8 +370,8 @@ static void note_end(const struct node *node, struct note *note, const struct no
         note_tried(note, note_clock_ms());
 }
 
-static int destroy(struct node *node, struct note *note, const struct ending *ending,
-                   struct error *err)
+static int destroy_and_note(struct node *node, struct note *note, const struct ending *ending,
+                            struct error *err)
 {
     struct destroy_result result;
     struct note before = *note;
@@ -391,13 +393,13 @@ int life_destroy(struct node *node, struct note *note, bool known, int64_t budge
                  struct error *err)
 {
     const struct ending ending = {.known = known, .budget_ms = budget_ms, .clean = NOTE_GONE};
-    return destroy(node, note, &ending, err);
+    return destroy_and_note(node, note, &ending, err);
 }
 
 int life_retry(struct node *node, struct note *note, struct destroy_result *left, struct error *err)
 {
     const struct ending ending = {.known = true, .clean = NOTE_GONE, .left = left};
-    return destroy(node, note, &ending, err);
+    return destroy_and_note(node, note, &ending, err);
 }
 
 /* ---- Plans ---- */
@@ -467,7 +469,7 @@ int life_plan_destroy(struct node *node, const struct note *note, struct error *
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
-            if (is_meant(&search, nic, service))
+            if (service_is_of_claim(&search, nic, service))
                 printf("%s: would destroy service %u of job %s\n", nic->name, service->svc_id,
                        claim_name(&note->claim, name));
         }

@@ -38,7 +38,7 @@ static int print_help(void)
 }
 
 /* What is asked of the program rather than of a command. */
-static int answer(const char *word)
+static int run_without_command(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return print_help();
@@ -64,5 +64,5 @@ int main(int argc, char **argv)
             return commands[i]->run(commands[i], &node, argc - 1, argv + 1);
         }
     }
-    return answer(argv[1]);
+    return run_without_command(argv[1]);
 }

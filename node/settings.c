@@ -1,5 +1,6 @@
 #include "node/settings.h"
 
+#include "base/duration.h"
 #include "base/names.h"
 #include "core/reservation/record.h"
 
@@ -115,7 +116,7 @@ static const struct key keys[] = {
 
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
-static const char *allowed(const struct key *key, char out[64])
+static const char *allowed_values(const struct key *key, char out[64])
 {
     switch (key->type) {
     case TYPE_TEXT:
@@ -141,23 +142,10 @@ static const char *allowed(const struct key *key, char out[64])
 
 bool settings_duration(const char *text, int64_t *ms)
 {
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}};
-    const int64_t day = INT64_C(86400000);
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0 && errno == 0 && value <= day / units[i].ms) {
-            *ms = value * units[i].ms;
-            return true;
-        }
-    }
-    return false;
+    int64_t value = duration_parse(text, 0, DURATION_DAY_MS);
+    if (value >= 0)
+        *ms = value;
+    return value >= 0;
 }
 
 static bool set_number(const char *text, uint32_t max, uint32_t *out)
@@ -197,7 +185,7 @@ static bool set_text(const char *text, char *out)
 }
 
 /* value is changed. */
-static bool set(const struct key *key, struct settings *settings, char *value)
+static bool set_key_value(const struct key *key, struct settings *settings, char *value)
 {
     void *place = (char *)settings + key->offset;
     switch (key->type) {
@@ -228,13 +216,13 @@ void settings_init(struct settings *settings)
     for (size_t i = 0; i < KEY_COUNT; i++) {
         char value[SETTINGS_TEXT_SIZE];
         snprintf(value, sizeof value, "%s", keys[i].initial);
-        bool good = set(&keys[i], settings, value);
+        bool good = set_key_value(&keys[i], settings, value);
         assert(good);
         (void)good;
     }
 }
 
-static char *trim(char *text)
+static char *trim_blanks(char *text)
 {
     while (isspace((unsigned char)*text))
         text++;
@@ -244,7 +232,7 @@ static char *trim(char *text)
     return text;
 }
 
-static const struct key *find(const char *name)
+static const struct key *find_key(const char *name)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         if (strcmp(keys[i].name, name) == 0)
@@ -254,7 +242,7 @@ static const struct key *find(const char *name)
 }
 
 /* Begins a fault's line, which the caller ends. */
-static FILE *fault(FILE *out, const char *name, unsigned int line)
+static FILE *begin_fault_line(FILE *out, const char *name, unsigned int line)
 {
     fprintf(out, "%s:%u: ", name, line);
     return out;
@@ -263,31 +251,33 @@ static FILE *fault(FILE *out, const char *name, unsigned int line)
 static unsigned int read_line(struct settings *settings, char *line, const char *name,
                               unsigned int number, unsigned int seen[KEY_COUNT], FILE *faults)
 {
-    line = trim(line);
+    line = trim_blanks(line);
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
         return 0;
     char *equals = strchr(line, '=');
     if (!equals) {
-        fprintf(fault(faults, name, number), "'%.80s' is not key = value\n", line);
+        fprintf(begin_fault_line(faults, name, number), "'%.80s' is not key = value\n", line);
         return 1;
     }
     *equals = '\0';
-    const char *word = trim(line);
-    const struct key *key = find(word);
+    const char *word = trim_blanks(line);
+    const struct key *key = find_key(word);
     if (!key) {
-        fprintf(fault(faults, name, number),
+        fprintf(begin_fault_line(faults, name, number),
                 "there is no key '%.80s'; mcast-node --help-config lists them\n", word);
         return 1;
     }
     unsigned int *before = &seen[key - keys];
     if (*before) {
-        fprintf(fault(faults, name, number), "%s stands in line %u already\n", key->name, *before);
+        fprintf(begin_fault_line(faults, name, number), "%s stands in line %u already\n", key->name,
+                *before);
         return 1;
     }
     *before = number;
-    if (!set(key, settings, trim(equals + 1))) {
+    if (!set_key_value(key, settings, trim_blanks(equals + 1))) {
         char text[64];
-        fprintf(fault(faults, name, number), "%s must be %s\n", key->name, allowed(key, text));
+        fprintf(begin_fault_line(faults, name, number), "%s must be %s\n", key->name,
+                allowed_values(key, text));
         return 1;
     }
     return 0;
@@ -336,7 +326,7 @@ void settings_each(settings_key_fn *each, void *arg)
 {
     for (size_t i = 0; i < KEY_COUNT; i++) {
         char text[64];
-        each(arg, keys[i].name, allowed(&keys[i], text), keys[i].initial, keys[i].sentence);
+        each(arg, keys[i].name, allowed_values(&keys[i], text), keys[i].initial, keys[i].sentence);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "broker/config/value.h"
 
 #include "core/config.h"
+#include "base/duration.h"
 #include "base/idset.h"
 #include "base/memory.h"
 #include "core/reservation/record.h"
@@ -32,8 +33,8 @@ static void words_allowed(const char *words, char *out, size_t size)
 static void durations_allowed(const struct config_key *key, char *out, size_t size)
 {
     char least[32], most[32];
-    config_duration_format(least, sizeof least, key->min);
-    config_duration_format(most, sizeof most, key->max);
+    duration_format(least, sizeof least, key->min);
+    duration_format(most, sizeof most, key->max);
     (void)snprintf(out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
                    key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least,
                    most);
@@ -154,13 +155,28 @@ static bool is_address(char *host)
     return inet_pton(AF_INET6, host + 1, address) == 1;
 }
 
+/* The digits that text begins with, as a number of at most max; -1: there are none, or it is more.
+ * *end is behind them. */
+static int64_t leading_number(const char *text, int64_t max, const char **end)
+{
+    int64_t value = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (*at - '0');
+        if (value > max)
+            return -1;
+    }
+    *end = at;
+    return at == text ? -1 : value;
+}
+
 static int set_listen(const struct config_key *key, char *value, const char *text,
                       struct error *err)
 {
     char host[256];
     const char *colon = strrchr(text, ':'), *end = "";
     if (colon == NULL || (size_t)(colon - text) >= sizeof host ||
-        config_duration_digits(colon + 1, 65535, &end) < 0 || *end != '\0')
+        leading_number(colon + 1, 65535, &end) < 0 || *end != '\0')
         return not_allowed(key, err);
     memcpy(host, text, (size_t)(colon - text));
     host[colon - text] = '\0';
@@ -171,7 +187,7 @@ static int set_number(const struct config_key *key, uint32_t *value, const char 
                       struct error *err)
 {
     const char *end = "";
-    int64_t number = config_duration_digits(text, key->max, &end);
+    int64_t number = leading_number(text, key->max, &end);
     if (number < key->min || *end != '\0')
         return not_allowed(key, err);
     *value = (uint32_t)number;
@@ -194,12 +210,12 @@ static int set_mode(const struct config_key *key, uint32_t *value, const char *t
 static int set_duration(const struct config_key *key, int64_t *value, const char *text,
                         struct error *err)
 {
-    int64_t ms = config_duration_parse(text);
+    int64_t ms = duration_parse(text, DURATION_DAYS | DURATION_BARE_ZERO, key->max);
     if (key->words != NULL && strcmp(text, key->words) == 0) {
         *value = -1;
         return 0;
     }
-    if (ms < key->min || ms > key->max)
+    if (ms < key->min)
         return not_allowed(key, err);
     *value = ms;
     return 0;

@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/duration.h"
+#include "base/duration.h"
 #include "base/jobid.h"
 
 #include <jansson.h>
@@ -43,7 +43,8 @@ static int take(int option, const char *value, void *data)
         wanted->flags |= MCAST_BELOW;
         return COMMAND_GO_ON;
     default:
-        if (!duration_parse_ms(value, &ms) || ms > WAIT_MAX_MS)
+        ms = duration_parse(value, DURATION_DAYS, WAIT_MAX_MS);
+        if (ms <= 0)
             return command_misused(&command_cleanup,
                                    "--wait %.40s: a number with its unit, as 500ms or 2s, up to "
                                    "%ds",

@@ -1,5 +1,5 @@
 #include "cli/command.h"
-#include "cli/duration.h"
+#include "base/duration.h"
 #include "cli/table.h"
 #include "cli/tokeninput.h"
 #include "base/jobid.h"
@@ -61,7 +61,7 @@ static int take_operations(struct wanted *wanted, const char *value)
 static int take(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
-    int64_t seconds;
+    int64_t ms;
     wanted->given = true;
     switch (option) {
     case 's':
@@ -70,11 +70,12 @@ static int take(int option, const char *value, void *data)
         wanted->narrowing.steps = wanted->steps;
         return COMMAND_GO_ON;
     case 'e':
-        if (!duration_parse(value, &seconds))
+        ms = duration_parse(value, DURATION_DAYS, 3650 * DURATION_DAY_MS);
+        if (ms <= 0 || strstr(value, "ms"))
             return command_misused(&command_token,
                                    "--expires %.40s: a number with its unit, s, m, h or d, as 1h",
                                    value);
-        wanted->narrowing.expires = time(NULL) + seconds;
+        wanted->narrowing.expires = time(NULL) + ms / 1000;
         return COMMAND_GO_ON;
     default:
         return take_operations(wanted, value);

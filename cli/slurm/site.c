@@ -1,6 +1,6 @@
 #include "cli/slurm/site.h"
 
-#include "cli/duration.h"
+#include "base/duration.h"
 #include "cli/doctor/place.h"
 #include "cli/slurm/plugstack.h"
 #include "cli/program.h"
@@ -246,9 +246,8 @@ static unsigned long longest_patience(const struct slurmsite *site)
     const char *broker = slurmsite_setting(site, "MCAST_PATIENCE");
     const char *busy = slurmsite_setting(site, "MCAST_RETRY_BUSY");
     const unsigned long first = broker ? strtoul(broker, NULL, 10) : PATIENCE_S;
-    int64_t ms = 0;
-    const bool known = busy && duration_parse_ms(busy, &ms);
-    const unsigned long second = known ? (unsigned long)(ms / 1000) : RETRY_BUSY_S;
+    const int64_t ms = busy ? duration_parse(busy, DURATION_DAYS, 3650 * DURATION_DAY_MS) : -1;
+    const unsigned long second = ms > 0 ? (unsigned long)(ms / 1000) : RETRY_BUSY_S;
     return first > second ? first : second;
 }
 

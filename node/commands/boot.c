@@ -20,7 +20,7 @@ static int no_option(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-static int boot(struct node *node)
+static int report_this_boot(struct node *node)
 {
     struct error err;
     struct mcast_error error;
@@ -45,11 +45,12 @@ static int boot(struct node *node)
     return rc;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_boot(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {{0}};
     int rc = command_options(command, node, argc, argv, options, no_option, NULL);
-    return command_end(node, rc == COMMAND_GO_ON ? boot(node) : rc);
+    return command_end(node, rc == COMMAND_GO_ON ? report_this_boot(node) : rc);
 }
 
-const struct command command_boot = {"boot", "tell that the machine was started anew", usage, run};
+const struct command command_boot = {"boot", "tell that the machine was started anew", usage,
+                                     run_boot};

@@ -33,7 +33,7 @@ struct search {
     const struct standing *standing; /* NULL: whose VNIs are active is not asked */
 };
 
-static int take(int option, const char *value, void *data)
+static int read_clean_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     switch (option) {
@@ -119,7 +119,8 @@ static bool is_in_pool(const struct idset *pool, const struct cxi_svc_desc *serv
     return match_looks_ours(service);
 }
 
-static bool is_meant(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
+static bool service_is_unknown_leftover(void *arg, const struct nic *nic,
+                                        const struct cxi_svc_desc *service)
 {
     const struct search *search = arg;
     const struct node *node = search->node;
@@ -144,7 +145,7 @@ static unsigned int count_meant(const struct node *node, struct search *search, 
         for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
             char who[MATCH_TEXT_SIZE];
-            if (!is_meant(search, nic, service))
+            if (!service_is_unknown_leftover(search, nic, service))
                 continue;
             count++;
             if (print)
@@ -157,10 +158,10 @@ static unsigned int count_meant(const struct node *node, struct search *search, 
 
 static int destroy_meant(struct node *node, const struct wanted *wanted, struct search *search)
 {
-    struct patience patience;
+    struct retry retry;
     struct destroy_result result;
-    patience_begin(&patience, &patience_real, wanted->retry_ms);
-    destroy_services(&node->nics, is_meant, search, &patience, &result);
+    retry_begin(&retry, &retry_real, wanted->retry_ms);
+    destroy_services(&node->nics, service_is_unknown_leftover, search, &retry, &result);
     for (unsigned int i = 0; i < result.left_count; i++) {
         const struct destroy_left *left = &result.left[i];
         say("%s: service %u cannot be destroyed: %s", left->device, left->id,
@@ -219,7 +220,7 @@ static int clean(struct node *node, const struct wanted *wanted)
     return unknown == COMMAND_BUSY || remembered == COMMAND_DONE ? unknown : remembered;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_clean(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         {"all", no_argument, NULL, 'a'},
@@ -228,10 +229,10 @@ static int run(const struct command *command, struct node *node, int argc, char 
         {0},
     };
     struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_clean_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = clean(node, &wanted);
     return command_end(node, rc);
 }
 
-const struct command command_clean = {"clean", "destroy what jobs left behind", usage, run};
+const struct command command_clean = {"clean", "destroy what jobs left behind", usage, run_clean};

@@ -42,7 +42,7 @@ struct common {
     const char *config, *url, *cluster, *node;
 };
 
-static bool store(struct common *common, int option, const char *value)
+static bool read_common_option(struct common *common, int option, const char *value)
 {
     switch (option) {
     case OPTION_CONFIG:
@@ -62,13 +62,13 @@ static bool store(struct common *common, int option, const char *value)
     }
 }
 
-static const char *environment(const char *name)
+static const char *get_variable(const char *name)
 {
     const char *value = secure_getenv(name);
     return value && value[0] ? value : NULL;
 }
 
-static const char *first_of(const char *a, const char *b, const char *c)
+static const char *first_given(const char *a, const char *b, const char *c)
 {
     const char *found = a ? a : b;
     return found ? found : (c && c[0] ? c : NULL);
@@ -78,7 +78,7 @@ static void name_node(struct node *node, const char *given)
 {
     char host[NOTE_NODE_SIZE];
     const char *configured = node->settings.node[0] ? node->settings.node : NULL;
-    const char *name = first_of(given, configured, environment("SLURMD_NODENAME"));
+    const char *name = first_given(given, configured, get_variable("SLURMD_NODENAME"));
     node->name_is = given ? "--node" : configured ? "node.conf" : "SLURMD_NODENAME";
     if (!name) {
         node->name_is = "host name";
@@ -92,7 +92,8 @@ static void name_node(struct node *node, const char *given)
 }
 
 /* node.conf, and over it the environment and the options. */
-static int settle(const struct command *command, struct node *node, const struct common *common)
+static int read_configuration(const struct command *command, struct node *node,
+                              const struct common *common)
 {
     struct settings *settings = &node->settings;
     const char *file = common->config ? common->config : SETTINGS_DEFAULT_FILE;
@@ -101,9 +102,9 @@ static int settle(const struct command *command, struct node *node, const struct
         say("the configuration has faults, so nothing is done");
         return COMMAND_USAGE;
     }
-    const char *url = first_of(common->url, environment("MCAST_URL"), settings->url);
-    const char *spool = environment("MCAST_NODE_SPOOL");
-    node->cluster = first_of(common->cluster, environment("MCAST_CLUSTER"), settings->cluster);
+    const char *url = first_given(common->url, get_variable("MCAST_URL"), settings->url);
+    const char *spool = get_variable("MCAST_NODE_SPOOL");
+    node->cluster = first_given(common->cluster, get_variable("MCAST_CLUSTER"), settings->cluster);
     if (node->cluster && !cluster_name_valid(node->cluster))
         return command_misused(command, "'%.80s' is no cluster's name: 1 to %d of a-z, 0-9 and _",
                                node->cluster, CLUSTER_NAME_MAX);
@@ -131,7 +132,7 @@ int command_options(const struct command *command, struct node *node, int argc, 
         all[used++] = *own;
     optind = 0; /* the command line's second part begins anew */
     while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
-        if (store(&common, option, optarg))
+        if (read_common_option(&common, option, optarg))
             continue;
         if (option == 'h') {
             printf("%s\n%s", command->usage, command_common_usage);
@@ -144,7 +145,7 @@ int command_options(const struct command *command, struct node *node, int argc, 
     if (optind < argc)
         return command_misused(command, "'%.80s' is not understood: %s takes options only",
                                argv[optind], command->name);
-    return settle(command, node, &common);
+    return read_configuration(command, node, &common);
 }
 
 void command_take_subject(struct command_subject *subject, int option, const char *value)
@@ -224,7 +225,7 @@ int command_duration(const struct command *command, const char *option, const ch
                            option, text);
 }
 
-int command_patience(const struct command *command, const char *text, int64_t *ms)
+int command_broker_retry(const struct command *command, const char *text, int64_t *ms)
 {
     char seconds[16];
     size_t digits = strspn(text, "0123456789");
@@ -245,7 +246,7 @@ int command_cores(const struct command *command, const char *text, uint32_t *cor
     return COMMAND_GO_ON;
 }
 
-static void tell_of_wish(void *arg, const char *sentence)
+static void warn_of_wish(void *arg, const char *sentence)
 {
     (void)arg;
     say("warning: --limits: %s", sentence);
@@ -255,7 +256,7 @@ void command_wishes(struct node *node, const char *text)
 {
     struct settings *settings = &node->settings;
     if (text)
-        wishes_take(&settings->limits, &settings->adjust_limits, text, tell_of_wish, NULL);
+        wishes_take(&settings->limits, &settings->adjust_limits, text, warn_of_wish, NULL);
 }
 
 int command_finish(int rc)

@@ -93,7 +93,7 @@ int command_duration(const struct command *command, const char *option, const ch
                      int64_t *ms);
 
 /* The same of --patience, where a mere number is one of seconds, as mcastctl takes it. */
-int command_patience(const struct command *command, const char *text, int64_t *ms);
+int command_broker_retry(const struct command *command, const char *text, int64_t *ms);
 
 /* A job's wishes for NIC resources into node->settings, where its like of every job is. What is not
  * taken as it stands is said. text may be NULL. */

@@ -38,7 +38,7 @@ struct wanted {
     enum variables_format format;
 };
 
-static int take(int option, const char *value, void *data)
+static int read_env_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     switch (option) {
@@ -182,7 +182,7 @@ static int env(struct node *node, const struct wanted *wanted)
     return COMMAND_DONE;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_env(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         {"job", required_argument, NULL, 'j'},    {"reservation", required_argument, NULL, 'r'},
@@ -190,7 +190,7 @@ static int run(const struct command *command, struct node *node, int argc, char 
         {"format", required_argument, NULL, 'f'}, {0},
     };
     struct wanted wanted = {.format = VARIABLES_SH};
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_env_option, &wanted);
     int ways = wanted.inherit + wanted.clear + (wanted.job || wanted.reservation);
     if (rc == COMMAND_GO_ON && ways > 1)
         rc = command_misused(command, "only one of --job, --inherit and --clear");
@@ -199,4 +199,4 @@ static int run(const struct command *command, struct node *node, int argc, char 
     return command_end(node, rc);
 }
 
-const struct command command_env = {"env", "SLINGSHOT_* for a job's tasks", usage, run};
+const struct command command_env = {"env", "SLINGSHOT_* for a job's tasks", usage, run_env};

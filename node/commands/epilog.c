@@ -43,7 +43,7 @@ struct wanted {
     int64_t retry_ms; /* negative: not given */
 };
 
-static int take(int option, const char *value, void *data)
+static int read_epilog_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     if (option == 't')
@@ -72,7 +72,8 @@ static void postpone(struct node *node, struct note *note)
 
 /* One life: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a message. known:
  * there is a note of it; then it is read again, now that nobody else has it in work. */
-static int destroy(struct node *node, const struct wanted *wanted, struct note *note, bool known)
+static int destroy_life(struct node *node, const struct wanted *wanted, struct note *note,
+                        bool known)
 {
     struct error err;
     struct mcast_error error;
@@ -141,7 +142,7 @@ static int destroy_unremembered(struct node *node, const struct wanted *wanted, 
         return COMMAND_DONE;
     }
     life_intend(node, &claim, &note);
-    return destroy(node, wanted, &note, false);
+    return destroy_life(node, wanted, &note, false);
 }
 
 static int epilog(struct node *node, const struct wanted *wanted, const char *job)
@@ -158,7 +159,7 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
             continue;
         remembered = true;
         owner = note.claim.uid;
-        rc = worse(rc, destroy(node, wanted, &note, true));
+        rc = worse(rc, destroy_life(node, wanted, &note, true));
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
@@ -176,13 +177,13 @@ static int epilog(struct node *node, const struct wanted *wanted, const char *jo
     return rc;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_epilog(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         COMMAND_SUBJECT_OPTIONS, {"retry-busy", required_argument, NULL, 't'}, {0}};
     struct wanted wanted = {.command = command, .retry_ms = -1};
     char job[JOB_ID_MAX + 1];
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_epilog_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, wanted.subject.job, job);
     if (wanted.retry_ms < 0)
@@ -193,6 +194,7 @@ static int run(const struct command *command, struct node *node, int argc, char 
     return command_end(node, rc);
 }
 
-const struct command command_epilog = {"epilog", "destroy a job's services", epilog_usage, run};
+const struct command command_epilog = {"epilog", "destroy a job's services", epilog_usage,
+                                       run_epilog};
 const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
-                                             housekeeping_usage, run};
+                                             housekeeping_usage, run_epilog};

@@ -21,7 +21,7 @@ struct wanted {
     uint32_t cores;
 };
 
-static int take(int option, const char *value, void *data)
+static int read_explain_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     if (option == 'c')
@@ -75,12 +75,12 @@ static int explain(struct node *node, uint32_t cores)
     return shortages > 0 ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_explain(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         {"cores", required_argument, NULL, 'c'}, {"limits", required_argument, NULL, 'w'}, {0}};
     struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_explain_option, &wanted);
     if (rc == COMMAND_GO_ON && wanted.cores == 0)
         rc = command_misused(command, "how many cores? give --cores N");
     if (rc == COMMAND_GO_ON) {
@@ -90,4 +90,4 @@ static int run(const struct command *command, struct node *node, int argc, char 
     return command_end(node, rc);
 }
 
-const struct command command_explain = {"explain", "why a job would not fit", usage, run};
+const struct command command_explain = {"explain", "why a job would not fit", usage, run_explain};

@@ -24,7 +24,7 @@ struct wanted {
     bool max, json;
 };
 
-static int take(int option, const char *value, void *data)
+static int read_list_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     (void)value;
@@ -270,15 +270,15 @@ static int list(struct node *node, const struct wanted *wanted)
     return printed == COMMAND_DONE ? rc : printed;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_list(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         {"max", no_argument, NULL, 'm'}, {"json", no_argument, NULL, 'J'}, {0}};
     struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_list_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = list(node, &wanted);
     return command_end(node, rc);
 }
 
-const struct command command_list = {"list", "all services of all NICs", usage, run};
+const struct command command_list = {"list", "all services of all NICs", usage, run_list};

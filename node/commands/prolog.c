@@ -32,17 +32,17 @@ static const char usage[] =
 struct wanted {
     struct command_subject subject;
     const char *wishes;
-    uint32_t cores;      /* 0: not given */
-    int64_t patience_ms; /* negative: not given */
+    uint32_t cores;          /* 0: not given */
+    int64_t broker_retry_ms; /* negative: not given */
 };
 
-static int take(int option, const char *value, void *data)
+static int read_prolog_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     if (option == 'c')
         return command_cores(&command_prolog, value, &wanted->cores);
     if (option == 'p')
-        return command_patience(&command_prolog, value, &wanted->patience_ms);
+        return command_broker_retry(&command_prolog, value, &wanted->broker_retry_ms);
     if (option == 'w')
         wanted->wishes = value;
     else
@@ -69,7 +69,7 @@ static bool was_made(const struct node *node, const struct note *note)
 }
 
 /* The broker is told. What it does not take because it comes too late must not stay (F3, F10). */
-static int tell(struct node *node, struct note *note)
+static int report_creation(struct node *node, struct note *note)
 {
     struct mcast_error error;
     struct error err;
@@ -95,14 +95,14 @@ static int not_created(const struct error *err)
     return err->code == ERROR_FULL ? COMMAND_UNMET : COMMAND_REFUSED;
 }
 
-static int create(struct node *node, const struct claim *claim, uint32_t cores)
+static int create_and_report(struct node *node, const struct claim *claim, uint32_t cores)
 {
     struct note note;
     struct error err;
     struct mcast_error error;
     int rc;
     if (life_create(node, claim, cores, &note, &err) == 0) {
-        rc = tell(node, &note);
+        rc = report_creation(node, &note);
     } else {
         rc = not_created(&err);
         (void)report_send(node, &note, &error);
@@ -119,8 +119,8 @@ static bool is_entitled(const struct node *node, const struct claim *claim)
 
 /* What the broker says counts from when this run has its turn: an epilog that was faster has told
  * it that nothing is left here, and what came after that would be found by nobody. */
-static int learn(struct node *node, const struct wanted *wanted, const char *job,
-                 struct claim *claim)
+static int fetch_claim(struct node *node, const struct wanted *wanted, const char *job,
+                       struct claim *claim)
 {
     struct error err;
     bool asks = !wanted->subject.reservation && node->cluster;
@@ -140,7 +140,7 @@ static int learn(struct node *node, const struct wanted *wanted, const char *job
 
 /* By a wrong name the node could not tell of what it makes, and no epilog elsewhere would look
  * here. COMMAND_GO_ON, or COMMAND_REFUSED after a message. */
-static int check_place(const struct node *node, const struct claim *claim)
+static int check_node_name(const struct node *node, const struct claim *claim)
 {
     char name[CLAIM_NAME_SIZE];
     if (!claim->elsewhere)
@@ -154,7 +154,7 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
 {
     struct claim claim;
     struct error err;
-    int rc = learn(node, wanted, job, &claim);
+    int rc = fetch_claim(node, wanted, job, &claim);
     if (rc != COMMAND_GO_ON)
         return rc;
     if (!is_entitled(node, &claim)) {
@@ -162,17 +162,17 @@ static int prolog(struct node *node, const struct wanted *wanted, const char *jo
             report_spool(node, 0);
         return COMMAND_DONE;
     }
-    rc = check_place(node, &claim);
+    rc = check_node_name(node, &claim);
     if (rc != COMMAND_GO_ON)
         return rc;
     uint32_t cores = count_cores(wanted, &claim);
     command_wishes(node, wanted->wishes);
     if (!wanted->subject.dry_run)
-        return create(node, &claim, cores);
+        return create_and_report(node, &claim, cores);
     return life_plan_create(node, &claim, cores, &err) < 0 ? not_created(&err) : COMMAND_DONE;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_prolog(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         COMMAND_SUBJECT_OPTIONS,
@@ -181,16 +181,16 @@ static int run(const struct command *command, struct node *node, int argc, char 
         {"patience", required_argument, NULL, 'p'},
         {0},
     };
-    struct wanted wanted = {.patience_ms = -1};
+    struct wanted wanted = {.broker_retry_ms = -1};
     char job[JOB_ID_MAX + 1];
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_prolog_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, wanted.subject.job, job);
-    if (wanted.patience_ms >= 0)
-        node->settings.busy_ms = wanted.patience_ms;
+    if (wanted.broker_retry_ms >= 0)
+        node->settings.busy_ms = wanted.broker_retry_ms;
     if (rc == COMMAND_GO_ON)
         rc = prolog(node, &wanted, job);
     return command_end(node, rc);
 }
 
-const struct command command_prolog = {"prolog", "create a job's services", usage, run};
+const struct command command_prolog = {"prolog", "create a job's services", usage, run_prolog};

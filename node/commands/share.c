@@ -36,7 +36,7 @@ struct access_list {
     struct posix_acl_xattr_entry entries[ENTRIES];
 };
 
-static int take(int option, const char *value, void *data)
+static int read_share_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     char *end;
@@ -107,13 +107,14 @@ static int share(const struct wanted *wanted)
     return rc;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_share(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {
         {"user", required_argument, NULL, 'u'}, {"file", required_argument, NULL, 'f'}, {0}};
     struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, take, &wanted);
+    int rc = command_options(command, node, argc, argv, options, read_share_option, &wanted);
     return command_end(node, rc == COMMAND_GO_ON ? share(&wanted) : rc);
 }
 
-const struct command command_share = {"share", "let one user read a file of root's", usage, run};
+const struct command command_share = {"share", "let one user read a file of root's", usage,
+                                      run_share};

@@ -15,7 +15,7 @@ static const char usage[] =
     "Example:\n"
     "  mcast-node tend --users $(squeue -h -w $(hostname -s) -o %U | sort -u | paste -sd,)\n";
 
-static int take(int option, const char *value, void *data)
+static int read_tend_option(int option, const char *value, void *data)
 {
     (void)option;
     if (!remainder_users_valid(value))
@@ -37,11 +37,11 @@ static int tend(struct node *node)
     return COMMAND_UNREACHABLE;
 }
 
-static int run(const struct command *command, struct node *node, int argc, char **argv)
+static int run_tend(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {{"users", required_argument, NULL, 'u'}, {0}};
-    int rc = command_options(command, node, argc, argv, options, take, &node->users);
+    int rc = command_options(command, node, argc, argv, options, read_tend_option, &node->users);
     return command_end(node, rc == COMMAND_GO_ON ? tend(node) : rc);
 }
 
-const struct command command_tend = {"tend", "finish what hooks had to leave", usage, run};
+const struct command command_tend = {"tend", "finish what hooks had to leave", usage, run_tend};

@@ -126,13 +126,13 @@ char *note_format(const struct note *note)
     return text;
 }
 
-static bool copy(char *out, size_t size, const char *text)
+static bool copy_text(char *out, size_t size, const char *text)
 {
     int length = snprintf(out, size, "%s", text);
     return length >= 0 && (size_t)length < size;
 }
 
-static bool take_vnis(struct claim *claim, const json_t *list)
+static bool read_vnis(struct claim *claim, const json_t *list)
 {
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count == 0 || count > CXI_SVC_MAX_VNIS)
@@ -146,7 +146,7 @@ static bool take_vnis(struct claim *claim, const json_t *list)
     return true;
 }
 
-static bool take_services(struct note *note, const json_t *list)
+static bool read_services(struct note *note, const json_t *list)
 {
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count > NOTE_SERVICES_MAX)
@@ -156,7 +156,7 @@ static bool take_services(struct note *note, const json_t *list)
         const json_t *item = json_array_get(list, i);
         const char *device = json_string_value(json_object_get(item, "device"));
         json_int_t id = json_integer_value(json_object_get(item, "id"));
-        if (!device || !copy(service->device, sizeof service->device, device) || id < 1 ||
+        if (!device || !copy_text(service->device, sizeof service->device, device) || id < 1 ||
             id > UINT32_MAX)
             return false;
         service->id = (unsigned int)id;
@@ -164,7 +164,7 @@ static bool take_services(struct note *note, const json_t *list)
     return true;
 }
 
-static bool take(struct note *note, json_t *root)
+static bool read_note(struct note *note, json_t *root)
 {
     struct claim *claim = &note->claim;
     const char *cluster, *job, *node, *boot, *state;
@@ -191,17 +191,18 @@ static bool take(struct note *note, json_t *root)
     note->tries = (unsigned int)tries;
     note->tried_ms = tried_ms;
     note->told_ms = told_ms;
-    return copy(claim->cluster, sizeof claim->cluster, cluster) &&
-           copy(claim->job, sizeof claim->job, job) && copy(note->node, sizeof note->node, node) &&
-           copy(note->boot, sizeof note->boot, boot) && take_vnis(claim, vnis) &&
-           take_services(note, services);
+    return copy_text(claim->cluster, sizeof claim->cluster, cluster) &&
+           copy_text(claim->job, sizeof claim->job, job) &&
+           copy_text(note->node, sizeof note->node, node) &&
+           copy_text(note->boot, sizeof note->boot, boot) && read_vnis(claim, vnis) &&
+           read_services(note, services);
 }
 
 int note_parse(struct note *note, const char *text, struct error *err)
 {
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     *note = (struct note){0};
-    bool good = root && take(note, root);
+    bool good = root && read_note(note, root);
     json_decref(root);
     if (good)
         return 0;
@@ -264,7 +265,8 @@ static int by_number(const void *left, const void *right)
     return (a->claim.number > b->claim.number) - (a->claim.number < b->claim.number);
 }
 
-static int add(struct notes *notes, const struct statedir *dir, const char *name, struct error *err)
+static int load_note(struct notes *notes, const struct statedir *dir, const char *name,
+                     struct error *err)
 {
     struct note *grown = reallocarray(notes->at, notes->count + 1, sizeof *grown);
     if (!grown)
@@ -297,7 +299,7 @@ int notes_load(struct notes *notes, const struct statedir *dir, struct error *er
     const struct dirent *entry;
     while (rc == 0 && (entry = readdir(listing)) != NULL) {
         if (is_note(entry->d_name))
-            rc = add(notes, dir, entry->d_name, err);
+            rc = load_note(notes, dir, entry->d_name, err);
     }
     closedir(listing);
     if (rc < 0)

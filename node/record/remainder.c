@@ -29,8 +29,8 @@ static bool has_job(const char *users, uint32_t uid)
 }
 
 /* now: what is remembered by now, as jobs have come and gone while it was tried. */
-static int judge(const struct node *node, const struct notes *now, const struct note *note,
-                 char excuse[EXCUSE_SIZE])
+static int judge_remainder(const struct node *node, const struct notes *now,
+                           const struct note *note, char excuse[EXCUSE_SIZE])
 {
     char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
     const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
@@ -59,7 +59,7 @@ int remainder_judge(struct node *node, const struct note *note)
         say("%s", err.text);
         return COMMAND_BUSY;
     }
-    int rc = judge(node, &now, note, excuse);
+    int rc = judge_remainder(node, &now, note, excuse);
     if (rc == COMMAND_IN_USE)
         say("%s", excuse);
     notes_release(&now);
@@ -79,7 +79,7 @@ static void count_left(struct round *round, struct node *node, const struct note
                        const struct destroy_result *result)
 {
     char excuse[EXCUSE_SIZE] = "";
-    int rc = judge(node, &round->now, note, excuse);
+    int rc = judge_remainder(node, &round->now, note, excuse);
     round->jobs++;
     round->services += result->left_count;
     if (round->rc == COMMAND_BUSY || (rc == COMMAND_IN_USE && round->rc == rc))
@@ -91,7 +91,7 @@ static void count_left(struct round *round, struct node *node, const struct note
 }
 
 /* One life's. The caller has its lock. */
-static void retry(struct node *node, struct round *round, uint64_t number)
+static void retry_remainder(struct node *node, struct round *round, uint64_t number)
 {
     struct note note;
     struct error err;
@@ -129,8 +129,8 @@ static int by_try(const void *left, const void *right)
 }
 
 /* Adds those of the owner, or of others, which are to be tried: the longest untried first. */
-static size_t choose(struct node *node, enum remainder_scope scope, uint32_t uid, bool owner_s,
-                     struct note **chosen)
+static size_t choose_remainders(struct node *node, enum remainder_scope scope, uint32_t uid,
+                                bool owner_s, struct note **chosen)
 {
     size_t count = 0;
     const int64_t now_ms = note_clock_ms();
@@ -150,7 +150,7 @@ static void try_all(struct node *node, struct round *round, struct note **chosen
     for (size_t i = 0; i < count; i++) {
         if (!life_try_lock(node, &chosen[i]->claim))
             continue;
-        retry(node, round, chosen[i]->claim.number);
+        retry_remainder(node, round, chosen[i]->claim.number);
         life_unlock(node, &chosen[i]->claim);
         chosen[i]->owed = false; /* it has had its turn */
     }
@@ -163,9 +163,9 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
     struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
     if (!chosen)
         return command_no_memory();
-    size_t count = choose(node, scope, uid, true, chosen);
+    size_t count = choose_remainders(node, scope, uid, true, chosen);
     if (scope != REMAINDER_OF_OWNER)
-        count += choose(node, scope, uid, false, chosen + count);
+        count += choose_remainders(node, scope, uid, false, chosen + count);
     if (scope != REMAINDER_ALL && count > HOOK_TRIES_MAX)
         count = HOOK_TRIES_MAX;
     if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0)

@@ -1,6 +1,6 @@
 #include "node/record/report.h"
 
-#include "node/insist.h"
+#include "node/retry.h"
 #include "node/life.h"
 #include "node/say.h"
 
@@ -25,7 +25,7 @@ static bool leave_out_vnis(struct mcast_node_report *report, const struct mcast_
     return had;
 }
 
-static int tell(struct node *node, const struct note *note, struct mcast_error *error)
+static int send_report(struct node *node, const struct note *note, struct mcast_error *error)
 {
     struct mcast_service services[NOTE_SERVICES_MAX];
     struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
@@ -45,49 +45,50 @@ static int tell(struct node *node, const struct note *note, struct mcast_error *
     report.service_count = note->service_count;
     report.vnis = note->claim.vnis;
     report.vni_count = note->claim.vni_count;
-    struct insist insist;
+    struct broker_retry retry;
     int rc;
-    insist_begin(&insist, node, false);
+    broker_retry_begin(&retry, node->settings.busy_ms, false);
     do
         rc = mcast_report_node(broker, &report, NULL, error);
-    while (rc < 0 && (leave_out_vnis(&report, error) || insist_again(&insist, error)));
+    while (rc < 0 && (leave_out_vnis(&report, error) || broker_retry_again(&retry, error)));
     look_for_broker(node, rc, error);
     return rc;
 }
 
 /* The broker does not take us for the node that we are, until somebody mends that. */
-static bool is_mistrust(const struct mcast_error *error)
+static bool is_not_authorized(const struct mcast_error *error)
 {
     return error->code == MCAST_REFUSED && (error->status == 401 || error->status == 403);
 }
 
 /* It says nothing of the report itself: that may be taken another time. */
-static bool is_passing(const struct mcast_error *error)
+static bool may_succeed_later(const struct mcast_error *error)
 {
     return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 429 ||
-           is_mistrust(error);
+           is_not_authorized(error);
 }
 
-static bool is_older(const struct mcast_error *error)
+static bool broker_lacks_reports(const struct mcast_error *error)
 {
     return error->code == MCAST_NOT_FOUND && strcmp(error->word, "no-such-path") == 0;
 }
 
-static enum report_fate judge(const struct note *note, int rc, const struct mcast_error *error)
+static enum report_fate fate_of_answer(const struct note *note, int rc,
+                                       const struct mcast_error *error)
 {
     bool created = note->state == NOTE_MADE;
     if (rc == 0)
         return REPORT_TAKEN;
-    if (is_older(error))
+    if (broker_lacks_reports(error))
         return REPORT_REFUSED;
     if (rc == MCAST_NOT_FOUND)
         return created ? REPORT_UNKNOWN : REPORT_TAKEN;
     if (created && strcmp(error->word, "vnis-given-back") == 0)
         return REPORT_NOT_OURS;
-    return is_passing(error) ? REPORT_KEPT : REPORT_REFUSED;
+    return may_succeed_later(error) ? REPORT_KEPT : REPORT_REFUSED;
 }
 
-static void keep(struct node *node, struct note *note)
+static void keep_reported(struct node *node, struct note *note)
 {
     struct error err;
     int rc;
@@ -107,7 +108,7 @@ static void say_refused(const struct note *note, const struct mcast_error *error
     char name[CLAIM_NAME_SIZE];
     const char *state = note_report_word(note->state);
     claim_name(&note->claim, name);
-    if (is_older(error))
+    if (broker_lacks_reports(error))
         say("the broker does not take the report that the services of job %s are %s: %s; it is "
             "older than node reports: update it, or set report = no in node.conf",
             name, state, error->text);
@@ -122,12 +123,12 @@ enum report_fate report_send(struct node *node, struct note *note, struct mcast_
 {
     if (!note->owed || !note_report_word(note->state))
         return REPORT_TAKEN;
-    int rc = tell(node, note, error);
-    enum report_fate fate = judge(note, rc, error);
+    int rc = send_report(node, note, error);
+    enum report_fate fate = fate_of_answer(note, rc, error);
     if (fate == REPORT_REFUSED)
         say_refused(note, error);
     if (fate == REPORT_TAKEN || fate == REPORT_REFUSED)
-        keep(node, note);
+        keep_reported(node, note);
     return fate;
 }
 
@@ -148,19 +149,19 @@ static void forget_before_boot(struct node *node)
 enum report_fate report_boot(struct node *node, struct mcast_error *error)
 {
     struct error err;
-    struct insist insist;
+    struct broker_retry retry;
     int rc;
     if (!node->boot.owed)
         return REPORT_TAKEN;
     struct mcast *broker = node_broker(node, error);
     if (!broker)
         return REPORT_KEPT;
-    insist_begin(&insist, node, false);
+    broker_retry_begin(&retry, node->settings.busy_ms, false);
     do
         rc = mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
-    while (rc < 0 && insist_again(&insist, error));
+    while (rc < 0 && broker_retry_again(&retry, error));
     look_for_broker(node, rc, error);
-    if (rc < 0 && is_passing(error) && !is_older(error))
+    if (rc < 0 && may_succeed_later(error) && !broker_lacks_reports(error))
         return REPORT_KEPT;
     if (rc == 0)
         forget_before_boot(node);
@@ -184,7 +185,7 @@ bool report_spare(struct node *node, struct note *note, const struct mcast_error
         return false;
     say("warning: job %s: %s; its owner has processes here, so its services stay until its epilog",
         claim_name(&note->claim, name), error->text);
-    keep(node, note);
+    keep_reported(node, note);
     return true;
 }
 
@@ -225,17 +226,17 @@ struct round {
 };
 
 /* What is not believed of one job of this node's name, is of none. */
-static bool is_alien(const struct round *round, const struct note *note)
+static bool is_not_authorized_like_last(const struct round *round, const struct note *note)
 {
     return round->alien && strcmp(round->alien->node, note->node) == 0 &&
            strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
 }
 
 /* Whether the note has not to be told any more. */
-static bool settle(struct node *node, struct round *round, const struct note *note)
+static bool deliver_or_keep(struct node *node, struct round *round, const struct note *note)
 {
     struct mcast_error error;
-    if (is_alien(round, note)) {
+    if (is_not_authorized_like_last(round, note)) {
         round->refused++;
         return false;
     }
@@ -245,7 +246,7 @@ static bool settle(struct node *node, struct round *round, const struct note *no
     round->asked++;
     if (deliver(node, note->claim.number, &error) != REPORT_KEPT)
         return true;
-    if (is_mistrust(&error)) {
+    if (is_not_authorized(&error)) {
         round->refused++;
         round->alien = note;
         round->why = error;
@@ -273,7 +274,7 @@ void report_spool(struct node *node, uint64_t except)
         bool stale = !note_is_current(note) && note->state != NOTE_GONE;
         if (number == except || !(note->owed || stale) || !life_try_lock(node, &note->claim))
             continue;
-        if (!settle(node, &round, note) && is_surplus(node, i))
+        if (!deliver_or_keep(node, &round, note) && is_surplus(node, i))
             (void)note_remove(&node->dir, number, NULL);
         life_unlock(node, &note->claim);
     }

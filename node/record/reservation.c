@@ -2,7 +2,7 @@
 
 #include "client/calls/call.h"
 #include "node/commands/command.h"
-#include "node/insist.h"
+#include "node/retry.h"
 #include "node/say.h"
 
 #include <errno.h>
@@ -48,18 +48,18 @@ static int from_file(const char *file, struct mcast_reservation **out)
     return COMMAND_USAGE;
 }
 
-static int ask(struct node *node, const char *job, bool patient, struct mcast_reservation **out,
-               struct mcast_error *error)
+static int show_with_retry(struct node *node, const char *job, bool patient,
+                           struct mcast_reservation **out, struct mcast_error *error)
 {
     struct mcast *broker = node_broker(node, error);
-    struct insist insist;
+    struct broker_retry retry;
     int rc;
     if (!broker)
         return error->code;
-    insist_begin(&insist, node, patient);
+    broker_retry_begin(&retry, node->settings.busy_ms, patient);
     do
         rc = mcast_show(broker, node->cluster, job, out, error);
-    while (rc < 0 && insist_again(&insist, error));
+    while (rc < 0 && broker_retry_again(&retry, error));
     return rc;
 }
 
@@ -71,7 +71,7 @@ static int from_broker(struct node *node, const char *job, bool quiet,
         say("which cluster? give --cluster NAME, or set cluster in node.conf");
         return COMMAND_USAGE;
     }
-    int rc = ask(node, job, !quiet, out, &error);
+    int rc = show_with_retry(node, job, !quiet, out, &error);
     if (rc == 0 && strcmp((*out)->state, "gone") == 0) {
         mcast_reservation_free(*out);
         rc = error.code = MCAST_NOT_FOUND;

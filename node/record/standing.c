@@ -116,7 +116,7 @@ static int add_vnis(const struct mcast_reservation *reservation, void *data)
 
 /* Whoever sees only some jobs would take the others' services for leftovers. COMMAND_GO_ON, or an
  * exit code after a message. */
-static int judge(const struct standing *standing, const struct node *node, uint64_t hidden)
+static int check_complete(const struct standing *standing, const struct node *node, uint64_t hidden)
 {
     if (hidden > 0)
         say("services that this node does not remember to have made are left alone: they could be "
@@ -166,7 +166,7 @@ int standing_load(struct standing *standing, struct node *node)
     if (rc != COMMAND_GO_ON)
         return rc;
     if (list_active(node, standing, all, cluster, &hidden, &error) == 0)
-        return judge(standing, node, hidden);
+        return check_complete(standing, node, hidden);
     rc = unanswered(node, &error);
     say("services that this node does not remember to have made are left alone: which jobs may be "
         "active here cannot be known");

@@ -11,7 +11,7 @@
 /* A note is some hundred bytes. */
 enum { FILE_MAX = 64 * 1024, FOLDER_MODE = 0700, FILE_MODE = 0600 };
 
-static int failed(const struct statedir *dir, const char *what, struct error *err)
+static int set_errno_error(const struct statedir *dir, const char *what, struct error *err)
 {
     return error_set(err, ERROR_IO, "%s: %s: %s (node.conf: spool)", dir->path, what,
                      strerror(errno));
@@ -19,31 +19,31 @@ static int failed(const struct statedir *dir, const char *what, struct error *er
 
 /* Notes tell whose jobs run here and on which VNIs: nobody else may read them, also in a folder
  * that an older release made, nor write what root then believes. */
-static int close_to_others(const struct statedir *dir, struct error *err)
+static int restrict_to_owner(const struct statedir *dir, struct error *err)
 {
     struct stat status;
     if (fstat(dir->directory, &status) < 0)
-        return failed(dir, "it cannot be looked at", err);
+        return set_errno_error(dir, "it cannot be looked at", err);
     if (status.st_uid != geteuid())
         return error_set(err, ERROR_REFUSED,
                          "%s: it belongs to uid %u, who could read and change what is remembered; "
                          "chown it to uid %u (node.conf: spool)",
                          dir->path, (unsigned)status.st_uid, (unsigned)geteuid());
     if ((status.st_mode & 07777) != FOLDER_MODE && fchmod(dir->directory, FOLDER_MODE) < 0)
-        return failed(dir, "its mode cannot be set", err);
+        return set_errno_error(dir, "its mode cannot be set", err);
     return 0;
 }
 
-static int open_to_change(struct statedir *dir, struct error *err)
+static int open_for_writing(struct statedir *dir, struct error *err)
 {
-    int rc = close_to_others(dir, err);
+    int rc = restrict_to_owner(dir, err);
     if (rc < 0)
         return rc;
     /* Whoever can open a file can lock it. */
     dir->lock =
         openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
     if (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0)
-        return failed(dir, "its lock cannot be opened", err);
+        return set_errno_error(dir, "its lock cannot be opened", err);
     return 0;
 }
 
@@ -52,13 +52,13 @@ int statedir_open(struct statedir *dir, const char *path, bool change, struct er
     *dir = (struct statedir){.directory = -1, .lock = -1};
     snprintf(dir->path, sizeof dir->path, "%s", path);
     if (change && mkdir(path, FOLDER_MODE) < 0 && errno != EEXIST)
-        return failed(dir, "it cannot be made", err);
+        return set_errno_error(dir, "it cannot be made", err);
     dir->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (!change)
         return 0;
     if (dir->directory < 0)
-        return failed(dir, "it cannot be opened", err);
-    int rc = open_to_change(dir, err);
+        return set_errno_error(dir, "it cannot be opened", err);
+    int rc = open_for_writing(dir, err);
     if (rc < 0)
         statedir_close(dir);
     return rc;
@@ -86,7 +86,7 @@ static int set_lock(const struct statedir *dir, int command, short type, uint64_
 int statedir_lock(const struct statedir *dir, uint64_t which, struct error *err)
 {
     if (set_lock(dir, F_OFD_SETLKW, F_WRLCK, which) < 0)
-        return failed(dir, "it cannot be locked", err);
+        return set_errno_error(dir, "it cannot be locked", err);
     return 0;
 }
 
@@ -122,7 +122,7 @@ int statedir_read(const struct statedir *dir, const char *name, char **text, str
     int fd = openat(dir->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? error_set(err, ERROR_NOT_FOUND, "%s is not there", name)
-                               : failed(dir, name, err);
+                               : set_errno_error(dir, name, err);
     char *content = malloc(FILE_MAX);
     int rc = 0;
     if (dir->lock >= 0)
@@ -130,7 +130,7 @@ int statedir_read(const struct statedir *dir, const char *name, char **text, str
     if (!content)
         rc = error_set(err, ERROR_NOMEM, "memory is exhausted");
     else if (read_all(fd, content, FILE_MAX) < 0)
-        rc = failed(dir, name, err);
+        rc = set_errno_error(dir, name, err);
     close(fd);
     if (rc < 0)
         free(content);
@@ -160,12 +160,12 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
     int fd = openat(dir->directory, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
                     FILE_MODE);
     if (fd < 0)
-        return failed(dir, "a file cannot be made in it", err);
+        return set_errno_error(dir, "a file cannot be made in it", err);
     bool whole = write_all(fd, text);
     whole = close(fd) == 0 && whole;
     if (whole && renameat(dir->directory, fresh, dir->directory, name) == 0)
         return 0;
-    int rc = failed(dir, "a file cannot be written in it", err);
+    int rc = set_errno_error(dir, "a file cannot be written in it", err);
     (void)unlinkat(dir->directory, fresh, 0);
     return rc;
 }
@@ -173,7 +173,7 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
 int statedir_remove(const struct statedir *dir, const char *name, struct error *err)
 {
     if (unlinkat(dir->directory, name, 0) < 0 && errno != ENOENT)
-        return failed(dir, name, err);
+        return set_errno_error(dir, name, err);
     return 0;
 }
 

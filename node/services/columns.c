@@ -52,7 +52,7 @@ void columns_cell(struct columns *columns, const char *format, ...)
         row->cells[row->count++] = strdup(text);
 }
 
-static const char *cell(const struct row *row, int c)
+static const char *cell_text(const struct row *row, int c)
 {
     return c < row->count && row->cells[c] ? row->cells[c] : "";
 }
@@ -62,14 +62,14 @@ void columns_print(const struct columns *columns, int left, FILE *out)
     int widths[COLUMNS_MAX] = {0}, last = 0;
     for (size_t r = 0; r < columns->count; r++) {
         for (int c = 0; c < columns->rows[r].count; c++) {
-            int length = (int)strlen(cell(&columns->rows[r], c));
+            int length = (int)strlen(cell_text(&columns->rows[r], c));
             widths[c] = length > widths[c] ? length : widths[c];
             last = c > last ? c : last;
         }
     }
     for (size_t r = 0; r < columns->count; r++) {
         for (int c = 0; c <= last; c++) {
-            const char *text = cell(&columns->rows[r], c);
+            const char *text = cell_text(&columns->rows[r], c);
             if (c >= left)
                 fprintf(out, "%*s", widths[c], text);
             else

@@ -11,8 +11,8 @@
 enum { TRIES_MAX = 4 * CXI_RSRC_TYPE_MAX };
 
 /* The descriptor of a job's service, with what the fit grants. */
-static void describe(struct cxi_svc_desc *desc, const struct create_order *order,
-                     const struct fit *fit)
+static void fill_descriptor(struct cxi_svc_desc *desc, const struct create_order *order,
+                            const struct fit *fit)
 {
     const struct claim *claim = order->claim;
     *desc = (struct cxi_svc_desc){.restricted_members = 1,
@@ -112,7 +112,7 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
     for (int tries = 0; tries < TRIES_MAX; tries++) {
         struct cxi_svc_fail_info info = {0};
         struct cxi_svc_desc desc;
-        describe(&desc, order, fit);
+        fill_descriptor(&desc, order, fit);
         id = nics->calls->alloc_svc(nic->device, &desc, &info);
         if (id != -ENOSPC || !scale_back(nics, nic, order, fit, &info))
             break;

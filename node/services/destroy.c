@@ -54,13 +54,13 @@ static bool any_busy(const struct destroy_result *result)
     return false;
 }
 
-void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg,
-                      struct patience *patience, struct destroy_result *result)
+void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
+                      struct destroy_result *result)
 {
     result->destroyed = 0;
     do {
         result->left_count = 0;
         for (unsigned int i = 0; i < nics->count; i++)
             sweep(nics, &nics->at[i], meant, arg, result);
-    } while (any_busy(result) && patience_again(patience));
+    } while (any_busy(result) && retry_pause(retry));
 }

@@ -4,7 +4,7 @@
 /* Takes services away, with patience for those that are busy (F9). The only place that does. */
 
 #include "node/services/nic.h"
-#include "node/patience.h"
+#include "node/retry.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ struct destroy_result {
 /* Destroys what is meant on every NIC, never a system service; tries again while any of it is busy
  * and patience lasts. What is meant is asked again before each try, because ids are used again.
  * Afterwards the services of `nics` are as they were last read. */
-void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg,
-                      struct patience *patience, struct destroy_result *result);
+void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
+                      struct destroy_result *result);
 
 #endif

@@ -8,7 +8,7 @@
 static struct cxi_calls calls;
 
 /* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static bool find(void *handle, const char *name, void *function, size_t size)
+static bool load_symbol(void *handle, const char *name, void *function, size_t size)
 {
     void *symbol = dlsym(handle, name);
     if (symbol)
@@ -20,12 +20,12 @@ static bool find(void *handle, const char *name, void *function, size_t size)
 static const char *find_all(void *handle)
 {
 #define NEED_(name, returns, parameters, version)                                                  \
-    if (!find(handle, "cxil_" #name, &calls.name, sizeof calls.name))                              \
+    if (!load_symbol(handle, "cxil_" #name, &calls.name, sizeof calls.name))                       \
         return "cxil_" #name;
     CXI_CALLS_NEEDED(NEED_)
 #undef NEED_
 #define TRY_(name, returns, parameters, version)                                                   \
-    (void)find(handle, "cxil_" #name, &calls.name, sizeof calls.name);
+    (void)load_symbol(handle, "cxil_" #name, &calls.name, sizeof calls.name);
     CXI_CALLS_OPTIONAL(TRY_)
 #undef TRY_
     return NULL;

@@ -47,7 +47,7 @@ static bool open_one(const struct nics *nics, struct nic *nic)
     return nic->failure >= 0 || is_listed(nics->calls, nic->info.dev_id);
 }
 
-static int take(struct nics *nics, const struct cxil_device_list *list, struct error *err)
+static int open_devices(struct nics *nics, const struct cxil_device_list *list, struct error *err)
 {
     if (list->count > NIC_MAX)
         return error_set(err, ERROR_INVALID,
@@ -80,7 +80,7 @@ int nics_open(struct nics *nics, const struct cxi_calls *calls, struct error *er
                          "the node's NICs cannot be listed: %s; is the driver loaded (lsmod | grep "
                          "cxi_ss1)?",
                          strerror(-failure));
-    int rc = take(nics, list, err);
+    int rc = open_devices(nics, list, err);
     calls->free_device_list(list);
     if (rc < 0)
         nics_close(nics);

@@ -33,8 +33,8 @@ static uint32_t *find_number(struct limits_rule *rule, const char *key)
 }
 
 /* ERROR_INVALID: it is not understood; ERROR_FULL: as much of it is taken as is allowed. */
-static int take_number(const struct limits_rules *site, struct limits_rules *rules,
-                       const char *word, struct error *err)
+static int apply_number_wish(const struct limits_rules *site, struct limits_rules *rules,
+                             const char *word, struct error *err)
 {
     size_t length = strcspn(word, "=");
     int type = find_type(word, length);
@@ -57,12 +57,12 @@ static int take_number(const struct limits_rules *site, struct limits_rules *rul
                      most, limits_key((enum cxi_rsrc_type)type));
 }
 
-static int take(const struct limits_rules *site, struct limits_rules *rules, bool *adjust_limits,
-                const char *word, struct error *err)
+static int apply_wish(const struct limits_rules *site, struct limits_rules *rules,
+                      bool *adjust_limits, const char *word, struct error *err)
 {
     bool adjust = strcmp(word, "adjust_limits") == 0;
     if (!adjust && strcmp(word, "no_adjust_limits") != 0)
-        return take_number(site, rules, word, err);
+        return apply_number_wish(site, rules, word, err);
     *adjust_limits = adjust;
     return 0;
 }
@@ -83,7 +83,7 @@ unsigned int wishes_take(struct limits_rules *rules, bool *adjust_limits, const 
         word[kept] = '\0';
         if (kept < length)
             strcpy(word + kept - 3, "...");
-        int rc = take(&site, rules, adjust_limits, word, &err);
+        int rc = apply_wish(&site, rules, adjust_limits, word, &err);
         if (rc < 0)
             tell(arg, err.text);
         wrong += rc == ERROR_INVALID;

@@ -12,8 +12,7 @@ enum { PATH_SIZE = 128, LINE_SIZE = 512 };
  * time others did. */
 static void print_longest(const struct stage *stage, const char *key)
 {
-    static const char form[] =
-        "event loop stalled for %u ms (CPU %u ms)";
+    static const char form[] = "event loop stalled for %u ms (CPU %u ms)";
     char path[PATH_SIZE], line[LINE_SIZE], longest[LINE_SIZE] = "";
     unsigned took, computed, most = 0;
     FILE *log = fopen(folder_path(path, sizeof path, stage_folder(stage), "mcastd.log"), "re");

@@ -1,5 +1,5 @@
 # These link base and cmocka, nothing else: what base needs beyond libc would not be found.
-foreach(noun base64url error idset jobid names nodelist roff secret steppath utf8)
+foreach(noun base64url duration error idset jobid names nodelist roff secret steppath utf8)
     mcast_unit(base_${noun} base)
 endforeach()
 target_link_options(base_secret_test PRIVATE -Wl,--wrap=explicit_bzero)

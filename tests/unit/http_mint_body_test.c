@@ -1,7 +1,6 @@
 /* What whoever asks for a token wants (B3), and spans of time in requests. */
 
 #include "broker/http/api/bodies/mint_body.h"
-#include "broker/http/request/span.h"
 #include "broker/http/request/wait_query.h"
 
 #include <setjmp.h>
@@ -91,29 +90,6 @@ static void body__that_is_none_names_the_field(void **state)
     }
 }
 
-static void span__has_a_unit_and_an_end(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *text;
-        int64_t ms; /* -1: none */
-    } cases[] = {
-        {"0", 0},         {"0s", 0},       {"500ms", 500},
-        {"2s", 2000},     {"1m", 60000},   {"60s", 60000},
-        {"00001s", 1000}, {"61s", -1},     {"2m", -1},
-        {"1h", -1},       {"60001ms", -1}, {"", -1},
-        {"s", -1},        {"2", -1},       {"-1s", -1},
-        {"+1s", -1},      {"1.5s", -1},    {"2S", -1},
-        {" 2s", -1},      {"2s ", -1},     {"99999999999999999999s", -1},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        int64_t ms = -1;
-        bool is = span_parse(cases[i].text, WAIT_QUERY_MAX_MS, &ms);
-        if (is != (cases[i].ms >= 0) || (is && ms != cases[i].ms))
-            fail_msg("'%s': %d, %d ms", cases[i].text, is, (int)ms);
-    }
-}
-
 static void wait__is_as_the_call_has_it_when_not_given(void **state)
 {
     (void)state;
@@ -139,7 +115,6 @@ int main(void)
         cmocka_unit_test(body__may_say_nothing),
         cmocka_unit_test(body__says_steps_operations_and_time),
         cmocka_unit_test(body__that_is_none_names_the_field),
-        cmocka_unit_test(span__has_a_unit_and_an_end),
         cmocka_unit_test(wait__is_as_the_call_has_it_when_not_given),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void wait_ms(void *arg, int64_t ms)
     longest_ms = ms > longest_ms ? ms : longest_ms;
 }
 
-static const struct patience_clock unhurried = {now_ms, wait_ms, NULL};
+static const struct retry_clock unhurried = {now_ms, wait_ms, NULL};
 
 static int set_up(void **state)
 {
@@ -66,10 +66,10 @@ static bool whatever(void *arg, const struct nic *nic, const struct cxi_svc_desc
 
 static struct destroy_result destroy(nic_service_fn *meant, int64_t budget_ms)
 {
-    struct patience patience;
+    struct retry retry;
     struct destroy_result result;
-    patience_begin(&patience, &unhurried, budget_ms);
-    destroy_services(&nics, meant, NULL, &patience, &result);
+    retry_begin(&retry, &unhurried, budget_ms);
+    destroy_services(&nics, meant, NULL, &retry, &result);
     return result;
 }
 
@@ -117,7 +117,7 @@ static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
     driver.busy[1] = -1;
     struct destroy_result result = destroy(of_1024, 300000);
     assert_int_equal(time_ms, 1000000 + 300000);
-    assert_int_equal(longest_ms, PATIENCE_LONGEST_MS);
+    assert_int_equal(longest_ms, RETRY_LONGEST_MS);
     assert_int_equal(result.left_count, 1);
     assert_string_equal(result.left[0].device, "cxi1");
     assert_int_equal(result.left[0].id, 5);

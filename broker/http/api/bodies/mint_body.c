@@ -1,6 +1,6 @@
 #include "broker/http/api/bodies/mint_body.h"
 
-#include "broker/http/request/span.h"
+#include "base/duration.h"
 #include "base/steppath.h"
 
 #include <string.h>
@@ -20,13 +20,15 @@ static int read_expires(const json_t *value, int64_t now, struct bearer_limits *
                         struct problem *problem)
 {
     static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
-    int64_t ms, seconds = 0;
+    int64_t seconds = 0;
     if (!value)
         return 0;
     if (json_is_number(value) && body_number(value, "expires", 1, max_s, &seconds, problem) < 0)
         return -1;
-    if (json_is_string(value) && span_parse(json_string_value(value), max_s * 1000, &ms))
-        seconds = ms / 1000;
+    if (json_is_string(value))
+        seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
+                                 max_s * 1000) /
+                  1000;
     if (seconds == 0)
         return problem_set(problem, 422, "invalid", "expires",
                            "expires is how long the token is good for: seconds, or a time with its "
