@@ -32,4 +32,7 @@ const struct options_row *options_rows(size_t *count);
 /* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
 int options_parse(struct options *options, int argc, char **argv);
 
+/* mcastd(8), in roff (manpage.c). */
+void manpage_print(FILE *out);
+
 #endif

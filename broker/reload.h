@@ -13,7 +13,7 @@
 /* SIGHUP: reads the configuration again and puts it in the place of the one in force, wholly, or
  * changes nothing and says why (F5). The log tells each key with its value before and after, and
  * each file that was read again because it has changed. What is asked meanwhile is answered by what
- * is in force: files are read in a thread (reread.h). */
+ * is in force: files are read in a thread. */
 
 struct reading;
 
@@ -25,8 +25,8 @@ struct reload {
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
-    struct reading *reading; /* under way; or NULL */
-    bool again;              /* was asked for once more meanwhile */
+    struct reading *reading; /* in progress; or NULL */
+    bool again;              /* one more was requested meanwhile */
     bool stopped;
 };
 
