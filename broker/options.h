@@ -11,7 +11,7 @@ enum options_task {
     OPTIONS_RUN,
     OPTIONS_CHECK,
     OPTIONS_MAKE_KEY,
-    OPTIONS_DONE, /* what was asked for is printed */
+    OPTIONS_DONE, /* everything is printed */
 };
 
 struct options {

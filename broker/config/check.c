@@ -192,8 +192,8 @@ static void settle_root_key_file(struct config *config)
                        (int)(slash - config->state_path), config->state_path);
 }
 
-/* A job sends its session token to where it is told, with every tree that it makes. */
-static void check_way_of_jobs(struct config_reading *reading)
+/* A job sends its session token to the given address, with every tree that it makes. */
+static void check_job_url(struct config_reading *reading)
 {
     const struct core_config *core = &reading->config->core;
     bool own = core->job_url[0] != '\0', https = false;
@@ -233,7 +233,7 @@ static void check_login(struct config_reading *reading)
              "auth = none without mtls_cert: the fabric manager is asked without any login");
 }
 
-/* sound: all that was set could be read. Else what seems to be missing may be what was told. */
+/* sound: all that was set could be read. Else what seems to be missing may be in a faulty line. */
 static void check_fm(struct config_reading *reading, bool sound)
 {
     const struct config *config = reading->config;
@@ -260,7 +260,7 @@ static void check_fm(struct config_reading *reading, bool sound)
         WARN("hwcoll", "addresses_per_job",
              "no job can get multicast addresses, not even one that asks: %s", err.text);
     check_login(reading);
-    check_way_of_jobs(reading);
+    check_job_url(reading);
 }
 
 static void check_cluster(struct config_reading *reading, uint32_t i)

@@ -11,8 +11,8 @@
  *
  * Blanks around an id, empty lines and the CR of CRLF are not looked at. Flux's "ƒLxs…" becomes
  * "fLxs…", the form that jobs are reserved under. Anything else that is no job id by
- * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
- * job as no reservation does: taken at their word, all jobs would be missing. */
+ * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which no
+ * reservation has: compared as they are, all jobs would be missing. */
 
 enum {
     JOBLINES_IDS_MAX = 2000000,

@@ -41,7 +41,7 @@ enum stage {
     STAGE_KILLED,     /* what SIGKILL does */
 };
 
-/* One roll call. */
+/* One job list poll. */
 struct listrun {
     struct listruns *all;
     struct listrun *next;

@@ -10,9 +10,9 @@
 
 enum {
     TICK_MS = 1000,
-    NUMBERS_MS = 10000, /* how often at most the numbers alone are news */
-    WATCHDOG_SHARE = 3, /* alive is said three times in the time that the watchdog waits */
-    EXTEND_S = 60,      /* asked for at least */
+    NUMBERS_MS = 10000, /* a line with only new numbers is sent this often at most */
+    WATCHDOG_SHARE = 3, /* WATCHDOG=1 is sent three times in the time that the watchdog waits */
+    EXTEND_S = 60,      /* requested at least */
     /* A disk that reads and writes slower than this while it recovers is a failed start. */
     BYTES_A_SECOND = 4 * 1024 * 1024,
 };
@@ -55,18 +55,17 @@ static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
     return statusline_format(&facts, line);
 }
 
-/* Remembers that the line was told now. */
 static void note_sent(struct lifesign *sign, const char *line, size_t first)
 {
-    (void)snprintf(sign->told, sizeof sign->told, "%.*s", (int)first, line);
-    sign->told_ms = uv_now(sign->timer.loop);
+    (void)snprintf(sign->sent, sizeof sign->sent, "%.*s", (int)first, line);
+    sign->sent_ms = uv_now(sign->timer.loop);
 }
 
 static bool has_changed(const struct lifesign *sign, const char *line, size_t first)
 {
-    char part[sizeof sign->told];
+    char part[sizeof sign->sent];
     (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
-    return strcmp(part, sign->told) != 0 || uv_now(sign->timer.loop) - sign->told_ms >= NUMBERS_MS;
+    return strcmp(part, sign->sent) != 0 || uv_now(sign->timer.loop) - sign->sent_ms >= NUMBERS_MS;
 }
 
 static void send_status(struct lifesign *sign)

@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) void notify_tell(const struct notify *noti
 /* RELOADING=1 with the moment, as Type=notify-reload wants it (systemd 253); ends with READY=1. */
 void notify_reloading(const struct notify *notify);
 
-/* … and this one is for what is said again soon: it never waits. Whether it went out. */
+/* … and this one is for what is repeated soon: it never waits. Whether it was sent. */
 __attribute__((format(printf, 2, 3))) bool notify_hint(const struct notify *notify,
                                                        const char *format, ...);
 
