@@ -33,7 +33,7 @@ struct joblines {
 /* Takes in some bytes, cut anywhere. 0; ERROR_INVALID, ERROR_FULL or ERROR_NOMEM with what is wrong
  * in which line: then it is over, and only joblines_release may follow. The text is ASCII without
  * control characters, whatever was printed. */
-int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct error *err);
+int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err);
 
 /* The list is over; a last line need not end with a newline. 0, or as above. Then lines->ids are
  * lines->count job ids, valid until joblines_release. */

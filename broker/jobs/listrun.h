@@ -24,7 +24,7 @@ struct listruns_owner {
 struct listruns *listruns_create(uv_loop_t *loop, const struct listruns_owner *owner);
 
 /* The process of this cluster that outlived SIGKILL and was given up; 0: none. */
-pid_t listruns_undead(const struct listruns *runs, const char *cluster);
+pid_t listruns_unkilled(const struct listruns *runs, const char *cluster);
 bool listruns_idle(const struct listruns *runs);
 
 /* All of them, without events for the core. idle is called later. */
@@ -35,7 +35,7 @@ void listruns_destroy(struct listruns *runs); /* idle; from inside that call too
 struct listrun *listrun_create(struct listruns *runs, uint64_t id, const char *cluster);
 
 /* argv as child.h wants it, needed only for this call. */
-void listrun_begin(struct listrun *run, char *const *argv, int64_t timeout_ms);
-void listrun_refuse(struct listrun *run, const char *why); /* it is not begun: one sentence */
+void listrun_start(struct listrun *run, char *const *argv, int64_t timeout_ms);
+void listrun_fail(struct listrun *run, const char *why); /* it is not begun: one sentence */
 
 #endif
