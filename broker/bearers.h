@@ -21,8 +21,8 @@ struct bearers *bearers_create(const struct fingerprint_key *key);
 void bearers_destroy(struct bearers *bearers); /* wipes the key; NULL is allowed */
 
 /* A record of the ledger: a RESERVATION with a token has that one from now on, one without has
- * none, one that is GONE neither; one that is being released keeps what it had, so that who shows
- * it can be told that it is over. The rest is not about tokens. */
+ * none, one that is GONE neither; one that is being released keeps what it had, so that the
+ * answer to its bearer is that it is over. The rest is not about tokens. */
 void bearers_follow(struct bearers *bearers, const struct record *record);
 
 /* The number of the reservation that has this token; 0: none. Should two have the same, the newer

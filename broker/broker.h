@@ -3,7 +3,7 @@
 
 #include "broker/config/config.h"
 
-/* The running broker: joins the rooms, and runs until it is told to stop.
+/* The running broker: joins the rooms, and runs until it is stopped.
  *
  * SIGTERM and SIGINT stop it, SIGHUP reloads the configuration (reload.h). SIGHUP must be blocked
  * by the caller from before the configuration was read: one that comes during the start is acted on

@@ -5,20 +5,20 @@
 
 #include <stdint.h>
 
-/* The time that the core is told: Unix milliseconds that never run back while the process lives.
+/* The time of the core: Unix milliseconds that never run back while the process lives.
  * The wall clock is read once, at the start; from then on a steady clock counts, so that setting
  * the date neither frees a VNI early nor holds one for ever. A suspended machine's absence
  * is counted (CLOCK_BOOTTIME). */
 
 struct clock {
     int64_t wall_ns;   /* Unix time at the start */
-    int64_t steady_ns; /* what the steady clock said then */
+    int64_t steady_ns; /* of the steady clock then */
 };
 
 void clock_init(struct clock *clock);
 int64_t clock_now_ms(const struct clock *clock);
 
-/* Which boot of the host this is, as the kernel names it; "": it does not say. */
+/* Which boot of the host this is, as the kernel names it; "": not known. */
 void clock_boot(char out[static BOOT_ID_MAX + 1]);
 int64_t clock_offset_ms(const struct clock *clock); /* Unix time less the steady clock's */
 

@@ -160,6 +160,7 @@ static const uint64_t *ticket_of(const struct core_event *event)
         [CORE_CONFIGURE] = 0,
     };
 #undef TICKET
+    assert(event->kind < sizeof offsets / sizeof *offsets);
     size_t offset = offsets[event->kind];
     bool partial = event->kind == CORE_SYNC && event->u.sync.more; /* its last part is answered */
     return offset == 0 || partial ? NULL : (const uint64_t *)((const char *)event + offset);
@@ -268,12 +269,11 @@ static bool drained(struct engine *engine)
     engine->draining = true;
     if (journal_clean(engine->journal))
         return true;
-    const struct journal_counters *counters = journal_counters(engine->journal);
-    if (!counters->failing)
-        return false;
-    log_line(LOG_ERR, "stopping with unsaved records=%" PRIu32 ", all of them refused: %s",
-             journal_unsaved(engine->journal), counters->error.text);
-    return true;
+    const char *fault = engine_storage_fault(engine);
+    if (fault != NULL)
+        log_line(LOG_ERR, "stopping with unsaved records=%" PRIu32 ", all of them refused: %s",
+                 journal_unsaved(engine->journal), fault);
+    return fault != NULL;
 }
 
 struct turn *engine_turn(struct engine *engine)

@@ -13,23 +13,25 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* Joins the core to its edges: feeds it events, puts what it wants saved into the journal, and lets
- * its words out only when they are durable (architecture.md, "Save before speaking"). */
+/* Joins the core to its edges: steps it with events, saves its records through the journal, and
+ * performs its other effects only when these are durable (architecture.md, "Save before speaking").
+ */
 
 struct engine;
 
-/* Who hears the answers: broker/http. */
+/* Where answers and events go: broker/http. */
 struct engine_listener {
     void *arg;
-    /* An answer exists, its words are not yet allowed out: render and keep it. Pointers in it die
-     * with this call. */
+    /* An answer exists and may not be sent yet: render and keep it. Pointers in it die with this
+     * call. */
     void (*render)(void *arg, const struct answer *answer);
-    /* What was rendered for the ticket may go out now. code: 0, or why it may not: ERROR_IO or
+    /* What was rendered for the ticket may be sent now. code: 0, or why it may not: ERROR_IO or
      * ERROR_FULL (it could not be saved: 503; it may be saved later, so the client repeats its
      * request), ERROR_NOT_LEADER, ERROR_REFUSED (the broker is stopping; these two may come without
      * a render before). Called exactly once for each ticket. */
-    void (*speak)(void *arg, uint64_t ticket, int code, const char *words);
-    /* All answers that were ready in this turn of the loop are out (for one MHD_run after many). */
+    void (*speak)(void *arg, uint64_t ticket, int code, const char *why);
+    /* All answers that were ready in this turn of the loop are sent (for one MHD_run after many).
+     */
     void (*spoken)(void *arg);
     /* Events up to and with this seq are durable and may be sent (core_event_at). */
     void (*events)(void *arg, uint64_t last_seq);
@@ -45,7 +47,7 @@ struct engine_options {
     struct store *store;                  /* the engine closes it */
     struct bearers *bearers;              /* follows what is loaded and saved; NULL: none does */
     const struct fmapi_options *fabric;   /* NULL: no fabric manager */
-    const struct listcommand_spec *lists; /* of clusters that are asked which jobs are active */
+    const struct listcommand_spec *lists; /* of clusters whose job lists are polled */
     uint32_t list_count;
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
@@ -72,11 +74,11 @@ int engine_configure(struct engine *engine, const struct engine_settings *settin
                      struct error *err);
 
 /* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
- * spoken before this returns. */
+ * sent before this returns. */
 void engine_step(struct engine *engine, struct core_event *event);
 
-/* Speaks the ticket (whose words the listener holds already) when everything that is unsaved now is
- * saved: for answers that only looked. May speak before it returns. */
+/* Lets the listener send the answer of the ticket, which it has already, when everything that is
+ * unsaved now is saved: for answers to reads. May call listener.speak before it returns. */
 void engine_after_saved(struct engine *engine, uint64_t ticket);
 
 /* Whether the reservation of this number, as engine_core shows it, has yet to be saved: then an
@@ -93,25 +95,25 @@ int64_t engine_now_ms(const struct engine *engine);
 /* Measures the turns of the loop: for long parts of one, and for signals. */
 struct turn *engine_turn(struct engine *engine);
 
-/* What has happened since the start, for /metrics and those who look after the broker. What is
+/* What has happened since the start, for /metrics and the status. What is
  * pointed to changes with the next turn of the loop and dies with engine_stop. */
 struct engine_counters {
     enum broker_role role;
     uint64_t commits, commit_failures, records, steps;
     uint32_t unsaved;     /* records gathered or being written now */
-    bool storage_failing; /* the last commit failed; being tried again */
+    bool storage_failing; /* the last commit failed; being retried */
     char storage_error[ERROR_TEXT_SIZE];
     const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
     const struct fabric_counters *fm;
     struct fmapi_counters fabric;
-    const struct histogram *loop_absence; /* one turn of the loop, what it waited for left out */
+    const struct histogram *loop_absence; /* turns of the loop without their wait */
     int64_t loop_absence_us_peak;         /* the longest of the last five minutes */
     int64_t started_ms;
 };
 void engine_counters(const struct engine *engine, struct engine_counters *out);
 
-/* Stops taking steps; when all that was accepted is saved and spoken, closes everything of its own
- * and calls stopped from the loop. */
+/* Stops taking steps; when all that was accepted is saved and answered, closes everything of its
+ * own and calls stopped from the loop. */
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg);
 void engine_destroy(struct engine *engine); /* after stopped; or when never started */
 

@@ -28,7 +28,7 @@ const struct rootkeys *keyring_keys(const struct keyring *keyring);
 
 /* Reading the file again, in two steps as all that is reloaded: keyring_read changes nothing and is
  * for any thread, 0 or a code with a sentence; keyring_adopt puts what was read in force and wipes
- * it. A rotation in between has read the file later: keyring_rotations tells. */
+ * it. A rotation in between has read the file later: see keyring_rotations. */
 int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct error *err);
 uint64_t keyring_rotations(const struct keyring *keyring);
 void keyring_adopt(struct keyring *keyring, struct rootkeys *keys);

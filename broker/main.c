@@ -22,7 +22,7 @@ static void print_fault(void *arg, bool fault, const char *line)
     fprintf(stderr, "%s%s\n", line, fault ? "" : " (warning)");
 }
 
-/* For what is about to be done as root: its warnings are for the service, which tells them itself.
+/* For what is about to be done as root: the service logs its warnings itself.
  */
 static void print_faults_only(void *arg, bool fault, const char *line)
 {
@@ -36,7 +36,7 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-/* Its owners are not looked at: nothing will be done because of what it says. */
+/* Owners of files are not checked: nothing will be done because of them. */
 static const uid_t NO_USER = (uid_t)-1;
 
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
@@ -59,7 +59,7 @@ static void print_nothing(void *arg, bool fault, const char *line)
     (void)line;
 }
 
-/* Whatever is wrong with the configuration is told afterwards. */
+/* Faults of the configuration are reported afterwards. */
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
@@ -74,7 +74,7 @@ static int become_service(const struct options *options, struct error *err)
     struct serviceuser user;
     int rc = find_service(&user, options, err);
     if (rc == ERROR_NOT_FOUND && options->user == NULL)
-        return 0; /* the missing folder is told with the rest, as root sees it */
+        return 0; /* the missing folder is reported with the rest */
     return rc < 0 ? rc : serviceuser_become(&user, err);
 }
 
@@ -114,8 +114,8 @@ static int make_key(const struct options *options)
     struct serviceuser user;
     struct error err = {0};
     bool made = false;
-    /* Root makes a file where the configuration says: no third user may have a say in that. Where
-     * the service's user is not found, no file is made. */
+    /* Root makes a file where the configuration says: no third user may be able to change that.
+     * Where the service's user is not found, no file is made. */
     uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : NO_USER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)

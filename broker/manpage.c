@@ -1,6 +1,5 @@
-#include "broker/manpage.h"
-
 #include "broker/options.h"
+
 #include "base/roff.h"
 
 #include <stddef.h>

@@ -2,7 +2,6 @@
 
 #include "broker/config/config.h"
 #include "broker/log/log.h"
-#include "broker/manpage.h"
 
 #include <getopt.h>
 #include <string.h>

@@ -11,7 +11,7 @@ enum options_task {
     OPTIONS_RUN,
     OPTIONS_CHECK,
     OPTIONS_MAKE_KEY,
-    OPTIONS_DONE, /* what was asked for is printed */
+    OPTIONS_DONE, /* everything is printed */
 };
 
 struct options {
@@ -31,5 +31,8 @@ const struct options_row *options_rows(size_t *count);
 
 /* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
 int options_parse(struct options *options, int argc, char **argv);
+
+/* mcastd(8), in roff (manpage.c). */
+void manpage_print(FILE *out);
 
 #endif

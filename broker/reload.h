@@ -11,9 +11,9 @@
 #include <uv.h>
 
 /* SIGHUP: reads the configuration again and puts it in the place of the one in force, wholly, or
- * changes nothing and says why (F5). The log tells each key with its value before and after, and
- * each file that was read again because it has changed. What is asked meanwhile is answered by what
- * is in force: files are read in a thread (reread.h). */
+ * changes nothing and logs why (F5). The log has each key with its value before and after, and each
+ * file that was read again because it has changed. Requests meanwhile get answers by what is in
+ * force: files are read in a thread. */
 
 struct reading;
 
@@ -25,12 +25,12 @@ struct reload {
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
-    struct reading *reading; /* under way; or NULL */
-    bool again;              /* was asked for once more meanwhile */
+    struct reading *reading; /* in progress; or NULL */
+    bool again;              /* one more was requested meanwhile */
     bool stopped;
 };
 
-/* Takes the configuration over. Rooms follow when there are some. */
+/* Takes the configuration over. engine, http and keyring are set when they exist. */
 void reload_init(struct reload *reload, struct config *config, const char *path, int log_level);
 void reload_release(struct reload *reload);
 
@@ -39,7 +39,7 @@ void reload_release(struct reload *reload);
 void reload_look(struct reload *reload);
 
 /* Begins one; applied is called from the loop, true when the files' configuration is in force now.
- * Asked for while one is under way, another follows it, for its files may have been read already.
+ * Called while one is in progress, another follows it, for its files may have been read already.
  */
 void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
                   void *arg);

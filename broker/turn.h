@@ -2,7 +2,6 @@
 #define MCAST_BROKER_TURN_H
 
 #include "broker/metrics/histogram.h"
-#include "broker/metrics/peak.h"
 
 #include <stdbool.h>
 #include <stdint.h>

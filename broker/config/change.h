@@ -33,7 +33,7 @@ void config_changes_release(struct config_changes *changes);
 char *config_change_words(const struct config_change *change, char *out, size_t size);
 
 /* The files whose contents count as configuration, though only their names stand in it:
- * certificates, keys, logins. A reload tells by them what has changed behind a name. */
+ * certificates, keys, logins. They show a reload what has changed behind a name. */
 
 enum { NAMEDFILES_MAX = 16 };
 

@@ -13,6 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define FAULT(section, key, ...)                                                                   \
+    config_fault(reading, true, config_origin(reading, section, key), __VA_ARGS__)
+#define WARN(section, key, ...)                                                                    \
+    config_fault(reading, false, config_origin(reading, section, key), __VA_ARGS__)
+
 static bool is_number(const char *text)
 {
     return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
@@ -31,9 +36,9 @@ static void check_certificate_name(struct config_reading *reading,
                                    const struct config_origin *origin, const char *name)
 {
     if (name[0] == '\0')
-        config_fault(reading, true, origin,
-                     "after cert: the name in the certificate is missing: cert:NAME, without a "
-                     "blank");
+        config_fault(
+            reading, true, origin,
+            "after cert: the name in the certificate is missing: cert:NAME, without a blank");
     else if (reading->config->tls_client_ca[0] == '\0')
         config_fault(reading, false, origin,
                      "cert:%s matches no client: without tls_client_ca in [broker] no certificate "
@@ -114,38 +119,37 @@ static void check_tcp(struct config_reading *reading)
     check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
     check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
     if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
-        config_fault(
-            reading, true, config_origin(reading, "broker", "listen"),
-            "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
-            "listen on 127.0.0.1, [::1] or localhost");
+        FAULT("broker", "listen",
+              "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
+              "listen on 127.0.0.1, [::1] or localhost");
     if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
-        config_fault(reading, false, config_origin(reading, "broker", "tls_cert"),
-                     "the certificate is not used: set listen too, or leave both out");
+        WARN("broker", "tls_cert",
+             "the certificate is not used: set listen too, or leave both out");
     if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
-        config_fault(reading, true, config_origin(reading, "broker", "tls_client_ca"),
-                     "clients show certificates only over TLS: set tls_cert and tls_key");
+        FAULT("broker", "tls_client_ca",
+              "clients show certificates only over TLS: set tls_cert and tls_key");
 }
 
 static void check_socket(struct config_reading *reading)
 {
     const struct config *config = reading->config;
     if (is_number(config->socket_group) && !is_id(config->socket_group))
-        config_fault(reading, true, config_origin(reading, "broker", "socket_group"),
-                     "group %s: no group can have this gid, which is more than %u: give the "
-                     "group's name, or the gid that `getent group NAME` shows",
-                     config->socket_group, UINT32_MAX - 1);
+        FAULT("broker", "socket_group",
+              "group %s: no group can have this gid, which is more than %u: give the group's name, "
+              "or the gid that `getent group NAME` shows",
+              config->socket_group, UINT32_MAX - 1);
     else if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
              getgrnam(config->socket_group) == NULL)
-        config_fault(reading, true, config_origin(reading, "broker", "socket_group"),
-                     "group %s is not known on this host: create it, or give its numeric gid",
-                     config->socket_group);
+        FAULT("broker", "socket_group",
+              "group %s is not known on this host: create it, or give its numeric gid",
+              config->socket_group);
     check_users(reading, config_origin(reading, "broker", "admins"), config->admins);
     check_users(reading, config_origin(reading, "broker", "metrics_users"), config->metrics_users);
     struct stat found;
     if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
-        config_fault(reading, false, config_origin(reading, "broker", "munge_socket"),
-                     "munge_socket = %s: %s; credentials are refused until munged makes it",
-                     config->munge_socket, strerror(errno));
+        WARN("broker", "munge_socket",
+             "munge_socket = %s: %s; credentials are refused until munged makes it",
+             config->munge_socket, strerror(errno));
 }
 
 static bool all_plain(const struct config *config)
@@ -188,8 +192,8 @@ static void settle_root_key_file(struct config *config)
                        (int)(slash - config->state_path), config->state_path);
 }
 
-/* A job sends its session token to where it is told, with every tree that it makes. */
-static void check_way_of_jobs(struct config_reading *reading)
+/* A job sends its session token to the given address, with every tree that it makes. */
+static void check_job_url(struct config_reading *reading)
 {
     const struct core_config *core = &reading->config->core;
     bool own = core->job_url[0] != '\0', https = false;
@@ -205,10 +209,9 @@ static void check_way_of_jobs(struct config_reading *reading)
                          url);
     }
     if (https && strcmp(core->job_ca, "no") == 0)
-        config_fault(reading, false, config_origin(reading, "hwcoll", "job_ca"),
-                     "job_ca = no: ANYONE on the network path can impersonate the fabric manager "
-                     "and read the "
-                     "session tokens of jobs; set it to yes, or to a CA file");
+        WARN("hwcoll", "job_ca",
+             "job_ca = no: ANYONE on the network path can impersonate the fabric manager and read "
+             "the session tokens of jobs; set it to yes, or to a CA file");
 }
 
 static void check_login(struct config_reading *reading)
@@ -217,22 +220,20 @@ static void check_login(struct config_reading *reading)
     for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
         const char *url = config->core.fm_urls[i];
         if (!baseurl_private(url))
-            config_fault(reading, false, config_origin(reading, "fm", "url"),
-                         "%s: with http the login crosses the network unencrypted", url);
+            WARN("fm", "url", "%s: with http the login crosses the network unencrypted", url);
     }
     if (config->fm_mtls_cert[0] != '\0' && config->core.job_url[0] == '\0')
-        config_fault(reading, false, config_origin(reading, "fm", "mtls_cert"),
-                     "libfabric has no client certificate to show: if the fabric manager demands "
-                     "one, jobs need another address of it, which does not: [hwcoll] job_url");
+        WARN("fm", "mtls_cert",
+             "libfabric has no client certificate to show: if the fabric manager demands one, jobs "
+             "need another address of it, which does not: [hwcoll] job_url");
     /* Over plain http there is no other choice. */
     if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
         !all_plain(config))
-        config_fault(reading, false, config_origin(reading, "fm", "auth"),
-                     "auth = none without mtls_cert: the fabric manager is asked without any "
-                     "login");
+        WARN("fm", "auth",
+             "auth = none without mtls_cert: the fabric manager is asked without any login");
 }
 
-/* sound: all that was set could be read. Else what seems to be missing may be what was told. */
+/* sound: all that was set could be read. Else what seems to be missing may be in a faulty line. */
 static void check_fm(struct config_reading *reading, bool sound)
 {
     const struct config *config = reading->config;
@@ -245,22 +246,21 @@ static void check_fm(struct config_reading *reading, bool sound)
     check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
     check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
     if (!config->fm_verify)
-        config_fault(reading, false, config_origin(reading, "fm", "verify"),
-                     "verify = no: ANYONE on the network path can impersonate the fabric manager "
-                     "and read its "
-                     "login; set ca instead");
+        WARN("fm", "verify",
+             "verify = no: ANYONE on the network path can impersonate the fabric manager and read "
+             "its login; set ca instead");
     if (!config->core.fm_present) {
         if (config->core.min_nodes > 0 && sound)
-            config_fault(reading, false, config_origin(reading, "hwcoll", "min_nodes"),
-                         "min_nodes is set but [fm] url is not: no job gets multicast addresses");
+            WARN("hwcoll", "min_nodes",
+                 "min_nodes is set but [fm] url is not: no job gets multicast addresses");
         return;
     }
     if (config->core.min_nodes == 0 && sound &&
         sizing_addresses(&config->core, &addresses, &err) < 0)
-        config_fault(reading, false, config_origin(reading, "hwcoll", "addresses_per_job"),
-                     "no job can get multicast addresses, not even one that asks: %s", err.text);
+        WARN("hwcoll", "addresses_per_job",
+             "no job can get multicast addresses, not even one that asks: %s", err.text);
     check_login(reading);
-    check_way_of_jobs(reading);
+    check_job_url(reading);
 }
 
 static void check_cluster(struct config_reading *reading, uint32_t i)

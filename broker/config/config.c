@@ -143,7 +143,7 @@ static int load_files(struct config *config, const char *path, bool judge, uid_t
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
-    /* Without the first file, everything that is missing would be told as well. */
+    /* Without the first file, every key would be reported as missing. */
     if (config_file_read(reading, path)) {
         read_drop_ins(reading, path);
         understood = reading->faults == 0;

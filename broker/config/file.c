@@ -305,7 +305,7 @@ static char *next_line(char *out, int size, void *stream)
     if (memchr(source->text, '\0', (size_t)length) != NULL) {
         FAULT(source, "a NUL byte: this is no text file");
     } else {
-        /* Not our own editors only write a byte order mark. */
+        /* Some editors write a byte order mark. */
         static const char mark[] = "\xef\xbb\xbf";
         bool marked = source->here.line == 1 && strncmp(source->text, mark, 3) == 0;
         line = judge_line(source, source->text + (marked ? 3 : 0));
@@ -365,7 +365,7 @@ static int on_pair(void *user, const char *section, const char *name, const char
     if (source->section == SECTION_NONE)
         FAULT(source, "%s stands before the first section", name);
     if (source->section == SECTION_NONE || source->section == SECTION_UNKNOWN)
-        return 1; /* told already */
+        return 1; /* reported already */
     const char *known = source->section == SECTION_CLUSTER ? "cluster" : source->section_name;
     const struct config_key *key = config_key_find(known, name);
     if (key == NULL)

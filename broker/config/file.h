@@ -5,7 +5,7 @@
 #include "broker/config/table.h"
 
 /* Reads one configuration file after the other into a configuration, and remembers where each value
- * came from, so that what is found wrong later can still be told with file and line. */
+ * came from, so that faults found later are reported with file and line, too. */
 
 enum { CONFIG_FILES_MAX = 256 };
 

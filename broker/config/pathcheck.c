@@ -23,7 +23,7 @@ static const struct config_origin *origin_of(const struct place *place)
     return config_origin(place->reading, place->section, place->key);
 }
 
-/* False: it is a fault, and was told. What is missing is none here. */
+/* False: a fault was reported. What is missing is none here. */
 static bool check_path(const struct place *place, const char *path, enum trustedpath_kind kind,
                        uid_t user, bool written)
 {
@@ -189,8 +189,8 @@ static void look_at_login(struct config_reading *reading)
 
 /* ---- sockets ---- */
 
-/* munged's is its own user's; no other user must be able to answer there, because what is said
- * there is believed of every client. */
+/* munged's is its own user's; no other user must be able to answer there, because
+ * its answers decide who a client is. */
 static void look_at_sockets(struct config_reading *reading)
 {
     const struct config *config = reading->config;

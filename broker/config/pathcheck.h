@@ -5,11 +5,11 @@
 
 /* Whether what the configuration names can be changed by root and this user only, as whom the
  * service runs (trust/trustedpath.h): what it runs, what it reads, the ledger that it writes, the
- * sockets at which it listens and asks. Each that others can change is a fault at the line where
- * its key stands, and so is a login that is refused because others can read it (F13, B8). What is
- * missing is told elsewhere.
+ * sockets at which it listens or to which it connects. Each that others can change is a fault at
+ * the line where its key stands, and so is a login that is refused because others can read it (F13,
+ * B8). What is missing is reported elsewhere.
  *
- * For config_load_as, wherever the service, or --check with its eyes, reads the files. */
+ * For config_load_as, where the service reads the files, or --check as its user. */
 void pathcheck_look(struct config_reading *reading);
 
 #endif

@@ -6,8 +6,8 @@
 #include "broker/jobs/listcommand.h"
 #include "fmapi/fmapi.h"
 
-/* What each room is told of the configuration, at the start and at a reload. All of it borrows from
- * the configuration. */
+/* The part of the configuration that each edge gets, at the start and at a reload. All of it
+ * borrows from the configuration. */
 
 /* False: no fabric manager is configured. */
 bool settings_fabric(const struct config *config, struct fmapi_options *out);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The types of configuration values: text to value, and what is allowed in words. */
+/* The types of configuration values: text to value and back, and a sentence on what is allowed. */
 
 enum { CONFIG_ALLOWED_SIZE = 192 };
 

@@ -127,7 +127,7 @@ static int append_bytes(struct joblines *lines, const char *bytes, size_t size, 
     return 0;
 }
 
-int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err)
 {
     assert(lines->ids == NULL);
     int rc = 0;

@@ -11,8 +11,8 @@
  *
  * Blanks around an id, empty lines and the CR of CRLF are not looked at. Flux's "ƒLxs…" becomes
  * "fLxs…", the form that jobs are reserved under. Anything else that is no job id by
- * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which name a
- * job as no reservation does: taken at their word, all jobs would be missing. */
+ * base/names.h makes the whole list worthless, and so do the forms that only Flux has, which no
+ * reservation has: compared as they are, all jobs would be missing. */
 
 enum {
     JOBLINES_IDS_MAX = 2000000,
@@ -33,7 +33,7 @@ struct joblines {
 /* Takes in some bytes, cut anywhere. 0; ERROR_INVALID, ERROR_FULL or ERROR_NOMEM with what is wrong
  * in which line: then it is over, and only joblines_release may follow. The text is ASCII without
  * control characters, whatever was printed. */
-int joblines_take(struct joblines *lines, const char *bytes, size_t size, struct error *err);
+int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err);
 
 /* The list is over; a last line need not end with a newline. 0, or as above. Then lines->ids are
  * lines->count job ids, valid until joblines_release. */

@@ -78,24 +78,24 @@ static const struct command *find_command(const struct listcommand *all, const c
 void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
 {
     const struct command *command = find_command(all, cluster);
-    const pid_t undead = listruns_undead(all->runs, cluster);
+    const pid_t unkilled = listruns_unkilled(all->runs, cluster);
     struct listrun *run = listrun_create(all->runs, id, cluster);
     struct error why = {0};
     char words[ERROR_TEXT_SIZE + 32];
     if (command == NULL) {
-        listrun_refuse(run, "it is no longer configured");
-    } else if (undead != 0) {
+        listrun_fail(run, "it is no longer configured");
+    } else if (unkilled != 0) {
         (void)snprintf(words, sizeof words,
                        "process %d, killed for an earlier one, has not ended yet: look what it "
                        "waits for",
-                       (int)undead);
-        listrun_refuse(run, words);
+                       (int)unkilled);
+        listrun_fail(run, words);
     } else if (trustedcommand_check(command->argv, &why) == ERROR_REFUSED) {
         /* It has been changed since the start. */
         (void)snprintf(words, sizeof words, "it is not run: %s", why.text);
-        listrun_refuse(run, words);
+        listrun_fail(run, words);
     } else {
-        listrun_begin(run, command->argv, command->timeout_ms);
+        listrun_start(run, command->argv, command->timeout_ms);
     }
 }
 

@@ -11,7 +11,7 @@
  *
  * A list counts only when it is whole: the command exited with status 0, closed its output, and
  * printed nothing but job ids (joblines.h), or nothing at all and no complaint either. Everything
- * else is told in one sentence, with the first line of its stderr, in ASCII.
+ * else is one sentence, with the first line of its stderr, in ASCII.
  *
  * The command runs as child.h says, with PATH, LANG, MCAST_CLUSTER and, if it is set here, TZ for
  * all its environment. When its time is over it gets SIGTERM, a second later SIGKILL, and so does
@@ -40,8 +40,8 @@ void listcommand_configure(struct listcommand *commands, const struct listcomman
  * its cluster until it is gone. */
 void listcommand_ask(struct listcommand *commands, uint64_t id, const char *cluster);
 
-/* Kills what runs without a word to the core: after a restart it asks again. closed is called when
- * nothing is left in the loop, perhaps before this returns. */
+/* Kills what runs, without an event for the core: after a restart it polls again. closed is called
+ * when nothing is left in the loop, perhaps before this returns. */
 void listcommand_destroy(struct listcommand *commands, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -41,7 +41,7 @@ enum stage {
     STAGE_KILLED,     /* what SIGKILL does */
 };
 
-/* One roll call. */
+/* One job list poll. */
 struct listrun {
     struct listruns *all;
     struct listrun *next;
@@ -278,7 +278,7 @@ static void on_out(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     if (size == 0)
         return;
     if (size > 0 && run->why.code == 0 &&
-        joblines_take(&run->lines, buffer->base, (size_t)size, &run->why) == 0)
+        joblines_add(&run->lines, buffer->base, (size_t)size, &run->why) == 0)
         return;
     if (size < 0 && size != UV_EOF)
         set_failure(run, "its output cannot be read: %s", uv_strerror((int)size));
@@ -404,13 +404,13 @@ struct listrun *listrun_create(struct listruns *all, uint64_t id, const char *cl
     return run;
 }
 
-void listrun_refuse(struct listrun *run, const char *why)
+void listrun_fail(struct listrun *run, const char *why)
 {
     set_failure(run, "%s", why);
     (void)uv_timer_start(&run->timer, on_timer, 0, 0);
 }
 
-void listrun_begin(struct listrun *run, char *const *argv, int64_t timeout_ms)
+void listrun_start(struct listrun *run, char *const *argv, int64_t timeout_ms)
 {
     start_command(run, argv);
     if (run->runs) {
@@ -433,7 +433,7 @@ struct listruns *listruns_create(uv_loop_t *loop, const struct listruns_owner *o
     return all;
 }
 
-pid_t listruns_undead(const struct listruns *all, const char *cluster)
+pid_t listruns_unkilled(const struct listruns *all, const char *cluster)
 {
     const struct listrun *run = all->first;
     while (run != NULL && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))

@@ -27,8 +27,7 @@ static uint16_t vni_of(const struct core *core, const struct event_record *event
     return r != NULL && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
-/* Trouble and the link have a trace, which says more and has the same fields, and one line
- * is enough. */
+/* Failures and the link have a trace, with the reason and the same fields: one line is enough. */
 static int level_of(enum event_kind kind)
 {
     switch (kind) {

@@ -3,13 +3,13 @@
 
 #include "core/core.h"
 
-/* What the core decided, and what subscribers are told, as lines of the log with fields (log.h). */
+/* Decisions of the core, and events for subscribers, as lines of the log with fields (log.h). */
 
 /* An EFFECT_TRACE, when it is made. */
 void chronicle_trace(const struct effect *effect);
 
-/* The event of this number, when it is durable (F24). At LOG_INFO; at LOG_DEBUG when a trace
- * always tells of it too, and says why (a job that had to give up or is lost, the link). */
+/* The event of this number, when it is durable (F24). At LOG_INFO; at LOG_DEBUG when there is
+ * always a trace of it too, with the reason (a job that had to give up or is lost, the link). */
 void chronicle_event(const struct core *core, uint64_t seq);
 
 #endif

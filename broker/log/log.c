@@ -19,7 +19,7 @@
 static struct {
     int level;
     bool journal;       /* standard error is the journal */
-    int socket;         /* to speak to it with fields; -1: none */
+    int socket;         /* for messages with fields; -1: none */
     const char *path;   /* of the journal's socket */
     uint32_t not_taken; /* messages that the journal was too busy for */
     struct loglimit limit;

@@ -15,20 +15,21 @@
  *                                                               and does not take it with fields
  *
  * Floods are cut (loglimit.h): of each place in the source that logs, a burst of lines and then
- * some a second; how many were left out is told. Debug is never cut. Writing never keeps the loop
- * waiting for the journal: what that does not take at once is counted as left out. */
+ * some a second; how many were left out is logged. Debug is never cut. The loop never waits for the
+ * journal: what that does not take at once is counted as left out. */
 
 enum { LOG_LINE_MAX = 2048 };
 
-/* What the journal can be searched by, beside the words: MCASTD_EVENT, MCASTD_CLUSTER, MCASTD_JOB,
- * MCASTD_VNI. Elsewhere only the words are written, so they have to say it too. */
+/* Fields of the journal beside the text: MCASTD_EVENT, MCASTD_CLUSTER, MCASTD_JOB, MCASTD_VNI.
+ * Elsewhere only the text is written, so it has to name them too. */
 struct log_fields {
     const char *event; /* a stable word, as of event_kind_word; NULL: none */
     const char *cluster, *job;
     uint16_t vni; /* 0: none */
 };
 
-/* Finds out who reads (JOURNAL_STREAM). Without it, lines are written as for a file. */
+/* Finds out whether the journal reads (JOURNAL_STREAM). Without it, lines are written as for a
+ * file. */
 void log_open(void);
 /* The same, with the journal's socket elsewhere. */
 void log_open_at(const char *journal_socket);
@@ -40,16 +41,15 @@ __attribute__((format(printf, 2, 3))) void log_line(int level, const char *forma
 __attribute__((format(printf, 3, 4))) void log_event(int level, const struct log_fields *fields,
                                                      const char *format, ...);
 
-/* Whether one more line of this kind would be written, for who has many to say and would rather not
- * make words in vain: when true, log_text is to follow, without kind; else it is counted as left
- * out, and told of as "sample". */
+/* Whether one more line of this kind would be written, so that a text is not made in vain. True:
+ * log_text is to follow, without kind; else it is counted as left out, and shown as "sample". */
 bool log_has_room(int level, const void *kind, const char *sample);
 
-/* One that has its words already. kind: any address, the same for all that are limited together;
+/* A text that is ready. kind: any address, the same for all that are limited together;
  * NULL: not limited. fields may be NULL. */
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text);
 
-/* Tells what was left out. To be called about once a second. */
+/* Logs how many lines were left out. To be called about once a second. */
 void log_settle(void);
 
 /* "error", "warning", "notice", "info", "debug". */

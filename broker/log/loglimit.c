@@ -17,7 +17,7 @@ static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
     place->filled_ms = now_ms;
 }
 
-/* A full bucket that owes no word is the same as none. */
+/* A full bucket without a line to report is the same as none. */
 static bool is_spent(struct loglimit_kind *place, int64_t now_ms)
 {
     if (place->kind == NULL)
@@ -64,7 +64,7 @@ bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, con
 }
 
 void loglimit_settle(struct loglimit *limit, int64_t now_ms,
-                     void (*tell)(void *arg, uint32_t left_out, const char *sample), void *arg)
+                     void (*report)(void *arg, uint32_t left_out, const char *sample), void *arg)
 {
     for (size_t i = 0; i < LOGLIMIT_KINDS; i++) {
         struct loglimit_kind *place = &limit->kinds[i];
@@ -75,6 +75,6 @@ void loglimit_settle(struct loglimit *limit, int64_t now_ms,
             continue;
         uint32_t left_out = place->left_out;
         place->left_out = 0;
-        tell(arg, left_out, place->sample);
+        report(arg, left_out, place->sample);
     }
 }

@@ -27,9 +27,9 @@ struct loglimit {
  * counted. When there are more kinds than places at once, those without one are not limited. */
 bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, const char *text);
 
-/* For each kind with lines left out and room for more by now: tell(arg, count, sample). To be
- * called about once a second, so that the end of a flood is told too. */
+/* For each kind with lines left out and room for more by now: report(arg, count, sample). To be
+ * called about once a second, so that the end of a flood is reported too. */
 void loglimit_settle(struct loglimit *limit, int64_t now_ms,
-                     void (*tell)(void *arg, uint32_t left_out, const char *sample), void *arg);
+                     void (*report)(void *arg, uint32_t left_out, const char *sample), void *arg);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include "broker/engine.h"
 
-/* The one line by which `systemctl status` tells how the broker is: trouble first, the first
- * alarm before all, then the link, then the numbers.
+/* The status line of `systemctl status`: the first alarm, other failures, the link, then the
+ * numbers.
  *
  *   Cannot save: disk full; requests are refused. Fabric manager https://fmn:8000 is up. 12 jobs, …
  */
@@ -20,8 +20,8 @@ struct statusline {
     bool reload_refused;     /* the last reload changed nothing */
 };
 
-/* One line, without control characters. Returns the length of its first part, which tells of
- * trouble and the link; what follows are numbers. */
+/* One line, without control characters. Returns the length of its first part, about
+ * failures and the link; numbers follow. */
 size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZE]);
 
 #endif

@@ -129,7 +129,7 @@ static int64_t end_of(const char *path)
     return end;
 }
 
-/* False: it was told that it is of no use. */
+/* False: it cannot be used, and that was reported. */
 static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
                               const char *path)
 {
@@ -138,7 +138,7 @@ static bool check_certificate(struct config_reading *reading, const char *sectio
     char day[32];
     struct tm utc;
     if (path[0] == '\0' || stat(path, &found) < 0 || !S_ISREG(found.st_mode))
-        return true; /* a folder of authorities; what is missing was told */
+        return true; /* a folder of authorities; a missing file is reported by check.c */
     int64_t now = (int64_t)time(NULL), end = end_of(path);
     time_t at = (time_t)end;
     if (end < 0) {
@@ -189,6 +189,6 @@ void hostcheck_look(struct config_reading *reading)
     (void)check_certificate(reading, "fm", "ca", config->fm_ca);
     (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
     pathcheck_look(reading);
-    if (own && clients && reading->faults == 0) /* else it may be told in other words once more */
+    if (own && clients && reading->faults == 0) /* else it may be the same fault once more */
         check_tls(reading);
 }

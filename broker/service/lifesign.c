@@ -10,9 +10,9 @@
 
 enum {
     TICK_MS = 1000,
-    NUMBERS_MS = 10000, /* how often at most the numbers alone are news */
-    WATCHDOG_SHARE = 3, /* alive is said three times in the time that the watchdog waits */
-    EXTEND_S = 60,      /* asked for at least */
+    NUMBERS_MS = 10000, /* a line with only new numbers is sent this often at most */
+    WATCHDOG_SHARE = 3, /* WATCHDOG=1 is sent three times in the time that the watchdog waits */
+    EXTEND_S = 60,      /* requested at least */
     /* A disk that reads and writes slower than this while it recovers is a failed start. */
     BYTES_A_SECOND = 4 * 1024 * 1024,
 };
@@ -29,16 +29,16 @@ void lifesign_opening(const struct notify *notify, const char *state_path)
 {
     int64_t bytes = size_of(state_path, "") + size_of(state_path, "-wal");
     int64_t seconds = EXTEND_S + bytes / BYTES_A_SECOND;
-    notify_tell(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
+    notify_send(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
                 seconds);
 }
 
 void lifesign_loading(void *notify, uint64_t records)
 {
-    (void)notify_hint(notify,
-                      "EXTEND_TIMEOUT_USEC=%d000000\n"
-                      "STATUS=Loading the ledger: %" PRIu64 " records so far.",
-                      EXTEND_S, records);
+    (void)notify_try_send(notify,
+                          "EXTEND_TIMEOUT_USEC=%d000000\n"
+                          "STATUS=Loading the ledger: %" PRIu64 " records so far.",
+                          EXTEND_S, records);
 }
 
 static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
@@ -55,25 +55,24 @@ static size_t facts_of(const struct lifesign *sign, char line[STATUSLINE_SIZE])
     return statusline_format(&facts, line);
 }
 
-/* Remembers that the line was told now. */
 static void note_sent(struct lifesign *sign, const char *line, size_t first)
 {
-    (void)snprintf(sign->told, sizeof sign->told, "%.*s", (int)first, line);
-    sign->told_ms = uv_now(sign->timer.loop);
+    (void)snprintf(sign->sent, sizeof sign->sent, "%.*s", (int)first, line);
+    sign->sent_ms = uv_now(sign->timer.loop);
 }
 
 static bool has_changed(const struct lifesign *sign, const char *line, size_t first)
 {
-    char part[sizeof sign->told];
+    char part[sizeof sign->sent];
     (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
-    return strcmp(part, sign->told) != 0 || uv_now(sign->timer.loop) - sign->told_ms >= NUMBERS_MS;
+    return strcmp(part, sign->sent) != 0 || uv_now(sign->timer.loop) - sign->sent_ms >= NUMBERS_MS;
 }
 
 static void send_status(struct lifesign *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    if (has_changed(sign, line, first) && notify_hint(sign->notify, "STATUS=%s", line))
+    if (has_changed(sign, line, first) && notify_try_send(sign->notify, "STATUS=%s", line))
         note_sent(sign, line, first);
 }
 
@@ -81,7 +80,7 @@ static void send_watchdog(struct lifesign *sign)
 {
     uint64_t now_ms = uv_now(sign->timer.loop);
     uint64_t wait_ms = sign->notify->watchdog_us / 1000 / WATCHDOG_SHARE;
-    if (now_ms - sign->alive_ms >= wait_ms && notify_hint(sign->notify, "WATCHDOG=1"))
+    if (now_ms - sign->alive_ms >= wait_ms && notify_try_send(sign->notify, "WATCHDOG=1"))
         sign->alive_ms = now_ms;
 }
 
@@ -89,7 +88,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct lifesign *sign = timer->data;
     log_settle();
-    if (!notify_heard(sign->notify))
+    if (!notify_enabled(sign->notify))
         return;
     send_status(sign);
     if (sign->notify->watchdog_us > 0)
@@ -111,7 +110,7 @@ void lifesign_ready(struct lifesign *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    notify_tell(sign->notify, "READY=1\nSTATUS=%s", line);
+    notify_send(sign->notify, "READY=1\nSTATUS=%s", line);
     note_sent(sign, line, first);
 }
 

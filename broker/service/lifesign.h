@@ -21,12 +21,12 @@ struct lifesign {
     const struct notify *notify;
     const struct engine *engine;
     bool reload_refused;
-    uint64_t told_ms, alive_ms; /* when the status and WATCHDOG=1 were said last, by the loop */
-    char told[256];             /* the status line's first part then, cut */
+    uint64_t sent_ms, alive_ms; /* when the status and WATCHDOG=1 were sent last, by the loop */
+    char sent[256];             /* the status line's first part then, cut */
 };
 
 /* Before the loop runs: opening the store may recover it from its log, and loading it takes as long
- * as it is large. Neither is a failed start, so the service manager is asked for time:
+ * as it is large. Neither is a failed start, so the service manager is asked for more time:
  * for the first by the size of the files, for the second as long as it gets on. */
 void lifesign_opening(const struct notify *notify, const char *state_path);
 void lifesign_loading(void *notify, uint64_t records); /* engine_options.loading */
@@ -36,7 +36,7 @@ void lifesign_start(struct lifesign *sign, uv_loop_t *loop, const struct notify 
                     const struct engine *engine);
 /* READY=1 with the status line: after the start, and after each reload. */
 void lifesign_ready(struct lifesign *sign);
-/* No more words. uv_close of the timer is the caller's. */
+/* Sends no more. uv_close of the timer is the caller's. */
 void lifesign_stop(struct lifesign *sign);
 
 #endif

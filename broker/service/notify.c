@@ -77,7 +77,7 @@ void notify_release(struct notify *notify)
     notify->fd = -1;
 }
 
-bool notify_heard(const struct notify *notify)
+bool notify_enabled(const struct notify *notify)
 {
     return notify->fd >= 0;
 }
@@ -99,7 +99,7 @@ static bool send_words(const struct notify *notify, int flags, const char *forma
     return sent >= 0;
 }
 
-void notify_tell(const struct notify *notify, const char *format, ...)
+void notify_send(const struct notify *notify, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -107,7 +107,7 @@ void notify_tell(const struct notify *notify, const char *format, ...)
     va_end(args);
 }
 
-bool notify_hint(const struct notify *notify, const char *format, ...)
+bool notify_try_send(const struct notify *notify, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -120,6 +120,6 @@ void notify_reloading(const struct notify *notify)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    notify_tell(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+    notify_send(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
                 (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 }

@@ -16,7 +16,7 @@ static int take(struct joblines *lines, const char *bytes, size_t length, size_t
     if (size == 0)
         size = length;
     for (size_t at = 0; rc == 0 && at < length; at += size)
-        rc = joblines_take(lines, bytes + at, length - at < size ? length - at : size, err);
+        rc = joblines_add(lines, bytes + at, length - at < size ? length - at : size, err);
     return rc == 0 ? joblines_end(lines, err) : rc;
 }
 

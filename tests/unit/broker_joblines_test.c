@@ -20,7 +20,7 @@ static const char *read_pieces(const char *text, size_t length, size_t piece)
     struct error err = {0};
     int rc = 0;
     for (size_t at = 0; at < length && rc == 0; at += piece)
-        rc = joblines_take(&lines, text + at, length - at < piece ? length - at : piece, &err);
+        rc = joblines_add(&lines, text + at, length - at < piece ? length - at : piece, &err);
     if (rc == 0)
         rc = joblines_end(&lines, &err);
     told[0] = '\0';
@@ -146,10 +146,10 @@ static void limits__have_names(void **state)
         memcpy(text + 7 * i, line, 8);
     }
     for (int i = 0; i < JOBLINES_IDS_MAX / 1000; i++)
-        assert_int_equal(joblines_take(&lines, text, sizeof text - 1, &err), 0);
+        assert_int_equal(joblines_add(&lines, text, sizeof text - 1, &err), 0);
     assert_int_equal(lines.count, JOBLINES_IDS_MAX);
-    assert_int_equal(joblines_take(&lines, "\n \n", 3, &err), 0);
-    assert_int_equal(joblines_take(&lines, "1", 1, &err), 0);
+    assert_int_equal(joblines_add(&lines, "\n \n", 3, &err), 0);
+    assert_int_equal(joblines_add(&lines, "1", 1, &err), 0);
     assert_int_equal(joblines_end(&lines, &err), ERROR_FULL);
     assert_string_equal(err.text, "it names more than 2000000 jobs");
     joblines_release(&lines);
@@ -158,8 +158,8 @@ static void limits__have_names(void **state)
     assert_non_null(blanks);
     memset(blanks, '\n', 1024 * 1024);
     for (int i = 0; i < JOBLINES_BYTES_MAX / 1024 / 1024; i++)
-        assert_int_equal(joblines_take(&lines, blanks, 1024 * 1024, &err), 0);
-    assert_int_equal(joblines_take(&lines, "\n", 1, &err), ERROR_FULL);
+        assert_int_equal(joblines_add(&lines, blanks, 1024 * 1024, &err), 0);
+    assert_int_equal(joblines_add(&lines, "\n", 1, &err), ERROR_FULL);
     assert_string_equal(err.text, "its output is longer than 64 MiB");
     joblines_release(&lines);
     free(blanks);

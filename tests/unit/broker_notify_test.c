@@ -77,13 +77,13 @@ static void words__arrive_as_one_datagram(void **state)
     (void)state;
     bind_to(path);
     struct notify notify = opened();
-    assert_true(notify_heard(&notify));
-    notify_tell(&notify, "READY=1\nSTATUS=%d jobs", 3);
+    assert_true(notify_enabled(&notify));
+    notify_send(&notify, "READY=1\nSTATUS=%d jobs", 3);
     assert_string_equal(heard(), "READY=1\nSTATUS=3 jobs");
-    assert_true(notify_hint(&notify, "WATCHDOG=1"));
+    assert_true(notify_try_send(&notify, "WATCHDOG=1"));
     assert_string_equal(heard(), "WATCHDOG=1");
     notify_release(&notify);
-    assert_false(notify_heard(&notify));
+    assert_false(notify_enabled(&notify));
 }
 
 /* The name of an abstract socket ends where its length says, not at a NUL. */
@@ -94,7 +94,7 @@ static void abstract_socket__is_reached(void **state)
     (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
     bind_to(name);
     struct notify notify = opened();
-    notify_tell(&notify, "STOPPING=1");
+    notify_send(&notify, "STOPPING=1");
     assert_string_equal(heard(), "STOPPING=1");
     notify_release(&notify);
 }
@@ -103,10 +103,10 @@ static void no_socket__is_silence(void **state)
 {
     (void)state;
     struct notify notify = opened();
-    assert_false(notify_heard(&notify));
-    notify_tell(&notify, "READY=1");
+    assert_false(notify_enabled(&notify));
+    notify_send(&notify, "READY=1");
     notify_reloading(&notify);
-    assert_false(notify_hint(&notify, "WATCHDOG=1"));
+    assert_false(notify_try_send(&notify, "WATCHDOG=1"));
     assert_true(notify.watchdog_us == 0);
     notify_release(&notify);
 }
@@ -120,14 +120,14 @@ static void odd_socket__is_told_and_silence(void **state)
     setenv("NOTIFY_SOCKET", "vsock:2:1234", 1);
     assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
     assert_non_null(strstr(err.text, "vsock:2:1234"));
-    assert_false(notify_heard(&notify));
+    assert_false(notify_enabled(&notify));
     memset(longest, 'x', sizeof longest - 1);
     longest[0] = '/';
     longest[sizeof longest - 1] = '\0';
     setenv("NOTIFY_SOCKET", longest, 1);
     assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
-    assert_false(notify_heard(&notify));
-    notify_tell(&notify, "READY=1");
+    assert_false(notify_enabled(&notify));
+    notify_send(&notify, "READY=1");
 }
 
 /* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
@@ -184,7 +184,7 @@ static void hint__never_waits(void **state)
     struct notify notify = opened();
     unsigned sent = 0;
     /* Nobody reads: the socket's queue is full before long. */
-    while (sent < 100000 && notify_hint(&notify, "STATUS=%u", sent))
+    while (sent < 100000 && notify_try_send(&notify, "STATUS=%u", sent))
         sent++;
     assert_true(sent < 100000);
     notify_release(&notify);

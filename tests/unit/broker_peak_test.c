@@ -1,5 +1,5 @@
 /* The largest value of the last minutes (B8). */
-#include "broker/metrics/peak.h"
+#include "broker/metrics/histogram.h"
 
 #include <stdarg.h>
 #include <stddef.h>
