@@ -12,14 +12,14 @@
 
 int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {
-    int result;
     if (fabric->journal && journal_append(fabric->journal, change, problem) < 0)
         return -1;
-    result = objects_apply(fabric->objects, change);
-    if (result < 0)
-        return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
+    /* Before it is applied: that may free the job whose id the change borrows. */
     if (fabric->replica && replica_add(fabric->replica, change) < 0)
         return problem_set(problem, 500, "out of memory");
+    int result = objects_apply(fabric->objects, change);
+    if (result < 0)
+        return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
     return 0;
 }
 
