@@ -94,12 +94,3 @@ bool fault_is_active(const struct fault *fault, const struct fault_tally *tally,
         return false;
     return !fault->for_ms || !tally->met || now_ms - tally->first_ms < fault->for_ms;
 }
-
-void fault_tally_init(struct fault_tally *tally, const struct fault *fault,
-                      const struct fault_call *call)
-{
-    memset(tally, 0, sizeof *tally);
-    memcpy(tally->name, fault->name, sizeof tally->name);
-    tally->nic = fault->each_service ? call->nic : FAULT_NONE;
-    tally->service = fault->each_service ? call->service : FAULT_NONE;
-}

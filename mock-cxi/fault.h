@@ -10,7 +10,7 @@
 
 enum { FAULT_NAME_SIZE = 32, FAULT_CALL_SIZE = 24 };
 
-/* Whom and what a call is about, as far as a rule can tell. */
+/* What a call is about, as far as rules distinguish it. */
 struct fault_call {
     const char *name;     /* without "cxil_" */
     unsigned int nic;     /* FAULT_NONE: of no NIC */
@@ -54,9 +54,5 @@ bool fault_is_counted(const struct fault *fault);
 /* False when its limits are used up. now_ms is CLOCK_BOOTTIME's, now CLOCK_REALTIME's seconds. */
 bool fault_is_active(const struct fault *fault, const struct fault_tally *tally, int64_t now_ms,
                      int64_t now);
-
-/* The tally that a rule keeps for a call, met 0 times. */
-void fault_tally_init(struct fault_tally *tally, const struct fault *fault,
-                      const struct fault_call *call);
 
 #endif

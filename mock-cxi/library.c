@@ -20,17 +20,13 @@ CXI_CALLS_OTHER(PROTOTYPE)
 static int begin_look(struct visit *visit, const char *call, const struct cxil_dev *dev,
                       unsigned int service)
 {
-    int r = visit_begin(visit, call, dev->info.dev_id, service);
-    return r ? r : visit_look(visit);
+    return visit_begin(visit, call, VISIT_LOOK, dev->info.dev_id, service);
 }
 
 static int begin_change(struct visit *visit, const char *call, const struct cxil_dev *dev,
                         unsigned int service)
 {
-    int r = visit_begin(visit, call, dev->info.dev_id, service);
-    if (!r)
-        r = visit_privilege(visit);
-    return r ? r : visit_change(visit);
+    return visit_begin(visit, call, VISIT_CHANGE, dev->info.dev_id, service);
 }
 
 /* Also finds the service; -EINVAL when there is none. */
@@ -57,7 +53,7 @@ int cxil_get_device_list(struct cxil_device_list **list)
     struct cxil_device_list *made = NULL;
     if (!list)
         return -EINVAL;
-    int r = visit_begin(&visit, "get_device_list", FAULT_NONE, FAULT_NONE);
+    int r = visit_begin(&visit, "get_device_list", VISIT_NICS, FAULT_NONE, FAULT_NONE);
     if (!r && !(made = calloc(1, sizeof *made + visit.conf->nic_count * sizeof *made->info)))
         r = -ENOMEM;
     for (unsigned int i = 0; made && i < visit.conf->nic_count; i++)
@@ -81,7 +77,7 @@ int cxil_open_device(uint32_t dev_id, struct cxil_dev **dev)
     struct cxil_dev *made = NULL;
     if (!dev)
         return -EINVAL;
-    int r = visit_begin(&visit, "open_device", dev_id, FAULT_NONE);
+    int r = visit_begin(&visit, "open_device", VISIT_NICS, dev_id, FAULT_NONE);
     if (!r && !visit.nic)
         r = -ENOENT;
     if (!r && !(made = malloc(sizeof *made)))
@@ -369,8 +365,8 @@ int cxil_alloc_lni(struct cxil_dev *dev, struct cxil_lni **lni, unsigned int svc
     if (!made)
         return -ENOMEM;
     *made = (struct lni){.nic = dev->info.dev_id, .service = svc_id};
-    int r = visit_begin(&visit, "alloc_lni", made->nic, svc_id);
-    if (!r && !(r = visit_change(&visit)))
+    int r = visit_begin(&visit, "alloc_lni", VISIT_USE, made->nic, svc_id);
+    if (!r)
         r = holder_add(&visit.state, made->nic, svc_id, &made->lni.id);
     if ((r = end_or_free(&visit, r, made)) == 0)
         *lni = &made->lni;
@@ -383,8 +379,8 @@ int cxil_destroy_lni(struct cxil_lni *lni)
     if (!lni)
         return -EINVAL;
     struct lni *made = (struct lni *)lni;
-    int r = visit_begin(&visit, "destroy_lni", made->nic, made->service);
-    if (!r && !(r = visit_change(&visit)))
+    int r = visit_begin(&visit, "destroy_lni", VISIT_USE, made->nic, made->service);
+    if (!r)
         r = holder_remove(&visit.state, made->nic, lni->id);
     r = visit_end(&visit, r);
     if (r == 0)

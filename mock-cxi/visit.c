@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char log_name[] = "log";
-
 /* One line: when, who, what, and how it went. */
 static void write_log(const struct visit *visit, const char *outcome)
 {
@@ -34,7 +32,7 @@ static void write_log(const struct visit *visit, const char *outcome)
         length = sizeof line - 1;
         line[length - 1] = '\n';
     }
-    place_append(&visit->place, log_name, line, (size_t)length);
+    place_append(&visit->place, "log", line, (size_t)length);
 }
 
 /* Such mistakes are logged whatever cxi.conf says of the log. */
@@ -68,27 +66,31 @@ static int64_t milliseconds(clockid_t clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The rule's tally in the state, which may be a new one; NULL without memory. */
-static struct fault_tally *find_tally(struct state *state, const struct fault_tally *wanted)
+/* The rule's tally for the call in the state, which may be a new one; NULL without memory. */
+static struct fault_tally *find_tally(struct state *state, const struct fault *fault,
+                                      const struct fault_call *call)
 {
+    uint32_t nic = fault->each_service ? call->nic : FAULT_NONE;
+    uint32_t service = fault->each_service ? call->service : FAULT_NONE;
+    struct fault_tally *tally;
     for (uint32_t i = 0; i < state->tallies.count; i++) {
-        struct fault_tally *tally = rows_at(&state->tallies, i);
-        if (!strcmp(tally->name, wanted->name) && tally->nic == wanted->nic &&
-            tally->service == wanted->service)
+        tally = rows_at(&state->tallies, i);
+        if (!strcmp(tally->name, fault->name) && tally->nic == nic && tally->service == service)
             return tally;
     }
-    struct fault_tally *tally = rows_insert(&state->tallies, state->tallies.count);
-    if (tally)
-        *tally = *wanted;
+    if ((tally = rows_insert(&state->tallies, state->tallies.count))) {
+        tally->nic = nic;
+        tally->service = service;
+        memcpy(tally->name, fault->name, sizeof tally->name);
+    }
     return tally;
 }
 
 /* Whether a rule still applies to the call, which is then counted. */
-static bool meets(struct state *state, const struct fault *fault, const struct fault_call *call)
+static bool meets_call(struct state *state, const struct fault *fault,
+                       const struct fault_call *call)
 {
-    struct fault_tally fresh;
-    fault_tally_init(&fresh, fault, call);
-    struct fault_tally *tally = find_tally(state, &fresh);
+    struct fault_tally *tally = find_tally(state, fault, call);
     int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
     if (!tally || !fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
         return false;
@@ -120,7 +122,7 @@ static int find_fault(struct visit *visit, bool after, const struct fault **foun
         r = state_load(&state, &visit->place, conf, &err);
     for (unsigned int i = 0; i < conf->fault_count && !r && !*found; i++)
         if (is_candidate(visit, &conf->faults[i], after) &&
-            meets(&state, &conf->faults[i], &visit->call))
+            meets_call(&state, &conf->faults[i], &visit->call))
             *found = &conf->faults[i];
     if (counted && !r)
         r = state_save(&state, &visit->place, &err);
@@ -145,17 +147,16 @@ static void delay(struct visit *visit, const struct fault *fault)
         ;
 }
 
-int visit_begin(struct visit *visit, const char *call, unsigned int nic, unsigned int service)
+/* Reads cxi.conf and carries out the fault that comes before the effect. */
+static int begin_call(struct visit *visit)
 {
     struct error err;
-    *visit = (struct visit){.call = {.name = call, .nic = nic, .service = service}};
-    state_init(&visit->state);
     if (place_open(&visit->place, &err) < 0)
         return -EIO;
     if (!(visit->conf = conf_read(&visit->place, &err)))
         return broken(visit, &err);
-    if (nic != FAULT_NONE)
-        visit->nic = conf_nic(visit->conf, nic);
+    if (visit->call.nic != FAULT_NONE)
+        visit->nic = conf_nic(visit->conf, visit->call.nic);
     int r = find_fault(visit, false, &visit->fault);
     if (r < 0 || !visit->fault)
         return r;
@@ -163,28 +164,23 @@ int visit_begin(struct visit *visit, const char *call, unsigned int nic, unsigne
     return -visit->fault->error;
 }
 
-int visit_privilege(const struct visit *visit)
-{
-    return visit->conf->anyone || geteuid() == 0 ? 0 : -EPERM;
-}
-
-int visit_look(struct visit *visit)
+int visit_begin(struct visit *visit, const char *call, enum visit_kind kind, unsigned int nic,
+                unsigned int service)
 {
     struct error err;
+    *visit = (struct visit){.call = {.name = call, .nic = nic, .service = service}};
+    state_init(&visit->state);
+    int r = begin_call(visit);
+    if (r || kind == VISIT_NICS)
+        return r;
+    if (kind == VISIT_CHANGE && !visit->conf->anyone && geteuid() != 0)
+        return -EPERM;
     if (!visit->nic)
         return -EIO;
-    int r = state_load(&visit->state, &visit->place, visit->conf, &err);
-    return r ? broken(visit, &err) : 0;
-}
-
-int visit_change(struct visit *visit)
-{
-    struct error err;
-    if (!visit->nic)
-        return -EIO;
-    if (place_lock(&visit->place, &err) < 0)
+    if ((kind != VISIT_LOOK && place_lock(&visit->place, &err) < 0) ||
+        state_load(&visit->state, &visit->place, visit->conf, &err) < 0)
         return broken(visit, &err);
-    return visit_look(visit);
+    return 0;
 }
 
 void visit_note(struct visit *visit, const char *format, ...)

@@ -3,9 +3,8 @@
 
 /* One call of libcxi, from the look at cxi.conf to the line in the log.
  *
- * visit_begin, then if it said 0 perhaps visit_look or visit_change, and in any case visit_end. All
- * return 0 or -errno. What a foreign program has no error for, such as a mistake in cxi.conf, is
- * -EIO to it and a sentence in the log. */
+ * visit_begin, and in any case visit_end. Both return 0 or -errno. What a foreign program has no
+ * error for, such as a mistake in cxi.conf, is -EIO to it and a sentence in the log. */
 
 #include "mock-cxi/conf.h"
 #include "mock-cxi/fault.h"
@@ -15,26 +14,26 @@
 struct visit {
     struct fault_call call;
     struct place place;
-    struct conf *conf;         /* set when visit_begin said 0 */
+    struct conf *conf;         /* set when visit_begin returned 0 */
     const struct nic *nic;     /* likewise; NULL: absent, or the call is of none */
-    struct state state;        /* after visit_look and visit_change */
+    struct state state;        /* as the kind says */
     const struct fault *fault; /* that applies, unless it is of the kind that comes after */
     char note[320];
 };
 
+/* What a call needs beside cxi.conf. */
+enum visit_kind {
+    VISIT_NICS,   /* nothing: the state stays empty */
+    VISIT_LOOK,   /* the state; what is changed in it is forgotten */
+    VISIT_USE,    /* the state; visit_end keeps its changes, if `result` is no error. Until then,
+                     every other process waits */
+    VISIT_CHANGE, /* the same, and the privilege for it */
+};
+
 /* nic and service as in struct fault_call. Carries out the faults that come before the effect:
- * waits, and returns their error. */
-int visit_begin(struct visit *visit, const char *call, unsigned int nic, unsigned int service);
-
-/* -EPERM: the caller may not. */
-int visit_privilege(const struct visit *visit);
-
-/* Fills state; what is changed in it is forgotten. -EIO: the NIC is no more. */
-int visit_look(struct visit *visit);
-
-/* Fills state; visit_end keeps what is changed, if `result` is no error. Until then, every other
- * process waits. */
-int visit_change(struct visit *visit);
+ * waits, and returns their error. -EPERM: no privilege; -EIO: the NIC is no more. */
+int visit_begin(struct visit *visit, const char *call, enum visit_kind kind, unsigned int nic,
+                unsigned int service);
 
 /* Adds to the line in the log: " key=value". */
 __attribute__((format(printf, 2, 3))) void visit_note(struct visit *visit, const char *format, ...);

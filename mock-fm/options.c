@@ -66,8 +66,8 @@ struct spec {
     parser *parse;    /* NULL: a flag */
     size_t offset;
     uint64_t least, most;     /* of a number */
-    const char *const *words; /* of a choice, by value, then NULL; */
-    const char *allowed;      /* and what the error says of them */
+    const char *const *words; /* of a choice, by value, then NULL */
+    const char *allowed;      /* the same, for the error */
 };
 
 static int parse_text(const struct spec *spec, void *field, const char *text,

@@ -38,20 +38,16 @@ uint64_t requestlog_connection(struct requestlog *log)
 static void copy_printable(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", from);
-    for (; *to; to++) {
+    for (; *to; to++)
         if (*to < ' ' || *to > '~')
             *to = '?';
-    }
 }
 
 uint64_t requestlog_begin(struct requestlog *log, uint64_t connection, const char *method,
                           const char *path, bool session, int64_t now_us)
 {
     struct entry *entry = &log->entries[++log->requests % REQUESTLOG_ENTRIES];
-    entry->connection = connection;
-    entry->at_us = now_us;
-    entry->status = REQUESTLOG_PENDING;
-    entry->session = session;
+    *entry = (struct entry){.connection = connection, .at_us = now_us, .session = session};
     copy_printable(entry->method, sizeof entry->method, method);
     copy_printable(entry->path, sizeof entry->path, path);
     return log->requests;
@@ -65,16 +61,12 @@ void requestlog_finish(struct requestlog *log, uint64_t number, int status)
 
 static json_t *entry_document(const struct entry *entry, uint64_t number)
 {
-    json_t *document =
-        json_pack("{s:I, s:I, s:I, s:s, s:s}", "number", (json_int_t)number, "timeMicros",
-                  (json_int_t)entry->at_us, "connection", (json_int_t)entry->connection, "method",
-                  entry->method, "path", entry->path);
-    if (entry->status > 0)
-        json_object_set_new(document, "status", json_integer(entry->status));
-    else
-        json_object_set_new(
-            document, "outcome",
-            json_string(entry->status == REQUESTLOG_DROPPED ? "dropped" : "pending"));
+    const char *outcome = entry->status == REQUESTLOG_DROPPED ? "dropped" : "pending";
+    json_t *status = entry->status > 0 ? json_integer(entry->status) : json_string(outcome);
+    json_t *document = json_pack("{s:I, s:I, s:I, s:s, s:s, s:o}", "number", (json_int_t)number,
+                                 "timeMicros", (json_int_t)entry->at_us, "connection",
+                                 (json_int_t)entry->connection, "method", entry->method, "path",
+                                 entry->path, entry->status > 0 ? "status" : "outcome", status);
     if (entry->session)
         json_object_set_new(document, "session", json_true());
     return document;

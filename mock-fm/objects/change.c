@@ -41,8 +41,9 @@ static json_t *encode_field(const struct change *change, const struct field *fie
     const void *at = (const char *)change + field->offset;
     if (field->size == 0)
         return json_string(*(const char *const *)at);
-    return json_integer(field->size == sizeof(uint32_t) ? (json_int_t) * (const uint32_t *)at
-                                                        : *(const json_int_t *)at);
+    if (field->size == sizeof(uint32_t))
+        return json_integer(*(const uint32_t *)at);
+    return json_integer(*(const int64_t *)at);
 }
 
 static json_t *encode_macs(const struct change *change)
@@ -106,7 +107,7 @@ static int decode_field(const json_t *line, const struct field *field, struct ch
     if (field->size == sizeof(uint32_t))
         *(uint32_t *)at = (uint32_t)number;
     else
-        *(json_int_t *)at = number;
+        *(int64_t *)at = number;
     return json_is_integer(value) && number >= 0 && number <= field->most ? 0 : -1;
 }
 

@@ -1,6 +1,5 @@
 #include "mock-fm/objects/document.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mock-fm/objects/objects.h"
@@ -25,11 +24,10 @@ json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
     json_t *tail = json_pack("{s:I, s:i, s:s, s:I, s:s}", "documentVersion", (json_int_t)version,
                              "documentEpoch", 0, "documentKind", kind, "documentUpdateTimeMicros",
                              (json_int_t)updated_us, "documentOwner", "mock-fm");
-    if (document && tail && json_object_update(document, tail) == 0) {
-        json_decref(tail);
-        return document;
-    }
+    int result = json_object_update(document, tail); /* -1 also when one of them is NULL */
     json_decref(tail);
+    if (result == 0)
+        return document;
     json_decref(document);
     return NULL;
 }
@@ -50,17 +48,16 @@ json_t *document_of_steps(const struct job *job)
 
 json_t *document_of_job(const struct job *job)
 {
-    char self[sizeof DOCUMENT_JOBS + 1 + OBJECTS_JOB_ID_MAX];
-    snprintf(self, sizeof self, DOCUMENT_JOBS "/%s", job->id);
-    return document_with_tail(json_pack("{s:s, s:i, s:s, s:o, s:s}", "jobID", job->id, "mcastLimit",
+    return document_with_tail(json_pack("{s:s, s:i, s:s, s:o, s:o}", "jobID", job->id, "mcastLimit",
                                         (int)job->limit, "sessionToken", job->token, "jobSteps",
-                                        document_of_steps(job), "documentSelfLink", self),
+                                        document_of_steps(job), "documentSelfLink",
+                                        json_sprintf(DOCUMENT_JOBS "/%s", job->id)),
                               KIND_JOB, job->version, job->updated_us);
 }
 
 json_t *document_of_tree(const struct tree *tree)
 {
-    char self[sizeof DOCUMENT_TREES + 12], root[NIC_TEXT_SIZE];
+    char root[NIC_TEXT_SIZE];
     json_t *macs = json_array();
     for (size_t i = 0; macs && i < tree->mac_count; i++) {
         char mac[NIC_TEXT_SIZE];
@@ -68,13 +65,12 @@ json_t *document_of_tree(const struct tree *tree)
         json_array_append_new(macs, json_string(mac));
     }
     nic_format_long(tree->root, root);
-    snprintf(self, sizeof self, DOCUMENT_TREES "/%u", tree->mcast_id);
-    return document_with_tail(json_pack("{s:o, s:i, s:I, s:s, s:s, s:i, s:s, s:s}", "macs", macs,
-                                        "vni", (int)tree->vni, "timeout",
-                                        (json_int_t)tree->timeout_us, "jobID", tree->job->id,
-                                        "jobStepID", tree->step, "mcastID", (int)tree->mcast_id,
-                                        "hwRoot", root, "documentSelfLink", self),
-                              KIND_TREE, 0, tree->updated_us);
+    return document_with_tail(
+        json_pack("{s:o, s:i, s:I, s:s, s:s, s:i, s:s, s:o}", "macs", macs, "vni", (int)tree->vni,
+                  "timeout", (json_int_t)tree->timeout_us, "jobID", tree->job->id, "jobStepID",
+                  tree->step, "mcastID", (int)tree->mcast_id, "hwRoot", root, "documentSelfLink",
+                  json_sprintf(DOCUMENT_TREES "/%u", tree->mcast_id)),
+        KIND_TREE, 0, tree->updated_us);
 }
 
 json_t *document_of_problem(const struct problem *problem)
@@ -85,15 +81,13 @@ json_t *document_of_problem(const struct problem *problem)
 
 bool document_page_add(struct document_page *page, uint64_t key, const char *base, const char *name)
 {
-    char link[sizeof DOCUMENT_TREES + 1 + OBJECTS_JOB_ID_MAX];
     if (key <= page->after)
         return true;
     if (page->size > 0 && json_array_size(page->links) >= page->size) {
         page->more = true;
         return false;
     }
-    snprintf(link, sizeof link, "%s/%s", base, name);
-    json_array_append_new(page->links, json_string(link));
+    json_array_append_new(page->links, json_sprintf("%s/%s", base, name));
     page->last = key;
     return true;
 }
@@ -103,12 +97,10 @@ json_t *document_of_page(struct document_page *page, const char *self)
     json_int_t count = (json_int_t)json_array_size(page->links);
     json_t *list = json_pack("{s:o, s:I, s:s}", "documentLinks", page->links, "documentCount",
                              count, "documentSelfLink", self);
-    char next[128];
     page->links = NULL;
-    if (list && page->more) {
-        snprintf(next, sizeof next, "%s?pageSize=%llu&after=%llu", self,
-                 (unsigned long long)page->size, (unsigned long long)page->last);
-        json_object_set_new(list, "nextPageLink", json_string(next));
-    }
+    if (list && page->more)
+        json_object_set_new(list, "nextPageLink",
+                            json_sprintf("%s?pageSize=%ju&after=%ju", self, (uintmax_t)page->size,
+                                         (uintmax_t)page->last));
     return document_with_tail(list, KIND_LIST, 0, 0);
 }

@@ -12,14 +12,14 @@
 
 int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
 {
-    int result;
     if (fabric->journal && journal_append(fabric->journal, change, problem) < 0)
         return -1;
-    result = objects_apply(fabric->objects, change);
-    if (result < 0)
-        return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
+    /* Before it is applied: that may free the job whose id the change borrows. */
     if (fabric->replica && replica_add(fabric->replica, change) < 0)
         return problem_set(problem, 500, "out of memory");
+    int result = objects_apply(fabric->objects, change);
+    if (result < 0)
+        return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
     return 0;
 }
 
@@ -375,7 +375,7 @@ static const struct collection *find_collection(const char *path, const char **n
     return NULL;
 }
 
-static int refuse_method(const struct task *task, const char *allow)
+static int method_not_allowed(const struct task *task, const char *allow)
 {
     task->answer->allow = allow;
     return problem_set(task->problem, 405, "%.20s is not possible here; try %s",
@@ -393,7 +393,7 @@ static int read_inventory(const struct task *task)
     if (!collection)
         return problem_set(task->problem, 404, "Service not found: %.200s", request->path);
     if (strcmp(request->method, "GET") != 0)
-        return refuse_method(task, "GET");
+        return method_not_allowed(task, "GET");
     if (need_login(task) < 0)
         return -1;
     if (!name)
@@ -411,7 +411,7 @@ static int dispatch(struct task *task)
     for (size_t i = 0; i < 3 && collection->calls[i].method; i++)
         if (strcmp(collection->calls[i].method, task->request->method) == 0)
             return collection->calls[i].handle(task);
-    return refuse_method(task, collection->allow);
+    return method_not_allowed(task, collection->allow);
 }
 
 /* A read, from a replica that lags: it knows neither the latest jobs nor their tokens. */

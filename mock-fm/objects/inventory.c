@@ -18,7 +18,6 @@
 #define PARTITION "default"
 #define VNI_RANGE "1024-65535" /* Slurm's default */
 #define NAME_SIZE 48           /* "g511s31p63-g511s31p63" and room for any unsigned */
-#define LINK_SIZE (NAME_SIZE + sizeof TOPOLOGY_MAPS)
 
 struct port {
     unsigned group, sw, number;
@@ -278,17 +277,17 @@ json_t *inventory_member(const struct inventory *inventory,
 {
     size_t place = guess_place(inventory, collection->members, name);
     struct member member;
-    char self[LINK_SIZE], kind[64];
+    char kind[64];
     if (!find_member(inventory, collection->members, place, &member) ||
         strcmp(member.name, name) != 0) {
         problem_set(problem, 404, "nothing of this name in %s: %.64s", collection->base, name);
         return NULL;
     }
-    snprintf(self, sizeof self, "%s/%s", collection->base, name);
     snprintf(kind, sizeof kind, "com:mock-fm:fabric:%s", collection->kind);
     json_t *document = collection->describe(&member);
     if (document)
-        json_object_set_new(document, "documentSelfLink", json_string(self));
+        json_object_set_new(document, "documentSelfLink",
+                            json_sprintf("%s/%s", collection->base, name));
     if (!(document = document_with_tail(document, kind, 0, 0)))
         problem_set(problem, 500, "out of memory");
     return document;

@@ -444,6 +444,27 @@ static void fabric__forgets_some_or_all(void **state)
     bench_destroy(bench);
 }
 
+/* A job's id is its own memory, and is read once more for reads that lag. */
+static void fabric__forgets_all_while_reads_lag(void **state)
+{
+    struct bench *bench = bench_create(AUTH_BASIC, 100);
+    const struct replica_lag none = {0};
+    struct problem problem;
+    char bearer[64];
+
+    (void)state;
+    assert_non_null(bench->fabric.replica = replica_create(bench->fabric.objects));
+    reserve(bench, "c-1", 2, bearer);
+    reserve(bench, "c-2", 2, bearer);
+    assert_int_equal(otherclient_forget(&bench->fabric, NULL, 1, &problem), 2);
+    struct objects *shown = replica_objects(bench->fabric.replica, &none, 1);
+    assert_non_null(shown);
+    assert_int_equal(objects_totals(shown).jobs, 0);
+    objects_destroy(shown);
+    replica_destroy(bench->fabric.replica);
+    bench_destroy(bench);
+}
+
 /* The control shows what there is, but nothing that opens a door. */
 static void control__shows_no_token(void **state)
 {
@@ -489,6 +510,7 @@ int main(void)
         cmocka_unit_test(path__may_have_the_gateways_prefix),
         cmocka_unit_test(body__is_never_a_multiple_of_4096),
         cmocka_unit_test(fabric__forgets_some_or_all),
+        cmocka_unit_test(fabric__forgets_all_while_reads_lag),
         cmocka_unit_test(control__shows_no_token),
     };
 
