@@ -260,6 +260,7 @@ static void take_addresses(struct core *core, struct reservation *r)
 
 void core_act_on_freed(struct core *core)
 {
+    assert(core->addresses_awaited == 0 || core->operations != NULL);
     if (!core->addresses_freed)
         return;
     core->addresses_freed = false;

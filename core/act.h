@@ -6,6 +6,8 @@
 void core_act(struct core *core, struct reservation *reservation);
 /* All lives of a job: what one of them waited for may have come. */
 void core_act_on_lives(struct core *core, const char *cluster, const char *job);
+/* What came of a call (CORE_CALL_DONE): fabric/call_done.c. */
+void core_call_done(struct core *core, const struct core_event *event);
 void core_pump(struct core *core); /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,

@@ -168,6 +168,7 @@ static void replace_text(struct core *core, char **text, const char *with)
 /* The same, but a secret is wiped at once. */
 static void replace_token(struct core *core, struct reservation *r, struct secret with)
 {
+    assert(r->cluster != NULL);
     char *old = (char *)(uintptr_t)secret_expose(r->token);
     if (old == secret_expose(with))
         return;
@@ -226,6 +227,7 @@ static struct reservation *create_reservation(struct core *core,
 
 static bool is_between(unsigned value, unsigned low, unsigned high)
 {
+    assert(low <= high);
     return value >= low && value <= high;
 }
 
@@ -240,6 +242,7 @@ static bool contradicts(const struct reservation_record *rec)
 static int check_reservation(const struct core *core, const struct reservation_record *rec,
                              struct error *err)
 {
+    assert(rec->cluster != NULL && rec->job != NULL);
     if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
         rec->vni_count > VNI_PER_JOB_MAX || !is_between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
         !is_between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
@@ -278,6 +281,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
 
 static uint64_t lingering_nodes(const struct reservation *r)
 {
+    assert(r->reported == NULL || r->reported->lingering <= r->reported->count);
     return r->reported == NULL ? 0 : r->reported->lingering;
 }
 
@@ -320,6 +324,7 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
 
 static int apply_cleanup(struct core *core, const struct cleanup_record *rec, struct error *err)
 {
+    assert(rec->step != NULL);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
     if (r == NULL || rec->below > 1 || !steppath_valid(rec->step))
         return error_set(err, ERROR_CORRUPT,
@@ -349,6 +354,7 @@ static int apply_cleaned(struct core *core, const struct cleanup_record *rec, st
 
 static int apply_event(struct core *core, const struct event_record *event, struct error *err)
 {
+    assert(core->events.next >= core->events.first);
     if (eventlog_count(&core->events) > 0 && event->seq != core->events.next)
         return error_set(err, ERROR_CORRUPT, "event %llu does not follow event %llu",
                          (unsigned long long)event->seq,
@@ -407,6 +413,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
 /* A record that the core made itself fits; else the core has a bug and must not go on. */
 void core_apply_own(struct core *core, const struct record *record)
 {
+    assert(record->kind != RECORD_COUNTERS);
     struct error err;
     if (core_apply(core, record, &err) != 0)
         abort();
@@ -423,62 +430,56 @@ struct reservation *core_save(struct core *core, const struct reservation_record
     return r;
 }
 
+static void save_own_record(struct core *core, struct record record)
+{
+    assert(record.kind != RECORD_RESERVATION && record.kind != RECORD_EVENT);
+    core_apply_own(core, &record);
+    if (record.kind == RECORD_FACTS) /* its texts are the core's from now on */
+        record.u.facts = core->facts;
+    core_effect(core, EFFECT_SAVE)->u.record = record;
+}
+
 void core_save_gone(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->state == JOB_RELEASING);
     assert(r->fm_side == FM_SIDE_NOTHING);
-    struct record record = {.kind = RECORD_GONE, .u.gone = r->number};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
 }
 
 void core_save_founded(struct core *core)
 {
     assert(!core->founded);
-    struct record record = {.kind = RECORD_FOUNDED};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_FOUNDED});
 }
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
     assert(facts->boot != NULL);
-    struct record record = {.kind = RECORD_FACTS, .u.facts = *facts};
-    core_apply_own(core, &record);
-    record.u.facts = core->facts;
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
 }
 
 void core_save_node(struct core *core, const struct node_record *rec)
 {
     assert(rec->node != NULL);
     assert(rec->state >= NODE_CREATED && rec->state <= NODE_FENCED);
-    struct record record = {.kind = RECORD_NODE, .u.node = *rec};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_NODE, .u.node = *rec});
 }
 
 void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
 {
     assert(rec->step != NULL);
-    struct record record = {.kind = RECORD_CLEANUP, .u.cleanup = *rec};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_CLEANUP, .u.cleanup = *rec});
 }
 
 void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
 {
     assert(core->cleanups > 0);
-    struct record record = {.kind = RECORD_CLEANED, .u.cleanup = *rec};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_CLEANED, .u.cleanup = *rec});
 }
 
 void core_save_prune(struct core *core, uint64_t up_to)
 {
     assert(up_to <= core->last_seq);
-    struct record record = {.kind = RECORD_PRUNE, .u.prune = up_to};
-    core_apply_own(core, &record);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
+    save_own_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
 }

@@ -20,6 +20,7 @@ void core_clock(struct core *core, const char *boot, int64_t offset_ms)
  * anew. */
 void clock_compare(struct core *core)
 {
+    assert(strlen(core->boot_now) <= BOOT_ID_MAX);
     int64_t moved = core->clock_now_ms - core->facts.clock_ms;
     bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
     if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)

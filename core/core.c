@@ -5,7 +5,6 @@
 #include "core/apply.h"
 #include "core/clock.h"
 #include "core/effects.h"
-#include "core/fabric/call_done.h"
 #include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/alarm.h"
@@ -139,6 +138,7 @@ static bool may_have_called(const struct reservation *r)
 /* For those who look at it. */
 static void show_hold_end(const struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     int64_t end = hold_end(core, r);
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         r->hold_until_ms = end == INT64_MAX ? 0 : end;
@@ -232,6 +232,7 @@ static void hold_anew(struct core *core)
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
         if (r->state != JOB_RELEASING || r->vni_count == 0)
             continue;
+        assert(!r->overdue || core->overdue >= r->vni_count);
         if (r->overdue)
             core->overdue -= r->vni_count;
         r->overdue = false;
@@ -344,6 +345,7 @@ void core_step(struct core *core, const struct core_event *event)
 
 const struct effect *core_effects(const struct core *core, size_t *count)
 {
+    assert(count != NULL);
     *count = core->effect_count;
     return core->effects;
 }

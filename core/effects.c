@@ -117,13 +117,14 @@ void core_trace_event(struct core *core, const struct reservation *r, enum event
     va_end(args);
 }
 
-void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
-                 const struct reservation *reservation, const char *detail)
+struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
+                           const struct reservation *reservation, const char *detail)
 {
     assert(answer_status(kind) != 500);
     struct effect *effect = core_effect(core, EFFECT_ANSWER);
     effect->u.answer = (struct answer){
         .ticket = ticket, .kind = kind, .reservation = reservation, .detail = detail};
+    return &effect->u.answer;
 }
 
 int answer_status(enum answer_kind kind)

@@ -22,8 +22,9 @@ __attribute__((format(printf, 4, 5))) void core_trace_of(struct core *core,
                                                          const struct reservation *reservation,
                                                          int level, const char *format, ...);
 void core_effects_clear(struct core *core);
-void core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
-                 const struct reservation *reservation, const char *detail);
+/* The answer, for what only some kinds of it have. */
+struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
+                           const struct reservation *reservation, const char *detail);
 
 enum { TRACE_ERROR = 3, TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
 

@@ -63,6 +63,7 @@ int64_t core_held_until(const struct core *core, const struct reservation *reser
 
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)
 {
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
     static const struct cluster none;
     const struct cluster *found = &none;
     if (index >= core->config.cluster_count)
@@ -215,6 +216,7 @@ const struct core_config *core_config_of(const struct core *core)
 
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     return ledger_newest(&core->ledger, cluster, job);
 }
 

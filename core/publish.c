@@ -71,6 +71,7 @@ static struct event_record event_about(struct core *core, enum event_kind kind,
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
                   const char *detail)
 {
+    assert(kind < EVENT_KIND_COUNT);
     struct event_record event = {.detail = detail, .kind = (uint8_t)kind};
     if (r != NULL)
         event = event_about(core, kind, r, detail);
@@ -89,6 +90,7 @@ void core_publish_released(struct core *core, const struct reservation *r, const
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
                           const char *detail)
 {
+    assert(kind < EVENT_KIND_COUNT);
     publish_event(
         core, &(struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

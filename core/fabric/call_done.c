@@ -1,5 +1,3 @@
-#include "core/fabric/call_done.h"
-
 #include "base/memory.h"
 #include "core/act.h"
 #include "core/apply.h"

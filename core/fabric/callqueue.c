@@ -19,6 +19,7 @@ void callqueue_release(struct callqueue *q)
 
 void callqueue_resize(struct callqueue *q, uint32_t calls_at_once)
 {
+    assert(calls_at_once > 0);
     /* Never smaller: calls under way keep their places until they end. */
     if (calls_at_once <= q->slot_count)
         return;

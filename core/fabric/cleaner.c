@@ -135,6 +135,7 @@ void cleaner_await(struct cleanup *c, uint64_t ticket, int64_t due_ms)
 
 size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
 {
+    assert(steps != NULL);
     size_t count = 0;
     for (size_t i = steps->count; i-- > 0;) {
         if (steppath_valid(steps->steps[i].step))
@@ -183,6 +184,7 @@ void cleaner_put_first(struct cleaner *k, struct cleanup *c)
 
 static void free_cleanup(struct cleanup *c)
 {
+    assert(c->next == NULL);
     for (struct cleanup_waiter *w = c->waiters, *next; w != NULL; w = next) {
         next = w->next;
         free(w);

@@ -33,6 +33,7 @@ const struct fmcall_steps cleanup_no_steps;
 static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kind kind,
                            const struct reservation *r, const char *detail)
 {
+    assert(r->cleaner != NULL);
     struct cleanup_waiter *w = c->waiters;
     c->waiters = NULL;
     for (struct cleanup_waiter *next; w != NULL; w = next) {
@@ -184,6 +185,7 @@ static const struct cleanup *choose_cleanup(const struct core *core, struct clea
 /* With the login, the end of a step is the end of whichever life of the job has the name then. */
 bool cleanup_may_hit_name(const struct reservation *r)
 {
+    assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
     return k != NULL && k->op.call != 0 && k->sent_by_login && k->op.under_way == FMCALL_END_STEP;
 }
@@ -218,6 +220,7 @@ static void queue_cleanup_call(struct core *core, struct reservation *r)
 
 const char *cleanup_barred(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     return secret_none(r->token) && !core->config.cleanup_login
                ? "no token of the job is known, and [hwcoll] cleanup_login is off"
                : NULL;

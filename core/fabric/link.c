@@ -23,17 +23,8 @@ enum {
 
 const char *link_state_word(enum link_state state)
 {
-    switch (state) {
-    case LINK_DOWN:
-        return "down";
-    case LINK_LOGGING_IN:
-        return "logging-in";
-    case LINK_LISTING:
-        return "listing";
-    case LINK_UP:
-        return "up";
-    }
-    return "unknown";
+    static const char *const words[] = {"down", "logging-in", "listing", "up"};
+    return state <= LINK_UP ? words[state] : "unknown";
 }
 
 bool link_worth_waiting(const struct link *link)
@@ -82,6 +73,7 @@ void link_list(struct core *core)
 /* Sooner than usual while something there is not as it should be. */
 void link_list_next(struct core *core)
 {
+    assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
     bool odd = core->strays.known.count > 0 || core->alarms != NULL || missing_wants_list(core);
     if (odd && core->config.stray_grace_ms < wait)
@@ -226,6 +218,7 @@ bool link_configure(struct core *core, const struct core_config *config)
 
 void link_move(struct core *core)
 {
+    assert(core->link.url < FM_URLS_MAX);
     link_lost(core, "its URL was changed in the configuration");
     core->link.url = 0;
     core->link.failures = 0;

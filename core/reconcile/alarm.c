@@ -48,6 +48,7 @@ static struct alarm **find_alarm(struct alarm **first, enum alarm_kind kind, con
 
 bool alarm_on(const struct core *core, enum alarm_kind kind, const char *cluster)
 {
+    assert(kind < ALARM_KIND_COUNT);
     struct alarm *first = core->alarms;
     return *find_alarm(&first, kind, cluster) != NULL;
 }
@@ -87,6 +88,7 @@ void alarm_raise(struct core *core, enum alarm_kind kind, const char *cluster, c
 
 void alarm_clear(struct core *core, enum alarm_kind kind, const char *cluster)
 {
+    assert(kind < ALARM_KIND_COUNT);
     struct alarm **at = find_alarm(&core->alarms, kind, cluster), *alarm = *at;
     if (alarm == NULL)
         return;
@@ -105,6 +107,7 @@ void alarm_release(struct core *core)
 
 bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out)
 {
+    assert(out != NULL);
     const struct alarm *alarm = core->alarms;
     while (alarm != NULL && index-- > 0)
         alarm = alarm->next;

@@ -95,6 +95,5 @@ void core_claim(struct core *core, uint64_t ticket, const char *cluster)
                "found at the fabric manager are its own",
                cluster, count);
     alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
-    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.count = count;
+    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
 }

@@ -94,6 +94,7 @@ static struct reservation *named_job(struct core *core, const struct joblist *li
 
 void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count)
 {
+    assert(count == 0 || active != NULL);
     struct sync_found *found = &list->found;
     if (list->cluster == NULL)
         return;
@@ -236,7 +237,7 @@ void joblist_configure(struct core *core)
     for (struct joblist *list = core->joblists, *next; list != NULL; list = next) {
         next = list->next;
         if (list->kind == JOBLIST_ROLLCALL) {
-            rollcall_dropped(core, list);
+            rollcall_dropped(list);
             joblist_end(core, list);
             continue;
         }

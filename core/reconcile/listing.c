@@ -77,6 +77,7 @@ static void warn_of_name_conflict(struct core *core, const char *name, const cha
 static struct reservation *find_listed(const struct core *core, const char *cluster,
                                        const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
         r = r->older;
@@ -85,6 +86,7 @@ static struct reservation *find_listed(const struct core *core, const char *clus
 
 void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
 {
+    assert(count == 0 || names != NULL);
     if (list != core->link.list || list == 0)
         return;
     for (size_t i = 0; i < count; i++) {
@@ -159,6 +161,7 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
  * over all events that are kept. */
 static void read_histories(struct core *core)
 {
+    assert(core->link.list != 0);
     for (uint64_t seq = core_first_seq(core); core->strays.known.count > 0 && seq <= core->last_seq;
          seq++) {
         const struct event_record *event = eventlog_at(&core->events, seq);
@@ -276,6 +279,7 @@ static void adopt_stray(struct core *core, const char *cluster, const char *job)
 /* Whether it stays a stray. */
 static bool judge_stray(void *arg, const struct stray *stray)
 {
+    assert(stray->name != NULL);
     struct core *core = arg;
     char cluster_name[CLUSTER_NAME_MAX + 1];
     const char *job;
@@ -315,6 +319,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
 
 static void judge_strays(struct core *core)
 {
+    assert(core->link.list != 0);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         core->clusters[i]->contested = 0;
     read_histories(core);

@@ -20,6 +20,7 @@
 
 static bool is_missing(const struct operation *op)
 {
+    assert(op->owner != NULL);
     return op->gone_ms != 0 || op->absent_ms != 0;
 }
 
@@ -40,6 +41,7 @@ static void set_missing(struct core *core, struct operation *op, int64_t gone_ms
 
 void missing_forget(struct core *core, struct operation *op)
 {
+    assert(op->owner != NULL && op->owner->op == op);
     set_missing(core, op, 0, 0);
     op->other_token = op->loss_accepted = false;
 }
@@ -123,6 +125,7 @@ static void forget_found(struct core *core, struct reservation *r)
 /* Two looks a grace period apart, and a list that began after the first and did not name it. */
 static bool is_confirmed(const struct core *core, const struct operation *op)
 {
+    assert(op->owner != NULL);
     return op->gone_ms != 0 && core->now_ms - op->gone_ms >= core->config.stray_grace_ms &&
            (op->other_token || op->absent_ms >= op->gone_ms);
 }
@@ -267,6 +270,5 @@ void core_accept_loss(struct core *core, uint64_t ticket)
                "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
-    core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.count = count;
+    core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
 }

@@ -29,6 +29,7 @@ static void schedule_poll(struct cluster *cluster, int64_t now_ms, int64_t wait_
 
 void rollcall_start(struct core *core)
 {
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < core->config.cluster_count; i++) {
         struct cluster *cluster;
         if (!core->config.clusters[i].rollcall)
@@ -109,6 +110,7 @@ static void note_poll_failure(struct core *core, struct cluster *cluster, const 
 
 static void end_poll(struct core *core, struct cluster *cluster)
 {
+    assert(cluster->rollcall.called);
     cluster->rollcall.id = 0;
     if (cluster->rollcall.again)
         schedule_poll(cluster, core->now_ms, 0);
@@ -142,6 +144,7 @@ void rollcall_compared(struct core *core, const struct joblist *list)
 /* Its names end here, those that were said already as well. */
 static void fail_poll(struct core *core, struct cluster *cluster, const char *words)
 {
+    assert(cluster->rollcall.called);
     struct joblist *list = joblist_find(core, JOBLIST_ROLLCALL, cluster->rollcall.id);
     if (list != NULL)
         joblist_end(core, list);
@@ -168,9 +171,9 @@ static void add_names(struct core *core, struct cluster *cluster, const struct c
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */
-void rollcall_dropped(struct core *core, const struct joblist *list)
+void rollcall_dropped(const struct joblist *list)
 {
-    (void)core;
+    assert(list->kind == JOBLIST_ROLLCALL && list->cluster != NULL);
     if (list->whole)
         list->cluster->rollcall.id = 0;
 }

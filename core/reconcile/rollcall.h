@@ -10,6 +10,6 @@ void rollcall_tick(struct core *core);
 int64_t rollcall_deadline(const struct core *core);
 void rollcall_done(struct core *core, const struct core_event *event);
 void rollcall_compared(struct core *core, const struct joblist *list); /* its last lot */
-void rollcall_dropped(struct core *core, const struct joblist *list);
+void rollcall_dropped(const struct joblist *list);
 
 #endif

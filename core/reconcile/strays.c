@@ -8,6 +8,7 @@
 
 static void names_release(struct stray_names *names)
 {
+    assert(names->count <= names->capacity);
     for (size_t i = 0; i < names->count; i++)
         free(names->items[i].name);
     free(names->items);
@@ -50,6 +51,7 @@ static int by_name(const void *a, const void *b)
 /* The same name twice in a list is one object. */
 static void drop_repeats(struct stray_names *names)
 {
+    assert(names->count <= names->capacity);
     size_t kept = 0;
     for (size_t i = 0; i < names->count; i++) {
         if (kept > 0 && by_name(&names->items[kept - 1], &names->items[i]) == 0)
@@ -90,6 +92,7 @@ void strays_keep(struct strays *s)
 
 void strays_judge(struct strays *s, bool (*judge)(void *arg, const struct stray *stray), void *arg)
 {
+    assert(judge != NULL);
     size_t kept = 0;
     for (size_t i = 0; i < s->known.count; i++) {
         struct stray stray = s->known.items[i];

@@ -137,8 +137,7 @@ void core_steps(struct core *core, const struct core_event *event)
         return;
     }
     if (!cleanup_has_trees(r)) {
-        core_answer(core, ticket, ANSWER_STEPS, r, NULL);
-        core->effects[core->effect_count - 1].u.answer.steps = &cleanup_no_steps;
+        core_answer(core, ticket, ANSWER_STEPS, r, NULL)->steps = &cleanup_no_steps;
         return;
     }
     struct cleaner *k = cleaner_of(r);

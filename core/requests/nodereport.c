@@ -18,12 +18,14 @@
  * the job's newest life. */
 static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, uint64_t number)
 {
+    assert(job != NULL);
     (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
 }
 
 static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
                                      uint64_t number)
 {
+    assert(cluster != NULL && job != NULL);
     char unknown[JOB_ID_MAX + 1];
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && r->number != number)
@@ -145,6 +147,7 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
  * whole pool (B11). Counts it; the first free entry ends the list. */
 static bool may_take_in(struct core *core, const char *node)
 {
+    assert(node != NULL);
     for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
         struct unknown_node *known = &core->unknown_nodes[i];
         bool first = known->name[0] == '\0';
@@ -233,8 +236,8 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     if (!has_node(r, node)) {
         core_answer(core, ticket, ANSWER_INVALID, NULL,
-                    core_text(core, "job %.130s has no node %.64s", job, node));
-        core->effects[core->effect_count - 1].u.answer.field = "node";
+                    core_text(core, "job %.130s has no node %.64s", job, node))
+            ->field = "node";
         return;
     }
     if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
@@ -303,8 +306,7 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
     core_publish(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
-    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.count = count;
+    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
 /* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
@@ -348,6 +350,5 @@ void core_node_boot(struct core *core, const struct core_event *event)
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");
-    core_answer(core, event->u.boot.ticket, ANSWER_REPORTED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.count = count;
+    core_answer(core, event->u.boot.ticket, ANSWER_REPORTED, NULL, NULL)->count = count;
 }

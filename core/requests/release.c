@@ -75,6 +75,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
 
 void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (r == NULL && core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,

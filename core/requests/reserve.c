@@ -18,13 +18,13 @@ static void answer_refused(struct core *core, uint64_t ticket, enum answer_kind 
                            const char *field, const char *detail)
 {
     assert(detail != NULL);
-    core_answer(core, ticket, kind, NULL, detail);
-    core->effects[core->effect_count - 1].u.answer.field = field;
+    core_answer(core, ticket, kind, NULL, detail)->field = field;
 }
 
 /* The field that no reservation may have, or NULL. */
 static const char *invalid_field(const struct reserve_request *q, const char **detail)
 {
+    assert(q->job != NULL);
     if (!job_id_valid(q->job)) {
         *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -, and not \".\" or \"..\"";
         return "job";
@@ -137,6 +137,7 @@ static unsigned vnis_wanted(const struct core *core, const struct reserve_reques
 /* F12: what the job said, else what the site says. 0 when the site does not allow a class of it. */
 static uint8_t choose_classes(const struct core *core, const struct reserve_request *q)
 {
+    assert(core->config.classes_default != 0);
     uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
     return (classes & ~core->config.classes_allowed) == 0 ? (uint8_t)classes : 0;
 }
@@ -158,6 +159,7 @@ static void refuse_classes(struct core *core, uint64_t ticket, const struct rese
 /* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
 static bool name_is_found(const struct core *core, const char *cluster, const char *job)
 {
+    assert(cluster != NULL && job != NULL);
     const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r != NULL && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
         r = r->older;
@@ -264,6 +266,7 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec, unsig
 static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const char *detail)
 {
+    assert(detail != NULL);
     core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
                q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
     answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
@@ -273,6 +276,7 @@ static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve
 static bool can_ever_be(const struct core *core, const struct cluster_config *cluster,
                         const struct reservation_record *rec)
 {
+    assert(cluster != NULL);
     uint32_t total = core->config.total_addresses;
     return rec->hwcoll != HWCOLL_INELIGIBLE && rec->hwcoll != HWCOLL_OFF &&
            (total == 0 || rec->addresses <= total) &&
@@ -322,6 +326,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
 
 void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
 {
+    assert(q->cluster != NULL && q->job != NULL);
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (cluster == NULL) {

@@ -16,8 +16,7 @@ static void answer_no_cluster(struct core *core, const struct joblist *list, con
 static void answer_implausible(struct core *core, const struct joblist *list, const char *why)
 {
     assert(why != NULL);
-    core_answer(core, list->mark, ANSWER_INVALID, NULL, why);
-    core->effects[core->effect_count - 1].u.answer.field = "active";
+    core_answer(core, list->mark, ANSWER_INVALID, NULL, why)->field = "active";
 }
 
 void core_sync(struct core *core, const struct core_event *event)
@@ -51,6 +50,5 @@ void sync_compared(struct core *core, const struct joblist *list)
         return;
     }
     list->cluster->synced_ms = core->now_ms;
-    core_answer(core, list->mark, ANSWER_SYNCED, NULL, NULL);
-    core->effects[core->effect_count - 1].u.answer.sync = &list->found;
+    core_answer(core, list->mark, ANSWER_SYNCED, NULL, NULL)->sync = &list->found;
 }

@@ -93,5 +93,6 @@ void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
 
 struct reservation *agenda_first(const struct agenda *a)
 {
+    assert(a->count == 0 || a->heap[1]->agenda_slot == 1);
     return a->count > 0 ? a->heap[1] : NULL;
 }

@@ -29,6 +29,7 @@ static struct usage usage_of_all(const struct core *core)
 
 static struct usage usage_of_cluster(struct core *core, const char *name)
 {
+    assert(name != NULL);
     const struct cluster_config *config = core_cluster_config(core, name);
     const struct cluster *cluster = core_cluster(core, name);
     return (struct usage){config != NULL ? config->budget : 0, cluster->use.addresses,
@@ -56,6 +57,7 @@ static const char *found_note(struct core *core, const struct usage *usage)
 
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
 {
+    assert(cluster != NULL);
     struct usage all = usage_of_all(core), own = usage_of_cluster(core, cluster);
     if (budget_within(&own, addresses) != BUDGET_NOW)
         return core_text(core,

@@ -46,6 +46,7 @@ static bool same_name(const struct reservation *r, const char *cluster, const ch
  */
 static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
 {
+    assert(l->bucket_mask >= l->bucket_count - 1);
     size_t at = hash & l->bucket_mask;
     return &l->buckets[at < l->bucket_count ? at : at & l->bucket_mask >> 1];
 }
@@ -54,6 +55,7 @@ static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
 static struct reservation **find_name(const struct ledger *l, uint32_t hash, const char *cluster,
                                       const char *job)
 {
+    assert(!l->postponed);
     struct reservation **at = bucket_of(l, hash);
     while (*at != NULL && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
         at = &(*at)->name_next;
@@ -166,6 +168,7 @@ void ledger_index(struct ledger *l)
  * newer than all: that costs no search through memory that no cache holds. */
 static size_t row_from(const struct ledger *l, uint64_t number)
 {
+    assert(l->row_count <= l->row_capacity);
     size_t low = 0, high = l->row_count;
     if (high > 0 && l->rows[high - 1].number <= number)
         return l->rows[high - 1].number == number ? high - 1 : high;

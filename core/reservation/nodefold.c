@@ -20,6 +20,7 @@ struct parts {
 
 static struct parts split_name(const char *name)
 {
+    assert(name != NULL);
     struct parts parts = {.prefix = strlen(name)};
     uint32_t unit = 1;
     while (parts.prefix > 0 && parts.width < DIGITS_MAX && name[parts.prefix - 1] >= '0' &&
@@ -48,6 +49,7 @@ static bool keeps_digits(const struct parts *parts, unsigned width)
 
 static bool same_prefix(const struct nodefold *fold, const char *name, const struct parts *parts)
 {
+    assert(parts->width > 0);
     return fold->width > 0 && strlen(fold->prefix) == parts->prefix &&
            memcmp(fold->prefix, name, parts->prefix) == 0;
 }
@@ -91,6 +93,7 @@ static void close_prefix(struct nodefold *fold)
 /* What is open may still grow to a whole run. */
 static size_t size_so_far(const struct nodefold *fold)
 {
+    assert(fold->used < sizeof fold->text);
     const size_t open = strlen(fold->prefix) + sizeof ",[]" + fold->runs_used + RUN_SIZE + 1;
     return fold->used + (fold->width > 0 ? open : 0);
 }
@@ -102,6 +105,7 @@ static bool has_space(const struct nodefold *fold, size_t more)
 
 static void add_prefix(struct nodefold *fold, const char *name, const struct parts *parts)
 {
+    assert(parts->prefix <= NODELIST_NAME_MAX);
     close_prefix(fold);
     memcpy(fold->prefix, name, parts->prefix);
     fold->prefix[parts->prefix] = '\0';

@@ -37,6 +37,7 @@ bool node_name_valid(const char *name)
 /* "device:id" at *at, which is moved behind it. */
 static bool service_valid(const char **at)
 {
+    assert(*at != NULL);
     enum { DEVICE_MAX = 15, DIGITS_MAX = 9 };
     size_t device = name_length(*at), digits = 0;
     const char *id = *at + device + 1;
@@ -66,6 +67,7 @@ bool node_services_valid(const char *services)
 /* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
 static uint32_t hash_name(const char *name)
 {
+    assert(name != NULL);
     uint32_t hash = 2166136261;
     for (; *name != '\0'; name++)
         hash = (hash ^ (unsigned char)*name) * 16777619;
@@ -89,6 +91,7 @@ const struct node_report *nodes_find(const struct nodes *nodes, const char *name
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 {
+    assert(at != NULL);
     while (nodes != NULL && *at < nodes->slot_count) {
         const struct node_report *report = nodes->slots[(*at)++];
         if (report != NULL)
@@ -136,6 +139,7 @@ static void resize_slots(struct nodes *nodes, uint32_t slot_count)
 
 static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
 {
+    assert(one == 1 || one == UINT32_MAX);
     if (is_clean(report))
         nodes->clean += one;
     if (report->state == NODE_LINGERING)

@@ -39,6 +39,7 @@ static void make_slots(struct nodeset *set, uint32_t slot_count)
 
 static void add_node(void *arg, const char *name)
 {
+    assert(arg != NULL && name != NULL);
     struct nodeset *set = arg;
     size_t length = strlen(name);
     if (set->count * 2 >= set->slot_count)

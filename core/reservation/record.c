@@ -1,43 +1,28 @@
 #include "core/reservation/record.h"
 
+#include <assert.h>
 #include <string.h>
+
+static const char *const hwcoll_states[] = {
+    [HWCOLL_OFF] = "off",
+    [HWCOLL_INELIGIBLE] = "ineligible",
+    [HWCOLL_WANTED] = "wanted",
+    [HWCOLL_RESERVED] = "reserved",
+    [HWCOLL_DENIED] = "denied",
+    [HWCOLL_TIMEOUT] = "timeout",
+    [HWCOLL_UNAVAILABLE] = "unavailable",
+    [HWCOLL_LOST] = "lost",
+    [HWCOLL_RELEASED] = "released",
+};
 
 const char *job_state_word(int state)
 {
-    switch (state) {
-    case JOB_ACTIVE:
-        return "active";
-    case JOB_RELEASING:
-        return "releasing";
-    default:
-        return "unknown";
-    }
+    return state == JOB_ACTIVE ? "active" : state == JOB_RELEASING ? "releasing" : "unknown";
 }
 
 const char *hwcoll_state_word(int state)
 {
-    switch (state) {
-    case HWCOLL_OFF:
-        return "off";
-    case HWCOLL_INELIGIBLE:
-        return "ineligible";
-    case HWCOLL_WANTED:
-        return "wanted";
-    case HWCOLL_RESERVED:
-        return "reserved";
-    case HWCOLL_DENIED:
-        return "denied";
-    case HWCOLL_TIMEOUT:
-        return "timeout";
-    case HWCOLL_UNAVAILABLE:
-        return "unavailable";
-    case HWCOLL_LOST:
-        return "lost";
-    case HWCOLL_RELEASED:
-        return "released";
-    default:
-        return "unknown";
-    }
+    return state >= HWCOLL_OFF && state <= HWCOLL_RELEASED ? hwcoll_states[state] : "unknown";
 }
 
 static const struct word {
@@ -62,6 +47,7 @@ static const char *word_of(const struct word *words, int count, int value)
 
 static int value_of(const struct word *words, int count, const char *text)
 {
+    assert(text != NULL);
     for (int i = 0; i < count; i++) {
         if (strcmp(words[i].text, text) == 0)
             return words[i].value;
@@ -119,6 +105,7 @@ const char *node_state_word(int state)
 
 int node_state_from_word(const char *word)
 {
+    assert(word != NULL);
     for (int state = NODE_CREATED; state <= NODE_LINGERING; state++) {
         if (strcmp(word, node_states[state]) == 0)
             return state;

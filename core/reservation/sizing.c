@@ -22,6 +22,7 @@ static int too_few_addresses(const struct core_config *c, struct error *err)
 
 int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct error *err)
 {
+    assert(addresses != NULL);
     *addresses = 0;
     if (c->addresses_per_job > 0) {
         if (c->total_addresses > 0 && c->addresses_per_job > c->total_addresses)

@@ -30,6 +30,7 @@ uint64_t token_proof(struct secret token)
 
 static size_t next_slot(const struct tokenset *set, size_t at)
 {
+    assert(at < set->slot_count);
     return (at + 1) & (set->slot_count - 1);
 }
 
@@ -44,6 +45,7 @@ static void place_token(struct tokenset *set, struct token_slot slot)
 
 static void grow_tokenset(struct tokenset *set)
 {
+    assert(set->count * 2 >= set->slot_count);
     struct tokenset old = *set;
     set->slot_count = old.slot_count == 0 ? SLOTS_FIRST : old.slot_count * 2;
     set->slots = memory_zeroed(set->slot_count * sizeof *set->slots);
@@ -96,6 +98,7 @@ void tokenset_remove(struct tokenset *set, const struct reservation *r)
 
 const struct reservation *tokenset_find(const struct tokenset *set, struct secret token)
 {
+    assert(set->count <= set->slot_count / 2);
     if (set->count == 0 || secret_none(token))
         return NULL;
     uint64_t hash = hash_token(token);

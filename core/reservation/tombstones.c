@@ -31,6 +31,7 @@ static struct tombstone **bucket_of(const struct tombstones *t, const char *clus
 static struct tombstone **find_tombstone(const struct tombstones *t, const char *cluster,
                                          const char *job)
 {
+    assert(t->ring != NULL);
     struct tombstone **at = bucket_of(t, cluster, job);
     while (*at != NULL && (strcmp((*at)->job, job) != 0 || strcmp((*at)->cluster, cluster) != 0))
         at = &(*at)->chain;

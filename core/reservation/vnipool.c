@@ -49,6 +49,7 @@ void vnipool_end_suspicion(struct vnipool *p)
 
 void vnipool_configure(struct vnipool *p, const struct idset *set)
 {
+    assert(set != NULL);
     p->pool = *set;
     for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
         idset_remove(&p->pool, default_service[i]);
@@ -72,6 +73,7 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *v
 
 bool vnipool_take(struct vnipool *p, uint16_t vni)
 {
+    assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));
     if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
         return false;
     idset_remove(&p->free, vni);
@@ -82,6 +84,7 @@ bool vnipool_take(struct vnipool *p, uint16_t vni)
 
 bool vnipool_hold(struct vnipool *p, uint16_t vni)
 {
+    assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));
     if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
         return false;
     idset_remove(&p->free, vni);
