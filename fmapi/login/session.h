@@ -15,7 +15,7 @@ struct session;
 struct session *session_create(uv_loop_t *loop, struct login *login,
                                const struct transport_options *options, struct error *err);
 
-/* Ends what is under way with CANCELLED, then calls closed, from the loop. NULL is allowed (closed
+/* Ends requests with CANCELLED, then calls closed, from the loop. NULL is allowed (closed
  * is not called). */
 void session_destroy(struct session *session, void (*closed)(void *arg), void *arg);
 
