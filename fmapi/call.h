@@ -28,7 +28,7 @@ struct fmapi {
 
 /* The outcome and the text of an incomplete answer: not ANSWERED, not CANCELLED. */
 enum fmcall_outcome call_outcome_of_end(enum transport_end end);
-void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api, const char *base,
-                  const struct transport_answer *answer);
+void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+                       const char *base, const struct transport_answer *answer);
 
 #endif

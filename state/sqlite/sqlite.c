@@ -196,16 +196,12 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     rc = sqlite3_exec(sqlite->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    int version = 0, code = schema_check(sqlite->db, sqlite->path, &version, err);
-    if (code == 0)
-        code = statefile_make_private(sqlite->path, err);
-    if (code == 0)
-        code = enable_write_ahead_log(sqlite->db, sqlite->path, err);
-    if (code == 0)
-        code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err);
-    if (code == 0)
-        code = schema_upgrade(sqlite->db, sqlite->path, version, err);
-    if (code < 0)
+    int version = 0, code;
+    if ((code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
+        (code = statefile_make_private(sqlite->path, err)) ||
+        (code = enable_write_ahead_log(sqlite->db, sqlite->path, err)) ||
+        (code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err)) ||
+        (code = schema_upgrade(sqlite->db, sqlite->path, version, err)))
         return code;
     rc = sqlite3_exec(sqlite->db, settings, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
