@@ -19,16 +19,16 @@ struct fmapi {
     struct session *session;
     unsigned under_way;
     struct login_wait login_wait;
-    fmapi_login_fn *login_done; /* NULL: no fmapi_login is under way */
+    fmapi_login_fn *login_done; /* NULL: no fmapi_login is in progress */
     void *login_arg;
     bool closing; /* done is not called any more */
     void (*closed)(void *arg);
     void *closed_arg;
 };
 
-/* The outcome and the words of an answer that did not come whole: not ANSWERED, not CANCELLED. */
+/* The outcome and the text of an incomplete answer: not ANSWERED, not CANCELLED. */
 enum fmcall_outcome call_outcome_of_end(enum transport_end end);
-void call_say_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api, const char *base,
-                  const struct transport_answer *answer);
+void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+                       const char *base, const struct transport_answer *answer);
 
 #endif

@@ -96,8 +96,8 @@ static int request_next_page(struct list *list, char *url)
     list->pages++;
     int64_t left = left_ms(list);
     list->hurried = left < list->api->timeout_ms;
-    return session_send(list->api->session, &request, list->hurried ? left : list->api->timeout_ms,
-                        on_page, list);
+    return session_send(list->api->session, &request, (struct secret){0},
+                        list->hurried ? left : list->api->timeout_ms, on_page, list);
 }
 
 /* documentCount is the page's own number with some servers and the whole list's with others: the
@@ -182,7 +182,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {
-        call_say_end(words, list->api, list->base, answer);
+        call_describe_end(words, list->api, list->base, answer);
         finish_list(list, call_outcome_of_end(answer->end), answer->status, words);
         return;
     }

@@ -60,11 +60,8 @@ static void unlink_exchange(struct transport *transport, struct exchange *exchan
 static void count_exchange(struct transport_counters *counters, CURL *easy,
                            const struct transport_answer *answer)
 {
-    long connections = 0;
-    long request = 0;
-    long headers = 0;
-    curl_off_t down = 0;
-    curl_off_t up = 0;
+    long connections = 0, request = 0, headers = 0;
+    curl_off_t down = 0, up = 0;
     (void)curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connections);
     (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request);
     (void)curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &headers);

@@ -61,6 +61,7 @@ static void *allocate_in_chunk(struct batch *batch, size_t size)
 
 static void raise_to(uint64_t *highest, uint64_t value)
 {
+    assert(highest);
     if (*highest < value)
         *highest = value;
 }
@@ -87,6 +88,7 @@ int batch_add(struct batch *batch, const struct record *record)
         raise_to(&batch->last_seq, record->u.prune);
     batch->deletes |= record->kind == RECORD_GONE || record->kind == RECORD_PRUNE;
     batch->founded |= record->kind == RECORD_FOUNDED;
+    assert(batch->last_number <= INT64_MAX && batch->last_seq <= INT64_MAX);
     *batch->tail = entry;
     batch->tail = &entry->next;
     batch->count++;
@@ -95,5 +97,6 @@ int batch_add(struct batch *batch, const struct record *record)
 
 size_t batch_size(const struct batch *batch)
 {
+    assert((batch->count == 0) == (batch->first == NULL));
     return batch->count;
 }

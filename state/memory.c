@@ -96,6 +96,7 @@ static void apply_record(struct memory *memory, struct record *record)
 
 static int apply_batch(struct memory *memory, const struct batch *batch, struct error *err)
 {
+    assert(batch->count > 0);
     struct record **copies = NULL;
     if (rows_reserve(&memory->reservations, batch->count) < 0 ||
         rows_reserve(&memory->events, batch->count) < 0 || !(copies = copies_create(batch)))
@@ -117,6 +118,7 @@ static int apply_batch(struct memory *memory, const struct batch *batch, struct 
 
 static void memory_commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
+    assert(!((struct memory *)store)->commit.batch);
     struct memory *memory = (struct memory *)store;
     commit_begin(&memory->commit, batch, done, arg);
     commit_end(&memory->commit, apply_batch(memory, batch, &memory->commit.result.error));
@@ -125,11 +127,13 @@ static void memory_commit(struct store *store, struct batch *batch, store_done_f
 
 static int memory_fd(const struct store *store)
 {
+    assert(((const struct memory *)store)->fd >= 0);
     return ((const struct memory *)store)->fd;
 }
 
 static void memory_dispatch(struct store *store)
 {
+    assert(((const struct memory *)store)->fd >= 0);
     struct memory *memory = (struct memory *)store;
     eventfd_t count;
     if (eventfd_read(memory->fd, &count) == 0)

@@ -63,6 +63,7 @@ struct record *packed_write(void *memory, const struct record *record)
 
 struct record *packed_create(const struct record *record)
 {
+    assert(record);
     void *memory = malloc(packed_size(record));
     return memory ? packed_write(memory, record) : NULL;
 }

@@ -34,6 +34,7 @@ static bool is_time(int64_t ms)
 
 static const char *reservation_fault(const struct reservation_record *r)
 {
+    assert(r);
     FAULT_IF(r->number == 0 || r->number > INT64_MAX, "number is out of range");
     FAULT_IF(!r->cluster || !cluster_name_valid(r->cluster), "cluster is not a cluster's name");
     FAULT_IF(!r->job || !job_id_valid(r->job), "job is not a job id");
@@ -56,6 +57,7 @@ static const char *reservation_fault(const struct reservation_record *r)
 
 static const char *event_fault(const struct event_record *e)
 {
+    assert(e);
     FAULT_IF(e->seq == 0 || e->seq > INT64_MAX, "seq is out of range");
     FAULT_IF(e->number > INT64_MAX, "number is out of range");
     FAULT_IF(e->proof > INT64_MAX, "proof is out of range");
@@ -69,6 +71,7 @@ static const char *event_fault(const struct event_record *e)
 
 static const char *node_fault(const struct node_record *n)
 {
+    assert(n);
     FAULT_IF(n->number == 0 || n->number > INT64_MAX, "number is out of range");
     FAULT_IF(!n->node || !node_name_valid(n->node), "node is not a node's name");
     FAULT_IF(n->state < NODE_CREATED || n->state > NODE_FENCED, "state is out of range");
@@ -80,6 +83,7 @@ static const char *node_fault(const struct node_record *n)
 
 static const char *cleanup_fault(const struct cleanup_record *c)
 {
+    assert(c);
     FAULT_IF(c->number == 0 || c->number > INT64_MAX, "number is out of range");
     FAULT_IF(!c->step || !steppath_valid(c->step), "step is not a step's name");
     FAULT_IF(c->below > 1, "below is out of range");
@@ -89,6 +93,7 @@ static const char *cleanup_fault(const struct cleanup_record *c)
 
 static const char *facts_fault(const struct facts_record *f)
 {
+    assert(f);
     FAULT_IF(f->round_number > INT64_MAX, "round_number is out of range");
     FAULT_IF(f->next_vni > UINT16_MAX + 1, "next_vni is out of range");
     FAULT_IF(f->suspect > 1, "suspect is out of range");

@@ -17,6 +17,7 @@ static void remove_holes(struct rows *rows)
     for (size_t i = rows->first; i < rows->count; i++)
         if (rows->all[i].record)
             rows->all[kept++] = rows->all[i];
+    assert(kept == rows->count - rows->first - rows->holes);
     rows->first = 0;
     rows->count = kept;
     rows->holes = 0;
@@ -24,6 +25,7 @@ static void remove_holes(struct rows *rows)
 
 int rows_reserve(struct rows *rows, size_t more)
 {
+    assert(rows->first <= rows->count && rows->holes <= rows->count);
     if (rows->count + more <= rows->capacity)
         return 0;
     /* Only when at least half is unused: amortised over as many drops. */
@@ -37,6 +39,7 @@ int rows_reserve(struct rows *rows, size_t more)
     struct row *all = realloc(rows->all, capacity * sizeof *all);
     if (!all)
         return ERROR_NOMEM;
+    assert(capacity >= rows->count + more);
     rows->all = all;
     rows->capacity = capacity;
     return 0;
@@ -45,6 +48,7 @@ int rows_reserve(struct rows *rows, size_t more)
 /* The index of the first row whose key is not below this one. */
 static size_t index_of_key(const struct rows *rows, uint64_t key)
 {
+    assert(rows->first <= rows->count);
     size_t low = rows->first, high = rows->count;
     if (low == high || rows->all[high - 1].key < key)
         return high;
@@ -70,6 +74,7 @@ void rows_put(struct rows *rows, uint64_t key, struct record *record)
         return;
     }
     assert(rows->count < rows->capacity);
+    assert(at == rows->first || rows->all[at - 1].key < key);
     memmove(&rows->all[at + 1], &rows->all[at], (rows->count - at) * sizeof *rows->all);
     rows->all[at] = (struct row){.key = key, .record = record};
     rows->count++;
@@ -77,6 +82,7 @@ void rows_put(struct rows *rows, uint64_t key, struct record *record)
 
 static void free_reports_and_cleanups(struct row *row)
 {
+    assert(row->cleanup_count == 0 || row->cleanups);
     nodes_destroy(row->nodes);
     row->nodes = NULL;
     while (row->cleanup_count > 0)
@@ -95,6 +101,7 @@ static void drop_at(struct rows *rows, size_t at)
     free_reports_and_cleanups(&rows->all[at]);
     rows->holes++;
     while (rows->first < rows->count && !rows->all[rows->first].record) {
+        assert(rows->holes > 0);
         rows->first++;
         rows->holes--;
     }
@@ -102,6 +109,7 @@ static void drop_at(struct rows *rows, size_t at)
 
 void rows_drop(struct rows *rows, uint64_t key)
 {
+    assert(key > 0);
     size_t at = index_of_key(rows, key);
     if (at < rows->count && rows->all[at].key == key)
         drop_at(rows, at);
@@ -109,6 +117,7 @@ void rows_drop(struct rows *rows, uint64_t key)
 
 void rows_drop_through(struct rows *rows, uint64_t key)
 {
+    assert(rows->first <= rows->count);
     while (rows->first < rows->count && rows->all[rows->first].key <= key)
         drop_at(rows, rows->first);
 }
@@ -128,6 +137,7 @@ void rows_put_node(struct rows *rows, uint64_t key, const struct node_record *no
 
 static size_t index_of_cleanup(const struct row *row, const struct cleanup_record *cleanup)
 {
+    assert(cleanup->step);
     size_t at = 0;
     for (; at < row->cleanup_count; at++) {
         const struct cleanup_record *other = &row->cleanups[at]->u.cleanup;
@@ -182,6 +192,7 @@ static int each_node_of_row(const struct row *row, rows_each_fn *each, void *arg
 
 int rows_each_node(const struct rows *rows, rows_each_fn *each, void *arg)
 {
+    assert(each);
     int code = 0;
     for (size_t i = rows->first; i < rows->count && code == 0; i++)
         code = each_node_of_row(&rows->all[i], each, arg);
@@ -210,6 +221,7 @@ int rows_each(const struct rows *rows, rows_each_fn *each, void *arg)
 
 void rows_release(struct rows *rows)
 {
+    assert(rows->count <= rows->capacity);
     for (size_t i = rows->first; i < rows->count; i++) {
         packed_destroy(rows->all[i].record);
         free_reports_and_cleanups(&rows->all[i]);

@@ -40,11 +40,13 @@ struct batch *store_withdraw(struct store *store)
 
 int store_fd(const struct store *store)
 {
+    assert(store);
     return store->ops->fd(store);
 }
 
 void store_dispatch(struct store *store)
 {
+    assert(store);
     store->ops->dispatch(store);
 }
 
@@ -63,7 +65,8 @@ static int64_t now_us(void)
 
 void commit_begin(struct commit *commit, struct batch *batch, store_done_fn *done, void *arg)
 {
-    assert(!commit->batch && batch && done);
+    assert(!commit->batch);
+    assert(batch->count > 0 && done);
     *commit = (struct commit){.batch = batch, .done = done, .arg = arg, .began_us = now_us()};
 }
 
@@ -80,6 +83,7 @@ void commit_report(struct commit *commit)
     assert(commit->batch && commit->done);
     struct commit ended = *commit;
     *commit = (struct commit){0};
+    assert(ended.result.code <= 0 && ended.result.took_us >= 0);
     if (ended.result.code == 0) {
         batch_destroy(ended.batch);
         ended.batch = NULL;
@@ -89,6 +93,7 @@ void commit_report(struct commit *commit)
 
 void commit_drop(struct commit *commit)
 {
+    assert(commit);
     batch_destroy(commit->batch);
     *commit = (struct commit){0};
 }

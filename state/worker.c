@@ -25,6 +25,7 @@ struct worker {
 
 static void *run_when_started(void *arg)
 {
+    assert(arg);
     struct worker *worker = arg;
     for (;;) {
         while (sem_wait(&worker->wake) < 0)
@@ -43,6 +44,7 @@ static void *run_when_started(void *arg)
 /* Signals belong to the loop: this thread must not receive them. */
 static int start_thread_without_signals(struct worker *worker)
 {
+    assert(worker->run);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -55,6 +57,7 @@ static int start_thread_without_signals(struct worker *worker)
 
 static void worker_free(struct worker *worker)
 {
+    assert(worker);
     sem_destroy(&worker->wake);
     if (worker->fd >= 0)
         close(worker->fd);
@@ -82,6 +85,7 @@ struct worker *worker_create(bool (*run)(void *arg), void *arg)
 void worker_start(struct worker *worker)
 {
     assert(!worker->busy);
+    assert(!worker->started);
     worker->busy = true;
     worker->started = true;
     sem_post(&worker->wake);
@@ -89,6 +93,7 @@ void worker_start(struct worker *worker)
 
 int worker_fd(const struct worker *worker)
 {
+    assert(worker->fd >= 0);
     return worker->fd;
 }
 

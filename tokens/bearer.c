@@ -18,7 +18,7 @@ enum {
 
 _Static_assert(PREFIX_LENGTH + BASE64URL_LENGTH(BEARER_BYTES_MAX) <= BEARER_TEXT_MAX &&
                    PREFIX_LENGTH + BASE64URL_LENGTH(BEARER_BYTES_MAX + 1) > BEARER_TEXT_MAX,
-               "what the text has room for");
+               "as many bytes as fit into the text");
 
 void bearer_wipe(struct bearer *bearer)
 {

@@ -13,17 +13,10 @@ enum {
     YOUNG_S = 2
 };
 
-/* What tells that a file is not the one that was read. All zero: there is none. */
-struct mark {
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
-};
-
-/* The system's directory counts, too: of it the store keeps what it has found. */
+/* To notice that the file has changed. All zero: there is none. The system's directory, too: the
+ * store keeps what it has found there. */
 struct stamp {
-    struct mark file, directory;
+    struct stat file, directory;
     bool young; /* changed a moment ago, and maybe again within the same tick of its clock */
 };
 
@@ -46,39 +39,34 @@ struct castore {
     void *closed_arg;
 };
 
-static struct mark stat_mark(const char *path)
+static struct stat stat_or_zero(const char *path)
 {
     struct stat status;
-    if (path == NULL || stat(path, &status) < 0)
-        return (struct mark){0};
-    return (struct mark){.device = status.st_dev,
-                         .inode = status.st_ino,
-                         .size = status.st_size,
-                         .changed = status.st_ctim};
+    return path != NULL && stat(path, &status) == 0 ? status : (struct stat){0};
 }
 
 static struct stamp stat_files(const struct castore *castore)
 {
-    struct stamp stamp = {.file = stat_mark(castore->file),
-                          .directory = stat_mark(castore->directory)};
+    struct stamp stamp = {.file = stat_or_zero(castore->file),
+                          .directory = stat_or_zero(castore->directory)};
     const time_t now = time(NULL);
     stamp.young =
-        now - stamp.file.changed.tv_sec < YOUNG_S || now - stamp.directory.changed.tv_sec < YOUNG_S;
+        now - stamp.file.st_ctim.tv_sec < YOUNG_S || now - stamp.directory.st_ctim.tv_sec < YOUNG_S;
     return stamp;
 }
 
-static bool same_mark(const struct mark *a, const struct mark *b)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 /* What was read is what is there. What could not be read may be readable now. */
 static bool is_current(const struct castore *castore)
 {
     const struct stamp *read = &castore->stamp, now = stat_files(castore);
-    return castore->store != NULL && !read->young && same_mark(&now.file, &read->file) &&
-           same_mark(&now.directory, &read->directory);
+    return castore->store != NULL && !read->young && same_file(&now.file, &read->file) &&
+           same_file(&now.directory, &read->directory);
 }
 
 /* In a thread of libuv's. The flags are those that libcurl sets. */

@@ -48,7 +48,7 @@ int oauthclient_read(const char *authdir, struct oauthclient *out, struct error 
         (void)error_prefix(err, "%s/endpoint", authdir);
     if (code == 0 && !baseurl_private(secret_expose(out->endpoint)))
         code = error_set(err, ERROR_REFUSED,
-                         "%s/endpoint: with http everyone on the way could read the client's "
+                         "%s/endpoint: over http others on the network could read the client's "
                          "secret: write the https URL of the token endpoint into it",
                          authdir);
     if (code == 0)

@@ -234,35 +234,22 @@ static struct attempt *attempt_create(struct session *session, struct request *r
     return attempt;
 }
 
-int session_send(struct session *session, struct request *request, int64_t timeout_ms,
-                 transport_done_fn *done, void *arg)
+int session_send(struct session *session, struct request *request, struct secret token,
+                 int64_t timeout_ms, transport_done_fn *done, void *arg)
 {
     struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
     if (attempt == NULL)
         return ERROR_NOMEM;
-
-    struct credential *credential = login_credential(session->login);
+    attempt->token = !secret_none(token);
+    struct credential *credential =
+        attempt->token ? credential_session(token) : login_credential(session->login);
     if (credential == NULL) {
         renew_login(attempt, LOGIN_WANT_ANY);
         return 0;
     }
     int code = send_under(attempt, credential);
-    if (code != 0)
-        attempt_release(attempt);
-    return code;
-}
-
-int session_send_token(struct session *session, struct request *request, struct secret token,
-                       int64_t timeout_ms, transport_done_fn *done, void *arg)
-{
-    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
-    if (attempt == NULL)
-        return ERROR_NOMEM;
-
-    struct credential *credential = credential_session(token);
-    attempt->token = true;
-    int code = send_under(attempt, credential);
-    credential_drop(credential);
+    if (attempt->token)
+        credential_drop(credential); /* the attempt holds it */
     if (code != 0)
         attempt_release(attempt);
     return code;

@@ -15,20 +15,18 @@ struct session;
 struct session *session_create(uv_loop_t *loop, struct login *login,
                                const struct transport_options *options, struct error *err);
 
-/* Ends what is under way with CANCELLED, then calls closed, from the loop. NULL is allowed (closed
+/* Ends requests with CANCELLED, then calls closed, from the loop. NULL is allowed (closed
  * is not called). */
 void session_destroy(struct session *session, void (*closed)(void *arg), void *arg);
 
 /* Takes what request holds, also on failure. timeout_ms covers both attempts and the login. done is
  * called once, from the loop, with an answer that is valid until it returns. Without a login the
- * answer is a 401 without a body and with the login's words. 0 or ERROR_NOMEM. */
-int session_send(struct session *session, struct request *request, int64_t timeout_ms,
-                 transport_done_fn *done, void *arg);
-
-/* The same with a job's session token in place of login and certificate, which may allow more than
- * the token (I6). No login is requested or renewed for it. */
-int session_send_token(struct session *session, struct request *request, struct secret token,
-                       int64_t timeout_ms, transport_done_fn *done, void *arg);
+ * answer is a 401 without a body and with the login's words. 0 or ERROR_NOMEM.
+ *
+ * token: a job's session token, which replaces login and certificate, because those may allow more
+ * (I6), and for which no login is requested or renewed; none: the login. */
+int session_send(struct session *session, struct request *request, struct secret token,
+                 int64_t timeout_ms, transport_done_fn *done, void *arg);
 
 const struct transport *session_transport(const struct session *session);
 

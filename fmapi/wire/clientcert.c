@@ -82,7 +82,7 @@ static int check_time(const X509 *cert, const char *path, struct error *err)
     return 0;
 }
 
-/* Unix; 0 for a time that cannot be told. */
+/* Unix; 0: not a valid time. */
 static int64_t time_ms(const ASN1_TIME *time)
 {
     struct tm tm;

@@ -35,8 +35,9 @@ static struct secret header_of(const char *scheme, const char *value, const char
 
 void basic_encode(char *out, const char *user, const char *password)
 {
-    char *text = memory_zeroed(strlen(user) + strlen(password) + 2);
-    int length = sprintf(text, "%s:%s", user, password);
+    size_t size = strlen(user) + strlen(password) + 2;
+    char *text = memory_zeroed(size);
+    int length = snprintf(text, size, "%s:%s", user, password);
     length = EVP_EncodeBlock((unsigned char *)out, (const unsigned char *)text, length);
     while (out[length - 1] == '=')
         out[--length] = '\0';

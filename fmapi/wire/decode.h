@@ -30,10 +30,10 @@ struct decoded {
  * "statusCode" is 404 and whose "documentKind" names an ErrorResponse: what a gateway says in its
  * place tells nothing about a job. So is a 2xx to RELEASE, END_STEP and END_TREE whose body is
  * neither blank nor {} nor an object with a member of the fabric manager's documents.
- * session: the call was made with a job's session token, of which 401 and 403 then speak.
+ * session: the call was made with a job's session token, which 401 and 403 then refer to.
  *
- * The server's own words are blanked (secrets.h) of secrets, which are what the request carried,
- * and of every sessionToken in the body; of more than there is room for, no word is passed on. */
+ * Secrets of the request and every sessionToken of the body are blanked (secrets.h) in the server's
+ * text; with too many of them, the text is dropped. */
 void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
                  const char *body, size_t length, const struct secrets *secrets);
 void decoded_release(struct decoded *decoded);

@@ -11,6 +11,7 @@
 /* SQLite reports ENOSPC as SQLITE_FULL; a quota and a file size limit count as full, too. */
 static bool is_full(int rc, int number)
 {
+    assert(rc != SQLITE_OK && number >= 0);
     if ((rc & 0xff) == SQLITE_FULL)
         return true;
     return (rc & 0xff) == SQLITE_IOERR && (number == ENOSPC || number == EDQUOT || number == EFBIG);
@@ -33,6 +34,7 @@ static int last_errno(sqlite3 *db)
 /* SQLite writes reports of many lines, and quotes a damaged file. */
 static void make_printable(char *text)
 {
+    assert(text);
     for (; *text != '\0'; text++)
         if (*text < ' ' || *text > '~')
             *text = *text == '\n' ? ' ' : '?';
@@ -40,6 +42,7 @@ static void make_printable(char *text)
 
 int sqlite_damaged(struct error *err, const char *path, const char *format, ...)
 {
+    assert(path && format);
     char what[ERROR_TEXT_SIZE / 2];
     va_list args;
     va_start(args, format);
@@ -121,6 +124,7 @@ int sqlite_query_text(sqlite3 *db, const char *sql, char *out, size_t size)
 
 int sqlite_query_number(sqlite3 *db, const char *sql, sqlite3_int64 *number)
 {
+    assert(number);
     char text[24];
     int rc = sqlite_query_text(db, sql, text, sizeof text);
     *number = strtoll(text, NULL, 10);

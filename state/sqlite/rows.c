@@ -74,7 +74,7 @@ enum statement {
     PUT_FACTS,
     RAISE_COUNTERS,
 };
-_Static_assert((int)RAISE_COUNTERS + 1 == (int)SQLITE_ROWS_STATEMENTS, "room for each");
+_Static_assert((int)RAISE_COUNTERS + 1 == (int)SQLITE_ROWS_STATEMENTS, "one each");
 
 static const char *const sql[SQLITE_ROWS_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -113,6 +113,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 
 void sqlite_rows_release(struct sqlite_rows *rows)
 {
+    assert(rows);
     for (size_t i = 0; i < SQLITE_ROWS_STATEMENTS; i++)
         sqlite3_finalize(rows->statements[i]);
     *rows = (struct sqlite_rows){0};
@@ -135,6 +136,7 @@ static int delete_by_number(sqlite3_stmt *statement, uint64_t number)
 /* The batch outlives the step, so that SQLite need not copy. NULL becomes NULL. */
 static int bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
+    assert(column >= 1 && column <= sqlite3_bind_parameter_count(statement));
     return sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC);
 }
 
@@ -168,6 +170,7 @@ static int write_event(sqlite3_stmt *statement, const struct event_record *recor
 
 static int write_node(sqlite3_stmt *statement, const struct node_record *record)
 {
+    assert(record->number > 0 && record->node);
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->number);
     sqlite3_bind_int(statement, 3, record->state);
     sqlite3_bind_int64(statement, 5, (sqlite3_int64)record->order);
@@ -179,6 +182,7 @@ static int write_node(sqlite3_stmt *statement, const struct node_record *record)
 /* To put or to delete: both statements begin with the key. */
 static int write_cleanup(sqlite3_stmt *statement, const struct cleanup_record *record)
 {
+    assert(record->number > 0 && record->step);
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)record->number);
     sqlite3_bind_int(statement, 3, record->below);
     if (sqlite3_bind_parameter_count(statement) == 4)
@@ -188,6 +192,7 @@ static int write_cleanup(sqlite3_stmt *statement, const struct cleanup_record *r
 
 static int write_facts(sqlite3_stmt *statement, const struct facts_record *facts)
 {
+    assert(facts->boot);
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)facts->round_number);
     sqlite3_bind_int64(statement, 2, facts->next_vni);
     sqlite3_bind_int(statement, 3, facts->suspect);
@@ -239,6 +244,7 @@ static int write_record(struct sqlite_rows *rows, const struct record *record)
  * each page that a commit need not write makes it a quarter shorter (G3). */
 static int write_counters(sqlite3_stmt *statement, const struct batch *batch)
 {
+    assert(batch->count > 0);
     if (!batch->deletes && !batch->founded)
         return SQLITE_OK;
     sqlite3_bind_int64(statement, 1, (sqlite3_int64)batch->last_number);
@@ -249,6 +255,7 @@ static int write_counters(sqlite3_stmt *statement, const struct batch *batch)
 
 int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struct error *err)
 {
+    assert(batch->count > 0);
     int rc = step_and_reset(rows->statements[BEGIN]);
     for (const struct batch_entry *entry = batch->first; entry && rc == SQLITE_OK;
          entry = entry->next)
@@ -278,6 +285,7 @@ struct reader {
 
 static const char *text_at(sqlite3_stmt *statement, int column)
 {
+    assert(column >= 0 && column < sqlite3_column_count(statement));
     return (const char *)sqlite3_column_text(statement, column);
 }
 
@@ -352,6 +360,7 @@ static const char *read_event(sqlite3_stmt *statement, struct record *out)
 /* -1, which no number here can be, for what does not fit. */
 static sqlite3_int64 number_at(sqlite3_stmt *statement, int column, sqlite3_int64 max)
 {
+    assert(column < sqlite3_column_count(statement) && max > 0);
     sqlite3_int64 value = sqlite3_column_int64(statement, column);
     return sqlite3_column_type(statement, column) != SQLITE_INTEGER || value > max ? -1 : value;
 }
@@ -376,6 +385,7 @@ static const char *read_facts(sqlite3_stmt *statement, struct record *out)
 
 static const char *read_counters(sqlite3_stmt *statement, struct record *counters)
 {
+    assert(sqlite3_column_count(statement) == 4);
     const sqlite3_int64 deleted_number = sqlite3_column_int64(statement, 0);
     const sqlite3_int64 deleted_seq = sqlite3_column_int64(statement, 1);
     const sqlite3_int64 number = sqlite3_column_int64(statement, 2); /* 0: no row */
@@ -407,12 +417,14 @@ struct table {
 static int damaged(const struct reader *reader, const char *table, sqlite3_int64 row,
                    const char *fault)
 {
+    assert(fault);
     return sqlite_damaged(reader->err, reader->rows->path, "%s %lld: %s", table, (long long)row,
                           fault);
 }
 
 static int load_row(const struct reader *reader, const struct table *table, sqlite3_stmt *statement)
 {
+    assert(sqlite3_data_count(statement) > 0);
     struct record record;
     int code = 0;
     const char *fault = table->read(statement, &record);
@@ -433,6 +445,7 @@ static int load_row(const struct reader *reader, const struct table *table, sqli
 
 static int load_table(const struct reader *reader, const struct table *table)
 {
+    assert(table->sql && table->read);
     sqlite3_stmt *statement;
     int rc = sqlite3_prepare_v2(reader->rows->db, table->sql, -1, &statement, NULL);
     int code = 0, count = 0;

@@ -16,49 +16,22 @@
 
 /* 0 → 1. Short columns come first, so that SQLite finds them without walking over long node lists.
  */
-static const char make_tables[] = "CREATE TABLE ledger("
-                                  " id INTEGER PRIMARY KEY,"
-                                  " last_number INTEGER NOT NULL,"
-                                  " last_seq INTEGER NOT NULL,"
-                                  " founded INTEGER NOT NULL);"
-                                  "INSERT INTO ledger VALUES(1, 0, 0, 0);"
-
-                                  "CREATE TABLE reservation("
-                                  " number INTEGER PRIMARY KEY,"
-                                  " uid INTEGER NOT NULL,"
-                                  " node_count INTEGER NOT NULL,"
-                                  " cores_per_node INTEGER NOT NULL,"
-                                  " addresses INTEGER NOT NULL,"
-                                  " min_nodes INTEGER NOT NULL,"
-                                  " vni0 INTEGER NOT NULL,"
-                                  " vni1 INTEGER NOT NULL,"
-                                  " vni2 INTEGER NOT NULL,"
-                                  " vni3 INTEGER NOT NULL,"
-                                  " vni_count INTEGER NOT NULL,"
-                                  " vni_asked INTEGER NOT NULL,"
-                                  " traffic_classes INTEGER NOT NULL,"
-                                  " wish INTEGER NOT NULL,"
-                                  " state INTEGER NOT NULL,"
-                                  " hwcoll INTEGER NOT NULL,"
-                                  " fm_side INTEGER NOT NULL,"
-                                  " created_ms INTEGER NOT NULL,"
-                                  " released_ms INTEGER NOT NULL,"
-                                  " hold_until_ms INTEGER NOT NULL,"
-                                  " cluster TEXT NOT NULL,"
-                                  " job TEXT NOT NULL,"
-                                  " reason TEXT,"
-                                  " token BLOB,"
-                                  " nodes TEXT);"
-
-                                  "CREATE TABLE event("
-                                  " seq INTEGER PRIMARY KEY,"
-                                  " time_ms INTEGER NOT NULL,"
-                                  " number INTEGER NOT NULL,"
-                                  " uid INTEGER NOT NULL,"
-                                  " kind INTEGER NOT NULL,"
-                                  " cluster TEXT,"
-                                  " job TEXT,"
-                                  " detail TEXT);";
+static const char make_tables[] =
+    "CREATE TABLE ledger( id INTEGER PRIMARY KEY, last_number INTEGER NOT NULL,"
+    " last_seq INTEGER NOT NULL, founded INTEGER NOT NULL);"
+    "INSERT INTO ledger VALUES(1, 0, 0, 0);"
+    "CREATE TABLE reservation( number INTEGER PRIMARY KEY, uid INTEGER NOT NULL,"
+    " node_count INTEGER NOT NULL, cores_per_node INTEGER NOT NULL,"
+    " addresses INTEGER NOT NULL, min_nodes INTEGER NOT NULL, vni0 INTEGER NOT NULL,"
+    " vni1 INTEGER NOT NULL, vni2 INTEGER NOT NULL, vni3 INTEGER NOT NULL,"
+    " vni_count INTEGER NOT NULL, vni_asked INTEGER NOT NULL,"
+    " traffic_classes INTEGER NOT NULL, wish INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " hwcoll INTEGER NOT NULL, fm_side INTEGER NOT NULL, created_ms INTEGER NOT NULL,"
+    " released_ms INTEGER NOT NULL, hold_until_ms INTEGER NOT NULL, cluster TEXT NOT NULL,"
+    " job TEXT NOT NULL, reason TEXT, token BLOB, nodes TEXT);"
+    "CREATE TABLE event( seq INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL,"
+    " number INTEGER NOT NULL, uid INTEGER NOT NULL, kind INTEGER NOT NULL, cluster TEXT,"
+    " job TEXT, detail TEXT);";
 
 /* 1 → 2. */
 static const char seal_tokens[] =
@@ -69,21 +42,13 @@ static const char seal_tokens[] =
 static const char write_anew[] = "VACUUM;";
 
 /* 3 → 4. */
-static const char make_nodes[] = "CREATE TABLE cleanup("
-                                 " number INTEGER NOT NULL,"
-                                 " step TEXT NOT NULL,"
-                                 " below INTEGER NOT NULL,"
-                                 " give_up_ms INTEGER NOT NULL,"
-                                 " PRIMARY KEY(number, step, below)) WITHOUT ROWID;"
-                                 "CREATE TABLE node("
-                                 " number INTEGER NOT NULL,"
-                                 " node TEXT NOT NULL,"
-                                 " state INTEGER NOT NULL,"
-                                 " services TEXT,"
-                                 " \"order\" INTEGER NOT NULL,"
-                                 " PRIMARY KEY(number, node)) WITHOUT ROWID;"
-                                 "ALTER TABLE reservation ADD COLUMN"
-                                 " regranted INTEGER NOT NULL DEFAULT 0;";
+static const char make_nodes[] =
+    "CREATE TABLE cleanup( number INTEGER NOT NULL, step TEXT NOT NULL,"
+    " below INTEGER NOT NULL, give_up_ms INTEGER NOT NULL, PRIMARY KEY(number, step,"
+    " below)) WITHOUT ROWID;"
+    "CREATE TABLE node( number INTEGER NOT NULL, node TEXT NOT NULL, state INTEGER NOT NULL,"
+    " services TEXT, \"order\" INTEGER NOT NULL, PRIMARY KEY(number, node)) WITHOUT ROWID;"
+    "ALTER TABLE reservation ADD COLUMN regranted INTEGER NOT NULL DEFAULT 0;";
 
 /* 4 → 5. The counters are written only when rows are deleted; the rows count, too. Nothing to
  * change, but an older mcastd would take the rows for damaged. */
@@ -121,6 +86,7 @@ static const struct {
 
 __attribute__((format(printf, 2, 3))) static int execute(sqlite3 *db, const char *format, ...)
 {
+    assert(db && format);
     va_list args;
     va_start(args, format);
     char *sql = sqlite3_vmprintf(format, args);
@@ -160,6 +126,7 @@ int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err
 
 int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 {
+    assert(db && path && version);
     sqlite3_int64 application_id = 0, user_version = 0;
     int rc = sqlite_query_number(db, "PRAGMA application_id", &application_id);
     if (rc == SQLITE_OK)
@@ -180,6 +147,7 @@ int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 
 static int sync_folder_of(const char *path)
 {
+    assert(path);
     char *copy = strdup(path);
     int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     int code = fd < 0 ? -1 : fsync(fd);
@@ -191,6 +159,7 @@ static int sync_folder_of(const char *path)
 
 static int create_tables(const char *path, struct error *err)
 {
+    assert(path);
     sqlite3 *db = NULL;
     int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
     if (rc == SQLITE_OK)
@@ -204,6 +173,7 @@ static int create_tables(const char *path, struct error *err)
 
 int schema_create(const char *path, struct error *err)
 {
+    assert(path && path[0] != '\0');
     char *name;
     if (asprintf(&name, "%s.new", path) < 0)
         return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);

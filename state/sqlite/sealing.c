@@ -23,6 +23,7 @@ static const char count_tokens[] = "SELECT count(*) FROM reservation WHERE token
 /* Not while there are secrets that only the old key opens: that would hide their loss. */
 static int make_key(const struct sealing *sealing, sqlite3 *db, int version, struct error *err)
 {
+    assert(sealing->key_file);
     sqlite3_int64 count = 0;
     int rc = version < SCHEMA_SEALED ? SQLITE_OK : sqlite_query_number(db, count_tokens, &count);
     if (rc != SQLITE_OK)
@@ -60,6 +61,7 @@ int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *
 
 void sealing_release(struct sealing *sealing)
 {
+    assert(sealing);
     sealing_forget(sealing);
     seal_destroy(sealing->seal);
     free(sealing->key_file);
@@ -72,6 +74,7 @@ void sealing_release(struct sealing *sealing)
 int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
                  struct secret token)
 {
+    assert(sealing->seal && number > 0);
     if (secret_none(token))
         return sqlite3_bind_null(statement, column);
     assert(strlen(secret_expose(token)) <= TOKEN_MAX); /* batch_add checked it */
@@ -101,6 +104,7 @@ static void seal_token(sqlite3_context *context, int count, sqlite3_value **argu
 
 int sealing_define(struct sealing *sealing, sqlite3 *db)
 {
+    assert(db);
     return sqlite3_create_function_v2(db, "seal_token", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, sealing,
                                       seal_token, NULL, NULL, NULL);
 }
@@ -158,6 +162,7 @@ void sealing_forget(struct sealing *sealing)
  * would have to be encoded. */
 static char *immutable_uri(const char *path)
 {
+    assert(path);
     return strpbrk(path, "%?#") ? NULL : sqlite3_mprintf("file:%s?immutable=1", path);
 }
 

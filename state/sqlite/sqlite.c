@@ -46,6 +46,7 @@ struct sqlite {
  * the log into it. */
 static void keep_log_on_close(struct sqlite *sqlite, bool leave)
 {
+    assert(sqlite->db);
     sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, leave, NULL);
 }
 
@@ -60,6 +61,7 @@ static int sqlite_load(struct store *store, store_each_fn *each, void *arg, stru
 
 static void sqlite_refuse(struct store *store, struct error *err)
 {
+    assert(((struct sqlite *)store)->in_progress == 0);
     struct sqlite *sqlite = (struct sqlite *)store;
     keep_log_on_close(sqlite, true);
     (void)sqlite_damaged_as(err, sqlite->path);
@@ -94,7 +96,9 @@ static void sqlite_commit(struct store *store, struct batch *batch, store_done_f
 static bool sqlite_offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct sqlite *sqlite = (struct sqlite *)store;
-    assert(sqlite->in_progress == 1 && !sqlite->offered);
+    assert(sqlite->in_progress == 1);
+    assert(!sqlite->offered);
+    assert(!atomic_load(&sqlite->offer.batch));
     sqlite->offered = true;
     sqlite->offer.done = done;
     sqlite->offer.arg = arg;
@@ -109,11 +113,13 @@ static struct batch *sqlite_withdraw(struct store *store)
     sqlite->offered = false;
     struct batch *batch = atomic_exchange(&sqlite->offer.batch, NULL);
     sqlite->in_progress += !batch;
+    assert(sqlite->in_progress <= 2);
     return batch;
 }
 
 static int sqlite_fd(const struct store *store)
 {
+    assert(((const struct sqlite *)store)->worker);
     return worker_fd(((const struct sqlite *)store)->worker);
 }
 
@@ -122,7 +128,7 @@ static void sqlite_dispatch(struct store *store)
     struct sqlite *sqlite = (struct sqlite *)store;
     if (!worker_collect(sqlite->worker))
         return;
-    assert(sqlite->in_progress > 0);
+    assert(sqlite->in_progress > 0 && sqlite->in_progress <= 2);
     sqlite->in_progress--;
     commit_report(&sqlite->commits[sqlite->reported++ % 2]);
 }
@@ -145,6 +151,7 @@ static void sqlite_close(struct store *store)
 
 static int quick_check(sqlite3 *db, const char *path, struct error *err)
 {
+    assert(db && path);
     struct stat status;
     char result[ERROR_TEXT_SIZE];
     if (stat(path, &status) < 0 || status.st_size > QUICK_CHECK_BYTES_MAX)
@@ -158,6 +165,7 @@ static int quick_check(sqlite3 *db, const char *path, struct error *err)
 /* SQLite answers with the mode in force, which is another one when it could not have WAL. */
 static int enable_write_ahead_log(sqlite3 *db, const char *path, struct error *err)
 {
+    assert(db && path);
     char mode[16];
     int rc = sqlite_query_text(db, "PRAGMA journal_mode=WAL", mode, sizeof mode);
     if (rc != SQLITE_OK)
@@ -173,6 +181,7 @@ static int enable_write_ahead_log(sqlite3 *db, const char *path, struct error *e
  * 16 MiB afterwards. */
 static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
+    assert(sqlite->lock >= 0 && !sqlite->db);
     static const char settings[] = "PRAGMA cell_size_check=ON;"
                                    "PRAGMA wal_autocheckpoint=1000;"
                                    "PRAGMA journal_size_limit=16777216;";
@@ -187,16 +196,12 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
     rc = sqlite3_exec(sqlite->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    int version = 0, code = schema_check(sqlite->db, sqlite->path, &version, err);
-    if (code == 0)
-        code = statefile_make_private(sqlite->path, err);
-    if (code == 0)
-        code = enable_write_ahead_log(sqlite->db, sqlite->path, err);
-    if (code == 0)
-        code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err);
-    if (code == 0)
-        code = schema_upgrade(sqlite->db, sqlite->path, version, err);
-    if (code < 0)
+    int version = 0, code;
+    if ((code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
+        (code = statefile_make_private(sqlite->path, err)) ||
+        (code = enable_write_ahead_log(sqlite->db, sqlite->path, err)) ||
+        (code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err)) ||
+        (code = schema_upgrade(sqlite->db, sqlite->path, version, err)))
         return code;
     rc = sqlite3_exec(sqlite->db, settings, NULL, NULL, NULL);
     if (rc != SQLITE_OK)
@@ -207,6 +212,7 @@ static int open_database(struct sqlite *sqlite, const char *key_file, struct err
 
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
 {
+    assert(path && key_file);
     static const struct store_ops ops = {
         .load = sqlite_load,
         .refuse = sqlite_refuse,

@@ -19,6 +19,7 @@ enum { PID_TEXT_SIZE = 24 };
 
 char *statefile_resolve(const char *path)
 {
+    assert(path);
     char *resolved = realpath(path, NULL);
     if (!resolved && errno == ENOENT &&
         asprintf(&resolved, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
@@ -37,18 +38,21 @@ static int name_companion(char name[PATH_MAX], const char *path, const char *suf
 
 int statefile_stat(const char *path, const char *suffix, struct stat *status)
 {
+    assert(status);
     char name[PATH_MAX];
     return name_companion(name, path, suffix) < 0 ? -1 : stat(name, status);
 }
 
 int statefile_open(const char *path, const char *suffix, int flags)
 {
+    assert(!(flags & O_TRUNC));
     char name[PATH_MAX];
     return name_companion(name, path, suffix) < 0 ? -1 : open(name, flags | O_CLOEXEC, 0600);
 }
 
 static int refuse_second_owner(int lock, const char *path, struct error *err)
 {
+    assert(lock >= 0);
     char text[PID_TEXT_SIZE] = "", owner[PID_TEXT_SIZE + 8] = "";
     ssize_t length = pread(lock, text, sizeof text - 1, 0);
     long pid = length > 0 ? strtol(text, NULL, 10) : 0;
@@ -73,6 +77,7 @@ static int write_pid(int lock)
 
 int statefile_lock(const char *path, struct error *err)
 {
+    assert(path);
     int code = 0, lock = statefile_open(path, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW);
     if (lock < 0)
         return error_set(err, ERROR_IO,
@@ -95,6 +100,7 @@ int statefile_lock(const char *path, struct error *err)
 static int stat_if_there(const char *path, const char *suffix, struct stat *status,
                          struct error *err)
 {
+    assert(status);
     if (statefile_stat(path, suffix, status) == 0)
         return 1;
     return errno == ENOENT
@@ -115,6 +121,7 @@ static uint32_t big_endian(const unsigned char *bytes, int count)
  * reads what is missing of the last one as zeros. (sqlite.org/fileformat2.html, 1.3) */
 static bool is_cut_short(const char *path, off_t size)
 {
+    assert(size > 0);
     enum { PAGE_SIZE_AT = 16, PAGE_COUNT_AT = 28 };
     unsigned char header[PAGE_COUNT_AT + 4];
     int fd = statefile_open(path, "", O_RDONLY);
@@ -131,6 +138,7 @@ static bool is_cut_short(const char *path, off_t size)
 
 int statefile_prepare(const char *path, struct error *err)
 {
+    assert(path);
     struct stat status = {0}, log_status = {0};
     int file = stat_if_there(path, "", &status, err);
     int log = file < 0 ? file : stat_if_there(path, "-wal", &log_status, err);
@@ -171,6 +179,7 @@ static int refuse_not_private(const char *path, const char *suffix, int cause, s
 
 int statefile_make_private(const char *path, struct error *err)
 {
+    assert(path);
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         char name[PATH_MAX];
@@ -185,6 +194,7 @@ static const char *const watched[STATEFILE_WATCHED] = {"", "-wal"};
 
 int statefile_watch_begin(struct statefile_watch *watch, const char *path, struct error *err)
 {
+    assert(watch && path);
     *watch = (struct statefile_watch){.path = path};
     for (int i = 0; i < STATEFILE_WATCHED; i++) {
         struct stat status;

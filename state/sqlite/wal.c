@@ -83,6 +83,7 @@ static bool index_header_valid(const struct index_header *header)
 /* False when there is no index, or no valid one. */
 static bool read_index(const char *path, struct log_index *index)
 {
+    assert(path && index);
     struct index_header copies[2];
     int fd = statefile_open(path, "-shm", O_RDONLY);
     ssize_t length = fd < 0 ? -1 : pread(fd, copies, sizeof copies, 0);
@@ -153,6 +154,7 @@ static struct sum sum_on(struct sum sum, const unsigned char *bytes, size_t leng
 
 static struct sum frame_sum(const struct log *log, struct sum before, const unsigned char *bytes)
 {
+    assert(log->page_size % 8 == 0);
     const struct sum sum = sum_on(before, bytes, 8, log->big_endian); /* without salts and sum */
     return sum_on(sum, bytes + FRAME_HEADER_SIZE, log->page_size, log->big_endian);
 }
@@ -168,6 +170,7 @@ static off_t frame_place(const struct log *log, uint32_t number)
 /* 1; 0 at the end of the file; ERROR_IO with errno. */
 static int read_frame(const struct log *log, uint32_t number, unsigned char *bytes)
 {
+    assert(number > 0 && log->page_size <= PAGE_SIZE_MAX);
     const size_t size = FRAME_HEADER_SIZE + log->page_size;
     const ssize_t length = pread(log->fd, bytes, size, frame_place(log, number));
     if (length < 0)
@@ -228,6 +231,7 @@ static int search_behind_end(const struct log *log, struct frame before, unsigne
 static int walk_frames(const struct log *log, const struct frame *header, unsigned char *bytes,
                        uint32_t *sound, bool *lost)
 {
+    assert(header->number == 0 && !*lost);
     struct frame before = *header, frame;
     int more;
     while ((more = read_frame(log, before.number + 1, bytes)) > 0 &&
@@ -246,6 +250,7 @@ static bool is_page_size(uint32_t size)
 
 static struct frame header_as_frame(const struct log *log, const unsigned char header[HEADER_SIZE])
 {
+    assert(log->fd >= 0);
     return (struct frame){
         .commit = true,
         .is_of_log = true,
@@ -261,6 +266,7 @@ static struct frame header_as_frame(const struct log *log, const unsigned char h
 static int walk_without_header(struct log *log, const unsigned char header[HEADER_SIZE],
                                unsigned char *bytes, bool *lost)
 {
+    assert(log->fd >= 0 && !*lost);
     int more = 0;
     log->page_size = LEDGER_PAGE_SIZE;
     for (int big = 0; big < 2 && !*lost && (more = read_frame(log, 1, bytes)) > 0; big++) {
@@ -284,6 +290,7 @@ struct finding {
 static int read_log(struct log *log, unsigned char *bytes, const struct log_index *index,
                     struct finding *finding)
 {
+    assert(log->fd >= 0);
     unsigned char header[HEADER_SIZE];
     *finding = (struct finding){.lost = false};
     const ssize_t length = pread(log->fd, header, sizeof header, 0);
@@ -340,6 +347,7 @@ static int check_log(int fd, const char *path, const struct log_index *index, st
         code = code ? code : read_log(&log, bytes, index, &finding);
     } while (code == 0 && finding.lost && finding.sound != before);
     free(bytes);
+    assert(code == 0 || code == ERROR_IO);
     if (code < 0)
         return error_set(err, ERROR_IO, "cannot read %s-wal: %s: look for errors of its disk", path,
                          strerror(errno));

@@ -149,7 +149,7 @@ static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
     }
 }
 
-/* F13: over these, nobody on the way reads a login. */
+/* F13: others on the network cannot read a login that is sent to these. */
 static void private__is_https_or_this_host(void **state)
 {
     (void)state;

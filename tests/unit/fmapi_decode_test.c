@@ -240,7 +240,7 @@ static const struct {
      "[{\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}]"},
 };
 
-/* Whoever says yes to a removal in the fabric manager's place has removed nothing (B6). */
+/* Another server's success has removed nothing at the fabric manager (B6). */
 static const struct {
     const char *body, *said; /* NULL: the fabric manager's own */
 } yeses[] = {

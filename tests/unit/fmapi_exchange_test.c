@@ -134,7 +134,7 @@ static void exchange__reads_authorities_again(void **state)
     assert_int_equal(ca_kept_s, 1);
 }
 
-/* peers.md: what libcurl is given stays ours, to be wiped. */
+/* F13: what libcurl is given stays ours, to be wiped. */
 static void exchange__gives_secrets_that_can_be_wiped(void **state)
 {
     (void)state;
@@ -305,8 +305,8 @@ static void answer__of_any_length(void **state)
     }
 }
 
-/* F21: what may have left is told from what never did; and what may not be asked twice is not sent
- * again on a new connection. */
+/* F21: what may have left is distinguished from what never did; what must not be repeated is not
+ * sent again on a new connection. */
 static void answer__tells_what_may_have_left(void **state)
 {
     (void)state;

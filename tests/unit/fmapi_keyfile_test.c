@@ -74,7 +74,7 @@ static void keyfile__guards(void **state)
     }
 }
 
-/* Only root can make a file that is somebody else's. */
+/* Only root can make a file of another user. */
 static void keyfile__refuses_a_strangers_file(void **state)
 {
     (void)state;

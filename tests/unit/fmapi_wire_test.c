@@ -162,7 +162,7 @@ static void one_call__that_reaches_nobody_says_so(void **state)
     server_end(&server);
 }
 
-/* Who has no mcastd.conf is not told what to set there. */
+/* No advice about mcastd.conf for a program without one. */
 static void words__are_bare_where_that_is_asked_for(void **state)
 {
     (void)state;

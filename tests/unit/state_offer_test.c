@@ -6,7 +6,7 @@
 
 enum { ROUNDS = 200, LONG = 2000 };
 
-/* Whoever commits one batch after the other, and offers each while the one before is under way. */
+/* Commits one batch after the other, and offers each while the one before is in progress. */
 struct pipeline {
     struct store *store;
     uint64_t number; /* of the last reservation that was handed over */
@@ -169,7 +169,7 @@ static void close__forgets_what_lies_ready(void **state)
         begin(&pipeline, 1);
         offer(&pipeline);
         fixture_reopen(fixture);
-        assert_int_equal(pipeline.durable, 0); /* nobody is told */
+        assert_int_equal(pipeline.durable, 0); /* done is not called */
     }
 }
 

@@ -1,4 +1,4 @@
-/* Tokens in the ledger's file (B8): nobody reads them there, moves them, or loses the key
+/* Tokens in the ledger's file (B8): they cannot be read there or moved, and the key not lost
  * unnoticed.
  */
 

@@ -239,7 +239,7 @@ static void file__that_is_a_folder_is_refused(void **state)
     assert_int_equal(rmdir(fixture->path), 0);
 }
 
-/* peers.md: the zero-length state file. */
+/* I2: an empty state file has lost its contents. */
 static void file__that_is_empty_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -614,7 +614,7 @@ static void file__taken_away_is_an_error_until_it_is_back(void **state)
         struct outcome outcome = commit_batch(fixture->store, batch);
         assert_int_equal(outcome.result.code, ERROR_IO);
         assert_non_null(strstr(outcome.result.error.text, "has been taken away (No such file"));
-        write_file(fixture, suffixes[i], 0, "x", 1); /* somebody's copy */
+        write_file(fixture, suffixes[i], 0, "x", 1); /* a copy */
         outcome = commit_batch(fixture->store, batch);
         assert_int_equal(outcome.result.code, ERROR_IO);
         assert_non_null(strstr(outcome.result.error.text, "is not the file that mcastd opened"));

@@ -345,7 +345,7 @@ static void commit_next(void *arg, const struct commit_result *result, struct ba
     store_commit(chain->store, batch_of(chain->store, &record, 1), commit_next, chain);
 }
 
-/* quality.md: the next commit starts before the last one's requests are answered. */
+/* G3: the next commit starts before the last one's requests are answered. */
 static void done__may_start_the_next_commit(void **state)
 {
     struct fixture *fixture = *state;

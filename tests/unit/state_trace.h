@@ -1,7 +1,7 @@
 #ifndef MCAST_TESTS_STATE_TRACE_H
 #define MCAST_TESTS_STATE_TRACE_H
 
-/* Looking for a secret in every file of a store's folder, byte by byte, as whoever steals the disk
+/* Looking for a secret in every file of a store's folder, byte by byte, as a thief of the disk
  * would. */
 
 #include "state_fixture.h"

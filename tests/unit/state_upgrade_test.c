@@ -1,5 +1,5 @@
 /* A ledger of an earlier version becomes one of this version: nothing lost, no token left behind,
- * and whoever is killed on the way goes on from there. */
+ * and a broker that was killed meanwhile continues from there. */
 
 #include "state_fixture.h"
 #include "state_trace.h"
@@ -294,7 +294,7 @@ static void upgrade__on_a_full_disk_waits_for_room(void **state)
     assert_upgraded(fixture);
 }
 
-/* Somebody's backup reads the old contents: they cannot be taken from the log under its hands. */
+/* A backup reads the old contents: the log cannot be truncated meanwhile. */
 static void upgrade__waits_for_no_reader(void **state)
 {
     struct fixture *fixture = *state;

@@ -543,7 +543,7 @@ static void store__with_a_damaged_log_is_refused_and_left_as_it_is(void **state)
     free(index.bytes);
 }
 
-/* SQLite's and ours, because the program comes before the library. Nobody cuts the power here. */
+/* SQLite's and ours, because the program comes before the library. The power is not cut here. */
 static atomic_int syncs;
 
 __attribute__((visibility("default"))) int

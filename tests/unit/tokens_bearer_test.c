@@ -296,7 +296,7 @@ static void caveats__have_limits(void **state)
     assert_refused(text, ERROR_INVALID, "more than 16 restrictions");
 }
 
-/* What is not known is kept and told: it is for the issuer to refuse, and for all to hand on. */
+/* An unknown caveat is kept and reported: the issuer refuses it, others pass it on. */
 static void caveat__of_an_unknown_kind_is_kept(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void narrowing__to_nothing_is_refused(void **state)
     }
 }
 
-/* A token of somebody else's making can have restrictions that leave no step: it stays so. */
+/* A token that another program made can have restrictions that leave no step: it stays so. */
 static void narrowing__of_no_step_stays_nothing(void **state)
 {
     (void)state;
@@ -464,7 +464,7 @@ static void scope__names_itself_when_it_refuses(void **state)
     assert_says(&err, "it reaches 1234.0");
 }
 
-/* By bytes, as nobody's narrowing makes it: two restrictions without an operation in common. */
+/* By bytes, as narrowing never makes it: two restrictions without an operation in common. */
 static void operations__can_come_to_none(void **state)
 {
     (void)state;

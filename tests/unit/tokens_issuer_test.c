@@ -209,7 +209,7 @@ static void token__ends_when_its_time_is_over(void **state)
     assert_int_equal(issuer_verify(&keys, &bearer, INT64_MAX, &err), ERROR_REFUSED);
 }
 
-/* What is wrong with a forged token is not told, but that it is one. */
+/* The error of a forged token says that it is one, not what is wrong. */
 static void token__is_not_believed_before_its_mac(void **state)
 {
     (void)state;

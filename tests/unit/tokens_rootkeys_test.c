@@ -272,7 +272,7 @@ static void rotation__on_a_full_disk_changes_nothing(void **state)
     assert_memory_equal(&after, &keys, sizeof keys);
 }
 
-/* Nobody's new key is lost, and who reads meanwhile always reads a whole file. */
+/* No new key is lost, and a reader always gets a complete file. */
 static void rotation__of_several_at_once_loses_no_key(void **state)
 {
     enum { PROCESSES = 5, TIMES = 3 };

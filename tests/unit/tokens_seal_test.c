@@ -106,7 +106,7 @@ static void sealed__opens_nowhere_else(void **state)
     assert_int_equal(seal_unwrap(*state, &place, sealed, (size_t)size, text), 6);
 }
 
-/* Damage is told from a wrong key, and both from a format of later versions; and a failed opening
+/* Damage, a wrong key and a later format are distinguished; and a failed opening
  * leaves neither a part of the secret nor a seal that opens no more. */
 static void sealed__damaged_in_any_bit_is_refused(void **state)
 {

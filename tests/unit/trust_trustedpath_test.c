@@ -111,7 +111,7 @@ static void folder__that_others_can_write(void **state)
     assert_int_equal(chmod(in("bin"), 0755), 0);
     assert_int_equal(chmod(top, 0757), 0);
     expect(ERROR_REFUSED, "bin/list", top);
-    /* As /tmp: nobody moves what is not his. */
+    /* As /tmp: others cannot move files that they do not own. */
     assert_int_equal(chmod(top, 01777), 0);
     expect(0, "bin/list", "");
 }
@@ -149,7 +149,7 @@ static void owner__that_is_neither_root_nor_the_service(void **state)
     assert_int_equal(chown(in("bin"), 1234, (gid_t)-1), 0);
     expect(ERROR_REFUSED, "bin/list", "/bin belongs to user 1234");
     assert_int_equal(chown(in("bin"), 0, (gid_t)-1), 0);
-    /* In a folder as /tmp, a link of somebody else's is his to change. */
+    /* In a folder as /tmp, another user can change the link that he owns. */
     assert_int_equal(symlink("bin/list", in("link")), 0);
     assert_int_equal(lchown(in("link"), 1234, (gid_t)-1), 0);
     expect(ERROR_REFUSED, "link", "/link belongs to user 1234");
