@@ -2,7 +2,6 @@
 
 #include "broker/http/api/bodies/mint_body.h"
 #include "broker/http/request/span.h"
-#include "broker/http/request/wait_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
