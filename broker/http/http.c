@@ -1,7 +1,7 @@
 #include "broker/http/http.h"
 
 #include "broker/http/request/call.h"
-#include "broker/http/change.h"
+#include "broker/http/auth/gate.h"
 #include "broker/http/auth/decoder.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/mhd.h"
@@ -28,7 +28,7 @@ enum {
 
 static const char no_memory[] =
     "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
-    "\"detail\":\"there is no memory for an answer; try again\",\"code\":\"out-of-memory\"}";
+    "\"detail\":\"out of memory for the answer; try again\",\"code\":\"out-of-memory\"}";
 
 /* ---- the engine's listener ---- */
 
@@ -59,14 +59,105 @@ static void on_events(void *arg, uint64_t last_seq)
 
 void http_turn(struct http *http)
 {
-    for (int i = 0; i < DOORS; i++)
-        if (http->doors[i].server)
-            server_turn(http->doors[i].server);
+    for (int i = 0; i < LISTENERS; i++)
+        if (http->listeners[i].server)
+            server_turn(http->listeners[i].server);
+}
+
+/* ---- what a reload can change ---- */
+
+/* What the options say that a reload can change, read and resolved, before it is heeded. The start
+ * is a change like any other. */
+struct http_change {
+    struct rights *rights;
+    struct tls *tls;    /* NULL: none */
+    char *munge_socket; /* NULL: none */
+    bool metrics_anonymous;
+};
+
+static void change_release(struct http_change *change)
+{
+    rights_destroy(change->rights);
+    tls_drop(change->tls);
+    free(change->munge_socket);
+    *change = (struct http_change){0};
+}
+
+/* Reads files and looks users up. To be released in either case. */
+static int change_read(struct http_change *change, const struct http_options *options,
+                       struct error *err)
+{
+    *change = (struct http_change){.metrics_anonymous = options->metrics_anonymous};
+    change->rights = rights_create(options->admins, options->metrics_users, options->clusters,
+                                   options->cluster_count, err);
+    if (!change->rights)
+        return ERROR_INVALID;
+    if (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket)))
+        return error_set(err, ERROR_NOMEM, "no memory for the name of munged's socket");
+    if (!options->tls_cert)
+        return 0;
+    change->tls = tls_load(options->tls_cert, options->tls_key, options->tls_client_ca, err);
+    return change->tls ? 0 : ERROR_INVALID;
+}
+
+/* Puts it in place of what was there, and leaves the change empty. */
+static void change_apply(struct http *http, struct http_change *change)
+{
+    const struct http_change old = {
+        .rights = http->rights, .tls = http->tls, .munge_socket = http->munge_socket};
+    http->rights = change->rights;
+    http->tls = change->tls;
+    http->munge_socket = change->munge_socket;
+    http->metrics_anonymous = change->metrics_anonymous;
+    http->generation++;
+    *change = old;
+    change_release(change);
+}
+
+struct http_change *http_change_read(const struct http_options *options, struct error *err)
+{
+    struct http_change *change = calloc(1, sizeof *change);
+    if (!change) {
+        error_set(err, ERROR_NOMEM, "no memory for a reload");
+        return NULL;
+    }
+    if (change_read(change, options, err) == 0)
+        return change;
+    http_change_discard(change);
+    return NULL;
+}
+
+/* A listening socket speaks TLS or it does not. */
+int http_change_check(const struct http *http, const struct http_change *change, struct error *err)
+{
+    if (!http->listeners[LISTENER_TCP].server || !http->tls == !change->tls)
+        return 0;
+    return error_set(err, ERROR_INVALID, "tls_cert: TLS is turned %s by a restart only",
+                     change->tls ? "on" : "off");
+}
+
+void http_adopt(struct http *http, struct http_change *change)
+{
+    change_apply(http, change);
+    free(change);
+    resolver_forget(http->resolver); /* corrected names take effect at once */
+    for (struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
+        if (call->identity.proof.kind != PROOF_NONE)
+            gate_refresh(call);
+    stream_wake_all(http, false); /* those whose right has ended */
+}
+
+void http_change_discard(struct http_change *change)
+{
+    if (!change)
+        return;
+    change_release(change);
+    free(change);
 }
 
 /* ---- life ---- */
 
-static void release(struct http *http)
+static void http_free(struct http *http)
 {
     for (struct call *call; (call = LIST_FIRST(&http->spare_calls));) {
         LIST_REMOVE(call, link);
@@ -89,7 +180,7 @@ static void on_closed(void *arg)
         return;
     void (*closed)(void *arg) = http->closed;
     void *closed_arg = http->closed_arg;
-    release(http);
+    http_free(http);
     if (closed)
         closed(closed_arg);
 }
@@ -112,9 +203,9 @@ static void close_all(struct http *http)
     http->resolver = NULL;
     if (resolver)
         resolver_destroy(resolver, on_closed, http);
-    for (int i = 0; i < DOORS; i++) {
-        struct server *server = http->doors[i].server;
-        http->doors[i].server = NULL;
+    for (int i = 0; i < LISTENERS; i++) {
+        struct server *server = http->listeners[i].server;
+        http->listeners[i].server = NULL;
         if (!server)
             continue;
         http->handles++;
@@ -124,10 +215,10 @@ static void close_all(struct http *http)
         slowheads_destroy(http->slowheads, on_closed, http);
 }
 
-static int door_open(struct http *http, int which, int fd, struct error *err)
+static int listener_open(struct http *http, int which, int fd, struct error *err)
 {
-    struct door *door = &http->doors[which];
-    const struct server_hooks hooks = {.room = {.arg = door,
+    struct listener *listener = &http->listeners[which];
+    const struct server_hooks hooks = {.room = {.arg = listener,
                                                 .access = call_access,
                                                 .target = call_target,
                                                 .completed = call_completed,
@@ -137,13 +228,13 @@ static int door_open(struct http *http, int which, int fd, struct error *err)
                                        .look = peer_look,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
-    *door = (struct door){.http = http, .local = which == DOOR_UNIX};
-    door->server = server_create(http->loop, fd, !door->local && http->tls,
-                                 http->places.max + CONNECTIONS_SPARE, &hooks, err);
-    return door->server ? 0 : ERROR_IO;
+    *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
+    listener->server = server_create(http->loop, fd, !listener->local && http->tls,
+                                     http->places.max + CONNECTIONS_SPARE, &hooks, err);
+    return listener->server ? 0 : ERROR_IO;
 }
 
-static int doors_open(struct http *http, const struct http_options *options, struct error *err)
+static int listeners_open(struct http *http, const struct http_options *options, struct error *err)
 {
     struct stat made;
     int fd =
@@ -154,14 +245,14 @@ static int doors_open(struct http *http, const struct http_options *options, str
         http->socket_device = made.st_dev;
         http->socket_inode = made.st_ino;
     }
-    int rc = door_open(http, DOOR_UNIX, fd, err);
+    int rc = listener_open(http, LISTENER_UNIX, fd, err);
     if (rc < 0 || !options->listen)
         return rc;
     fd = socket_listen_tcp(options->listen, http->tls != NULL, &http->port, err);
-    return fd < 0 ? fd : door_open(http, DOOR_TCP, fd, err);
+    return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 
-static int prepare(struct http *http, const struct http_options *options, struct error *err)
+static int options_apply(struct http *http, const struct http_options *options, struct error *err)
 {
     http->loop = options->loop;
     http->engine = options->engine;
@@ -211,15 +302,15 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
-    if (prepare(http, options, err) < 0) {
-        release(http);
+    if (options_apply(http, options, err) < 0) {
+        http_free(http);
         return NULL;
     }
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
     uv_timer_init(http->loop, &http->pulse);
     http->pulse.data = http;
-    if (workers_create(http, err) < 0 || doors_open(http, options, err) < 0) {
+    if (workers_create(http, err) < 0 || listeners_open(http, options, err) < 0) {
         http_destroy(http, NULL, NULL);
         return NULL;
     }
@@ -251,9 +342,9 @@ void http_quiesce(struct http *http)
     http->quiescing = true;
     uv_timer_stop(&http->pulse);
     socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
-    for (int i = 0; i < DOORS; i++)
-        if (http->doors[i].server)
-            server_quiesce(http->doors[i].server);
+    for (int i = 0; i < LISTENERS; i++)
+        if (http->listeners[i].server)
+            server_quiesce(http->listeners[i].server);
     stream_wake_all(http, false);
 }
 

@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <uv.h>
 
-/* The broker's interface to the world (api.md): HTTP/1.1 on a Unix socket and on TCP, with TLS but
- * for loopback. It turns requests into events for the engine and the engine's words into answers.
- * Who may do what: docs/security.md. */
+/* The broker's HTTP API (openapi.json): HTTP/1.1 on a Unix socket and on TCP, with TLS but
+ * for loopback. It turns requests into events for the engine and the core's answers into HTTP
+ * responses. Who may do what: docs/security.md. */
 
 struct http_cluster {
     const char *name;
     const char *const *users; /* its resource managers, NULL-terminated: user names, numeric uids,
-                                 or cert:NAME for whoever has a certificate of that name */
+                                 or cert:NAME for the holder of such a certificate */
     const char *nodes;        /* host list; NULL: none */
 };
 
@@ -39,8 +39,8 @@ struct http_options {
     const struct http_cluster *clusters;
     size_t cluster_count;
     bool metrics_anonymous;   /* /metrics without a proven identity */
-    unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it are told
-                                 503, anybody else above a small share is closed (places.h) */
+    unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it get 503,
+                                 other connections above a small share are closed (places.h) */
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */
@@ -84,7 +84,7 @@ void http_quiesce(struct http *http);
 
 /* Lets the answers that are on their way leave (two seconds at most), then closes and frees
  * everything; closed is called from the loop. Only when the engine has stopped, or never started:
- * it must not speak any more. NULL is allowed (closed is not called). */
+ * it must not answer calls any more. NULL is allowed (closed is not called). */
 void http_destroy(struct http *http, void (*closed)(void *arg), void *arg);
 
 #endif

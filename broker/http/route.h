@@ -20,7 +20,7 @@ int method_from_word(const char *word);
 /* "GET, HEAD, DELETE": into out, cut to fit. */
 void methods_format(char *out, size_t size, unsigned methods);
 
-/* What a peer has to be before its request is looked at any closer (api.md, "Who may do what"). */
+/* What a peer has to be for its request to be handled (docs/security.md). */
 enum need {
     NEED_NOTHING,
     NEED_LOOK,    /* nothing, but what is shown must be good */
@@ -31,7 +31,7 @@ enum need {
     NEED_NODE,    /* as CLUSTER, or the node in the path, of this cluster */
     NEED_HOST,    /* admin, or the node in the path, of any cluster */
     NEED_ADMIN,
-    NEED_BEARER, /* a token of a job; nobody else, whatever it may do elsewhere */
+    NEED_BEARER, /* a token of a job; no other identity, whatever its role */
 };
 
 struct route {

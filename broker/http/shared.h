@@ -26,14 +26,14 @@ struct tls;
 
 enum {
     CONNECTIONS_DEFAULT = 4096,
-    CONNECTIONS_SPARE = 64, /* above the limit, to tell those that come too much so */
+    CONNECTIONS_SPARE = 64, /* above the limit, for connections that get 503 */
 };
 
 /* One listening socket and its server. */
-struct door {
+struct listener {
     struct http *http;
     struct server *server; /* NULL: closed */
-    bool local;            /* the Unix socket: the kernel vouches for the peer's uid */
+    bool local;            /* the Unix socket: the kernel reports the peer's uid */
 };
 
 struct http {
@@ -44,7 +44,7 @@ struct http {
     struct rights *rights;
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
-    struct door doors[DOORS];
+    struct listener listeners[LISTENERS];
     uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;
     struct resolver *resolver;
@@ -55,7 +55,7 @@ struct http {
     int port;
     bool metrics_anonymous, quiescing, closing;
     struct places places;
-    LIST_HEAD(peer_list, peer) strangers; /* the newest first */
+    LIST_HEAD(peer_list, peer) unauthenticated; /* the newest first */
     struct slowheads *slowheads;
     struct MHD_Response *no_memory; /* made beforehand */
 
@@ -67,7 +67,7 @@ struct http {
     uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
 
     struct mintlimit minted;
-    struct metrics_text *metrics_text; /* the newest; NULL: nobody has asked yet */
+    struct metrics_text *metrics_text; /* the newest; NULL: not requested yet */
     struct traffic traffic;
     uint64_t reloads, reloads_refused;
     bool reload_refused; /* the last one: the files are not what is in force */

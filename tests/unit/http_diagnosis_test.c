@@ -145,7 +145,7 @@ static void diagnosis__of_login_and_clock(void **state)
     CASE(PROBLEM, "login", "could not be renewed", p.counters.fabric.login_expires_ms = NOW - 5000);
     CASE(WARNING, "clock", "10 seconds ahead of ours", p.counters.fabric.date_skew_ms = 10000);
     CASE(PROBLEM, "clock", "2 minutes behind ours", p.counters.fabric.date_skew_ms = -120000);
-    CASE(WARNING, "fm-verify", "can pose as it", p.counters.fabric.unverified = true);
+    CASE(WARNING, "fm-verify", "can impersonate it", p.counters.fabric.unverified = true);
     CASE(WARNING, "job-ca", "do not verify", strcpy(p.config.job_ca, "no"));
 }
 
@@ -162,7 +162,7 @@ static void diagnosis__of_pools(void **state)
     (void)state;
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
-    CASE(WARNING, "vnis", "32257 held back", p.core.vnis_held = 32257);
+    CASE(WARNING, "vnis", "32257 held", p.core.vnis_held = 32257);
     CASE(WARNING, "addresses", "4080 of 4086", p.core.addresses_reserved = 4080);
     CASE(OK, "addresses", "4063 of 4086", p.core.addresses_reserved = 4063);
     CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;
@@ -170,7 +170,7 @@ static void diagnosis__of_pools(void **state)
     CASE(PROBLEM, "budgets", "no job of it gets any", p.clusters[0].budget = 22);
     CASE(WARNING, "budgets", "has used 23 of its 45", p.clusters[1].budget = 45;
          p.clusters[1].addresses_reserved = 23);
-    CASE(WARNING, "releases", "5000 reservations wait", p.core.releases_pending = 5000);
+    CASE(WARNING, "releases", "5000 released reservations", p.core.releases_pending = 5000);
 }
 
 /* F3, F9: what holds VNIs back, and what was given back without a word. */
@@ -179,8 +179,7 @@ static void diagnosis__of_nodes(void **state)
     (void)state;
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
-    CASE(WARNING, "nodes", "4 VNIs are held back longer than [vni] hold",
-         p.core.nodes_lingering = 1;
+    CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
          p.core.vnis_overdue = 4);
     CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
     CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
@@ -221,9 +220,9 @@ static void diagnosis__of_alarms(void **state)
 static void diagnosis__of_syncs(void **state)
 {
     (void)state;
-    CASE(WARNING, "sync", "has not said for 2 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].jobs_active = 3;
          p.clusters[0].synced_ms = NOW - 2 * DAY);
-    CASE(WARNING, "sync", "has not said for 10 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].jobs_active = 3;
          p.clusters[0].synced_ms = 0);
     CASE(OK, "events", "", p.clusters[0].synced_ms = 0); /* without jobs nothing is missed */
 }

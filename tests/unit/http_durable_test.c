@@ -396,7 +396,7 @@ static void broker__that_does_not_lead_says_so(void **state)
     ask(stand, 0, "PUT", JOB);
     gate_finish(&stand->gate, &stand->loop, ERROR_NOT_LEADER);
     settle(stand);
-    assert_heard(stand, 0, "another broker has taken over");
+    assert_heard(stand, 0, "another broker has become leader");
     ask(stand, 0, "GET", JOB);
     assert_heard(stand, 0, "this broker is standby");
 }

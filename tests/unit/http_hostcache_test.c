@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/hostcache.h"
+#include "broker/http/auth/host.h"
 
 #include <arpa/inet.h>
 

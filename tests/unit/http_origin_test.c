@@ -61,7 +61,7 @@ static void origin__is_an_address_of_the_node(void **state)
         {true, "127.0.1.1", NULL, ORIGIN_LOOPBACK, "127.0.1.1", "/etc/hosts"},
         {true, "127.255.255.254", NULL, ORIGIN_LOOPBACK, "127.255.255.254", "--origin"},
         {true, "0.0.0.0", NULL, ORIGIN_NULL, "did not find the address of \"elcap7\"", "--origin"},
-        {false, "10.0.0.7", NULL, ORIGIN_UNLISTED, "\"elcap7\", which does not stand in 'nodes'",
+        {false, "10.0.0.7", NULL, ORIGIN_UNLISTED, "\"elcap7\", which is not listed in 'nodes'",
          "node.conf"},
         {false, "127.0.0.1", NULL, ORIGIN_UNLISTED, "'nodes'", "node.conf"},
     };

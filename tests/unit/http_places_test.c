@@ -115,20 +115,20 @@ static void class__has_places_of_its_own(void **state)
         take_all(host(HOLDER_ADDRESS, i));
         take_all(host(HOLDER_NODE, i));
     }
-    for (unsigned i = 0; i < MAX / PLACES_STRANGER_SHARE; i++)
-        take_all(host(HOLDER_STRANGER, i));
+    for (unsigned i = 0; i < MAX / PLACES_UNAUTHENTICATED_SHARE; i++)
+        take_all(host(HOLDER_UNAUTHENTICATED, i));
     assert_int_equal(places.count[CLASS_USERS], MAX / 8);
     assert_int_equal(places.count[CLASS_BEARERS], MAX / 8);
     assert_int_equal(places.count[CLASS_NODES], 3 * MAX / 8);
-    assert_int_equal(places.count[CLASS_STRANGERS], MAX / 4);
+    assert_int_equal(places.count[CLASS_UNAUTHENTICATED], MAX / 4);
     assert_int_equal(places.taken, 7 * MAX / 8);
     for (int i = 0; i < MAX / 8; i++)
         assert_true(places_take(&places));
     assert_false(places_take(&places)); /* counted nevertheless */
     places_give_back(&places, &taken[--count]);
-    assert_false(take(host(HOLDER_STRANGER, 999))); /* every place is taken still */
+    assert_false(take(host(HOLDER_UNAUTHENTICATED, 999))); /* every place is taken still */
     places_give_back(&places, &(struct place){0});
-    assert_true(take(host(HOLDER_STRANGER, 999)));
+    assert_true(take(host(HOLDER_UNAUTHENTICATED, 999)));
     give_all_back();
     assert_int_equal(places.taken, MAX / 8);
 }
@@ -222,10 +222,10 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
 static void strangers__have_a_small_share(void **state)
 {
     (void)state;
-    assert_int_equal(take_all(host(HOLDER_STRANGER, 1)), PLACES_STRANGER_SHARE);
-    assert_true(take(host(HOLDER_STRANGER, 2)));
+    assert_int_equal(take_all(host(HOLDER_UNAUTHENTICATED, 1)), PLACES_UNAUTHENTICATED_SHARE);
+    assert_true(take(host(HOLDER_UNAUTHENTICATED, 2)));
     assert_int_equal(take_all(host(HOLDER_NODE, 1)), PLACES_SHARE);
-    assert_int_equal(places.count[CLASS_STRANGERS], PLACES_STRANGER_SHARE + 1);
+    assert_int_equal(places.count[CLASS_UNAUTHENTICATED], PLACES_UNAUTHENTICATED_SHARE + 1);
 }
 
 /* A job's user cannot take what the root of his node needs to end jobs there. */
@@ -260,8 +260,8 @@ static void holder__is_a_uid_or_an_address(void **state)
         {"2001:db8:1:2::1", "2001:db8:1:3::1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct holder a = address(HOLDER_STRANGER, cases[i].a);
-        const struct holder b = address(HOLDER_STRANGER, cases[i].b);
+        const struct holder a = address(HOLDER_UNAUTHENTICATED, cases[i].a);
+        const struct holder b = address(HOLDER_UNAUTHENTICATED, cases[i].b);
         const struct holder proven = address(HOLDER_ADDRESS, cases[i].b);
         assert_int_equal(holder_equal(&a, &b), cases[i].same);
         assert_false(holder_equal(&a, &proven));

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/hostcache.h"
+#include "broker/http/auth/host.h"
 #include "broker/http/auth/resolver.h"
 #include "base/error.h"
 

@@ -122,8 +122,8 @@ static void room__that_a_user_left_is_anothers(void **state)
     roomqueue_add(queue, fixture->rooms[1]);
     assert_ptr_equal(roomqueue_take_users(queue), fixture->rooms[0]);
     assert_ptr_equal(roomqueue_take_users(queue), fixture->rooms[1]);
-    assign(fixture, 1, ROOMQUEUE_NOBODY);
-    assign(fixture, 0, ROOMQUEUE_NOBODY);
+    assign(fixture, 1, ROOMQUEUE_SHARED);
+    assign(fixture, 0, ROOMQUEUE_SHARED);
     assert_true(LIST_EMPTY(&queue->users));
 }
 

@@ -43,7 +43,7 @@ static void words__differ(void **state)
         for (int j = 0; j < i; j++)
             assert_string_not_equal(traffic_refusal_word((enum traffic_refusal)i),
                                     traffic_refusal_word((enum traffic_refusal)j));
-    assert_string_not_equal(door_word(DOOR_UNIX), door_word(DOOR_TCP));
+    assert_string_not_equal(listener_word(LISTENER_UNIX), listener_word(LISTENER_TCP));
 }
 
 static void usage__sees_descriptors_open_and_close(void **state)

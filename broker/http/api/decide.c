@@ -37,7 +37,7 @@ int accept_loss_handle(struct call *call)
 void accept_loss_render(struct call *call, const struct answer *answer)
 {
     char who[IDENTITY_TEXT_SIZE];
-    log_line(LOG_NOTICE, "the loss of what is missing is accepted by %s reservations=%u",
+    log_line(LOG_NOTICE, "loss of missing reservations accepted by %s reservations=%u",
              identity_format(&call->identity.proof, who, sizeof who), answer->count);
     write_reservations(call, answer);
 }
@@ -57,7 +57,7 @@ int claim_handle(struct call *call)
 void claim_render(struct call *call, const struct answer *answer)
 {
     char who[IDENTITY_TEXT_SIZE];
-    log_line(LOG_NOTICE, "the name of cluster %s is claimed by %s reservations=%u",
+    log_line(LOG_NOTICE, "name of cluster %s claimed by %s reservations=%u",
              call->target.segments[2], identity_format(&call->identity.proof, who, sizeof who),
              answer->count);
     write_reservations(call, answer);

@@ -37,10 +37,10 @@ const char *diagnosis_level_word(enum diagnosis_level level)
     return words[level];
 }
 
-__attribute__((format(printf, 5, 6))) static void find(const struct maker *maker,
-                                                       enum diagnosis_level level,
-                                                       const char *check, const char *advice,
-                                                       const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void report(const struct maker *maker,
+                                                         enum diagnosis_level level,
+                                                         const char *check, const char *advice,
+                                                         const char *format, ...)
 {
     char text[DIAGNOSIS_TEXT_SIZE];
     va_list args;
@@ -52,7 +52,7 @@ __attribute__((format(printf, 5, 6))) static void find(const struct maker *maker
 }
 
 /* "3 days", "5 minutes": whole units, the largest that fits. Negative times count as 0. */
-static const char *span(int64_t ms, char out[32])
+static const char *duration(int64_t ms, char out[32])
 {
     static const struct {
         int64_t ms;
@@ -74,13 +74,13 @@ static void check_alarms(const struct maker *maker)
     for (size_t i = 0; i < facts->alarm_count; i++) {
         const struct core_alarm *alarm = &facts->alarms[i];
         char time[32];
-        find(maker, DIAGNOSIS_PROBLEM, "alarm", alarm_kind_advice(alarm->kind), "%s%s%s for %s: %s",
-             alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
-             alarm->cluster ? alarm->cluster : "", span(facts->now_ms - alarm->since_ms, time),
-             alarm->detail);
+        report(maker, DIAGNOSIS_PROBLEM, "alarm", alarm_kind_advice(alarm->kind),
+               "%s%s%s for %s: %s", alarm_kind_word(alarm->kind),
+               alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "",
+               duration(facts->now_ms - alarm->since_ms, time), alarm->detail);
     }
     if (facts->alarm_count == 0)
-        find(maker, DIAGNOSIS_OK, "alarm", NULL, "no alarm is on");
+        report(maker, DIAGNOSIS_OK, "alarm", NULL, "no alarm is on");
 }
 
 /* ---- the fabric manager ---- */
@@ -103,21 +103,21 @@ static void check_link(const struct maker *maker)
     const struct core_status *core = maker->facts->core;
     char since[32];
     if (!maker->facts->config->fm_present) {
-        find(maker, DIAGNOSIS_OK, "link", NULL,
-             "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
+        report(maker, DIAGNOSIS_OK, "link", NULL,
+               "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
         return;
     }
     const int64_t lasts = maker->facts->now_ms - core->link_since_ms;
-    span(lasts, since);
+    duration(lasts, since);
     if (core->link == LINK_UP)
-        find(maker, DIAGNOSIS_OK, "link", NULL, "up for %s, with %s", since, core->link_url);
+        report(maker, DIAGNOSIS_OK, "link", NULL, "up for %s, with %s", since, core->link_url);
     else if (core->link_error[0] == '\0' && lasts < COMING_UP_MS)
-        find(maker, DIAGNOSIS_WARNING, "link", "wait a minute, and look again",
-             "coming up (%s), with %s", link_state_word(core->link), core->link_url);
+        report(maker, DIAGNOSIS_WARNING, "link", "wait a minute, then run this check again",
+               "coming up (%s), with %s", link_state_word(core->link), core->link_url);
     else
-        find(maker, DIAGNOSIS_PROBLEM, "link", link_advice(maker->facts), "%s for %s, with %s: %s",
-             link_state_word(core->link), since, core->link_url,
-             core->link_error[0] ? core->link_error : "it does not answer");
+        report(maker, DIAGNOSIS_PROBLEM, "link", link_advice(maker->facts),
+               "%s for %s, with %s: %s", link_state_word(core->link), since, core->link_url,
+               core->link_error[0] ? core->link_error : "it does not answer");
 }
 
 static void check_login(const struct maker *maker)
@@ -128,15 +128,15 @@ static void check_login(const struct maker *maker)
     if (fabric->login_since_ms == 0)
         return; /* the link says it */
     if (fabric->login_expires_ms == 0)
-        find(maker, DIAGNOSIS_OK, "login", NULL, "in force, for as long as the password is good");
+        report(maker, DIAGNOSIS_OK, "login", NULL, "in force, for as long as the password is good");
     else if (left > 0)
-        find(maker, DIAGNOSIS_OK, "login", NULL, "in force, renewed in time; it ends in %s",
-             span(left, time));
+        report(maker, DIAGNOSIS_OK, "login", NULL, "in force, renewed in time; it ends in %s",
+               duration(left, time));
     else
-        find(maker, DIAGNOSIS_PROBLEM, "login",
-             "see that the client secret in [fm] authdir is still good, and the token endpoint "
-             "answers",
-             "it ended %s ago and could not be renewed", span(-left, time));
+        report(maker, DIAGNOSIS_PROBLEM, "login",
+               "see that the client secret in [fm] authdir is still good, and the token endpoint "
+               "answers",
+               "it ended %s ago and could not be renewed", duration(-left, time));
 }
 
 static void check_clock(const struct maker *maker)
@@ -147,41 +147,42 @@ static void check_clock(const struct maker *maker)
         return;
     const int64_t size = llabs(skew);
     if (size < SKEW_WARNING_MS)
-        find(maker, DIAGNOSIS_OK, "clock", NULL, "the fabric manager's clock and ours agree");
+        report(maker, DIAGNOSIS_OK, "clock", NULL, "the fabric manager's clock and ours agree");
     else
-        find(maker, size < SKEW_PROBLEM_MS ? DIAGNOSIS_WARNING : DIAGNOSIS_PROBLEM, "clock",
-             "set both by NTP: logins and certificates depend on it",
-             "the fabric manager's clock is %s %s ours", span(size, apart),
-             skew > 0 ? "ahead of" : "behind");
+        report(maker, size < SKEW_PROBLEM_MS ? DIAGNOSIS_WARNING : DIAGNOSIS_PROBLEM, "clock",
+               "set both by NTP: logins and certificates depend on it",
+               "the fabric manager's clock is %s %s ours", duration(size, apart),
+               skew > 0 ? "ahead of" : "behind");
 }
 
 static void check_trust(const struct maker *maker)
 {
     const struct diagnosis_facts *facts = maker->facts;
     if (facts->counters->fabric.unverified)
-        find(maker, DIAGNOSIS_WARNING, "fm-verify",
-             "remove [fm] verify = no, and set [fm] ca to what signed its certificate",
-             "the fabric manager is not verified: anyone on the way can pose as it and read its "
-             "login and the jobs' tokens");
+        report(maker, DIAGNOSIS_WARNING, "fm-verify",
+               "remove [fm] verify = no, and set [fm] ca to what signed its certificate",
+               "the fabric manager is not verified: any host on the network path can impersonate "
+               "it and read its login and the jobs' tokens");
     if (strncmp(facts->core->link_url, "https:", 6) == 0 &&
         strcmp(facts->config->job_ca, "no") == 0)
-        find(maker, DIAGNOSIS_WARNING, "job-ca",
-             "set [hwcoll] job_ca to yes, or to a file that is on every node",
-             "jobs do not verify the fabric manager: their tokens can be read on the way");
+        report(
+            maker, DIAGNOSIS_WARNING, "job-ca",
+            "set [hwcoll] job_ca to yes, or to a file that is on every node",
+            "jobs do not verify the fabric manager: their tokens can be read on the network path");
 }
 
 static void check_releases(const struct maker *maker)
 {
     const uint64_t pending = maker->facts->core->releases_pending;
     if (pending >= RELEASES_MANY)
-        find(
+        report(
             maker, DIAGNOSIS_WARNING, "releases",
             "they are tried until they succeed; if the link is up, see how fast the fabric manager "
             "answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
-            "%" PRIu64 " reservations wait for the fabric manager to give them up", pending);
+            "%" PRIu64 " released reservations still exist at the fabric manager", pending);
 }
 
-static void check_neighbours(const struct maker *maker)
+static void check_name_conflicts(const struct maker *maker)
 {
     bool any = false;
     for (uint32_t i = 0; i < maker->facts->config->cluster_count; i++) {
@@ -189,15 +190,16 @@ static void check_neighbours(const struct maker *maker)
         if (cluster->neighbour[0] == '\0')
             continue;
         any = true;
-        find(maker, DIAGNOSIS_PROBLEM, "neighbours",
-             "give one of the two another name, none of which begins with the other",
-             "cluster \"%s\" and \"%s\", which is at the fabric manager but is not ours, share the "
-             "beginning of their names: slurmctld takes what begins like its own for its own",
-             cluster->name, cluster->neighbour);
+        report(
+            maker, DIAGNOSIS_PROBLEM, "neighbours",
+            "give one of the two another name, none of which begins with the other",
+            "cluster \"%s\" and \"%s\", which is at the fabric manager but is not ours, share the "
+            "beginning of their names: slurmctld takes what begins like its own for its own",
+            cluster->name, cluster->neighbour);
     }
     if (!any && maker->facts->core->link_listed_ms > 0)
-        find(maker, DIAGNOSIS_OK, "neighbours", NULL,
-             "no name at the fabric manager is dangerously like one of ours");
+        report(maker, DIAGNOSIS_OK, "neighbours", NULL,
+               "no name at the fabric manager is dangerously like one of ours");
 }
 
 /* ---- pools and sizes ---- */
@@ -213,12 +215,12 @@ static void check_vnis(const struct maker *maker)
         level = DIAGNOSIS_WARNING;
     if (level != DIAGNOSIS_OK)
         advice = core->vnis_held > core->vnis_live
-                     ? "most are held back: mcastctl list --held shows for which nodes; have them "
+                     ? "most are held: mcastctl list --held shows for which nodes; have them "
                        "report (mcast-node), or choose a duration as [vni] hold"
                      : "enlarge [vni] pool, if the fabric's partitions allow it";
-    find(maker, level, "vnis", advice,
-         "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held back",
-         core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_held);
+    report(maker, level, "vnis", advice,
+           "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held", core->vnis_free,
+           core->vnis_pool, core->vnis_live, core->vnis_held);
 }
 
 /* What holds VNIs back, and what was given back without a word (F3, F9). */
@@ -226,22 +228,23 @@ static void check_nodes(const struct maker *maker)
 {
     const struct core_status *core = maker->facts->core;
     if (core->nodes_lingering > 0)
-        find(maker, DIAGNOSIS_WARNING, "nodes",
-             "mcastctl list --held names them, and mcast-node tend there says who uses what: "
-             "drain them, and start them anew, or mcastctl fence those that are off",
-             "on %" PRIu64 " node%s CXI services of jobs will not go; for these, %" PRIu64
-             " VNI%s held back longer than [vni] hold",
-             core->nodes_lingering, core->nodes_lingering == 1 ? "" : "s", core->vnis_overdue,
-             core->vnis_overdue == 1 ? " is" : "s are");
+        report(maker, DIAGNOSIS_WARNING, "nodes",
+               "mcastctl list --held names them, and mcast-node tend there says who uses what: "
+               "drain and reboot them, or run mcastctl fence for those that are off",
+               "on %" PRIu64 " node%s CXI services of jobs cannot be destroyed; for these, %" PRIu64
+               " VNI%s held longer than [vni] hold",
+               core->nodes_lingering, core->nodes_lingering == 1 ? "" : "s", core->vnis_overdue,
+               core->vnis_overdue == 1 ? " is" : "s are");
     if (core->vnis_unconfirmed > 0)
-        find(maker, DIAGNOSIS_WARNING, "nodes",
-             "see the log for the nodes, and that their epilogs reach the broker; [vni] hold "
-             "= reports waits for them",
-             "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
-             "had said that they are clean",
-             core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
+        report(maker, DIAGNOSIS_WARNING, "nodes",
+               "see the log for the nodes, and that their epilogs reach the broker; [vni] hold "
+               "= reports waits for them",
+               "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
+               "had reported that they are clean",
+               core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
     if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
-        find(maker, DIAGNOSIS_OK, "nodes", NULL, "none has services of jobs that will not go");
+        report(maker, DIAGNOSIS_OK, "nodes", NULL,
+               "no node reports services of jobs that cannot be destroyed");
 }
 
 /* After a start with an old ledger or none: a job that runs may share its VNI with the next. */
@@ -249,11 +252,12 @@ static void check_adopted(const struct maker *maker)
 {
     const uint64_t adopted = maker->facts->core->jobs_adopted;
     if (adopted > 0)
-        find(maker, DIAGNOSIS_WARNING, "adopted",
-             "until they have ended set [vni] pool to VNIs that none of them has: see \"Backups\" "
-             "in state.md",
-             "%" PRIu64 " active job%s found without %s VNIs: these may be given out again",
-             adopted, adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
+        report(
+            maker, DIAGNOSIS_WARNING, "adopted",
+            "until they have ended set [vni] pool to VNIs that none of them has: see \"Backups\" "
+            "in state.md",
+            "%" PRIu64 " active job%s found without %s VNIs: these may be given out again", adopted,
+            adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
 }
 
 /* F19: a step that died keeps switches busy with trees that nobody needs. */
@@ -261,13 +265,13 @@ static void check_cleanups(const struct maker *maker)
 {
     const uint64_t given_up = maker->facts->core->cleanups_given_up;
     if (given_up > 0)
-        find(maker, DIAGNOSIS_WARNING, "cleanups",
-             "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
-             "tokens, [hwcoll] cleanup_login = yes has the broker's login do it (see tokens.md)",
-             "the trees of %" PRIu64
-             " step%s could not be removed since the start: they stay until "
-             "the job ends, or until it is asked for again",
-             given_up, given_up == 1 ? "" : "s");
+        report(maker, DIAGNOSIS_WARNING, "cleanups",
+               "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
+               "tokens, [hwcoll] cleanup_login = yes has the broker's login do it (see tokens.md)",
+               "the trees of %" PRIu64
+               " step%s could not be removed since the start: they stay until "
+               "the job ends, or until it is asked for again",
+               given_up, given_up == 1 ? "" : "s");
 }
 
 static void check_sizing(const struct maker *maker)
@@ -278,12 +282,12 @@ static void check_sizing(const struct maker *maker)
     if (!config->fm_present)
         return;
     if (sizing_addresses(config, &addresses, &err) < 0)
-        find(maker, config->min_nodes > 0 ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING, "sizing",
-             "set [hwcoll] total_addresses, system_nodes and min_nodes, or addresses_per_job",
-             "no job can get multicast addresses: %s", err.text);
+        report(maker, config->min_nodes > 0 ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING, "sizing",
+               "set [hwcoll] total_addresses, system_nodes and min_nodes, or addresses_per_job",
+               "no job can get multicast addresses: %s", err.text);
     else
-        find(maker, DIAGNOSIS_OK, "sizing", NULL, "%" PRIu32 " multicast addresses for each job",
-             addresses);
+        report(maker, DIAGNOSIS_OK, "sizing", NULL, "%" PRIu32 " multicast addresses for each job",
+               addresses);
 }
 
 static void check_addresses(const struct maker *maker)
@@ -292,12 +296,13 @@ static void check_addresses(const struct maker *maker)
     if (!maker->facts->config->fm_present || core->addresses_total == 0)
         return;
     const bool tight = core->addresses_reserved + core->addresses_per_job > core->addresses_total;
-    find(maker, tight ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "addresses",
-         tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes "
+    report(maker, tight ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "addresses",
+           tight
+               ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes "
                  "share them out differently"
                : NULL,
-         "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->addresses_reserved,
-         core->addresses_total);
+           "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->addresses_reserved,
+           core->addresses_total);
 }
 
 static void check_budgets(const struct maker *maker)
@@ -308,22 +313,16 @@ static void check_budgets(const struct maker *maker)
         if (cluster->budget == 0 || each == 0)
             continue;
         if (cluster->budget < each)
-            find(maker, DIAGNOSIS_PROBLEM, "budgets",
-                 "raise the budget of [cluster] to that at least",
-                 "cluster \"%s\" may hold %" PRIu32
-                 " multicast addresses, and one job gets %" PRIu32 ": no job of it gets any",
-                 cluster->name, cluster->budget, each);
+            report(maker, DIAGNOSIS_PROBLEM, "budgets",
+                   "raise the budget of [cluster] to that at least",
+                   "cluster \"%s\" may hold %" PRIu32
+                   " multicast addresses, and one job gets %" PRIu32 ": no job of it gets any",
+                   cluster->name, cluster->budget, each);
         else if (cluster->addresses_reserved + each > cluster->budget)
-            find(maker, DIAGNOSIS_WARNING, "budgets", "its jobs to come run without",
-                 "cluster \"%s\" has used %" PRIu64 " of its %" PRIu32 " multicast addresses",
-                 cluster->name, cluster->addresses_reserved, cluster->budget);
+            report(maker, DIAGNOSIS_WARNING, "budgets", "its jobs to come run without",
+                   "cluster \"%s\" has used %" PRIu64 " of its %" PRIu32 " multicast addresses",
+                   cluster->name, cluster->addresses_reserved, cluster->budget);
     }
-}
-
-/* By itself, or because it was asked. */
-static int64_t last_told(const struct core_cluster_status *cluster)
-{
-    return cluster->synced_ms > cluster->rollcall_ms ? cluster->synced_ms : cluster->rollcall_ms;
 }
 
 static void check_syncs(const struct maker *maker)
@@ -332,20 +331,21 @@ static void check_syncs(const struct maker *maker)
     for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
         const struct core_cluster_status *cluster = &facts->clusters[i];
         char time[32];
-        const int64_t told = last_told(cluster);
-        const int64_t from = told > 0 ? told : facts->counters->started_ms;
+        const int64_t compared =
+            cluster->synced_ms > cluster->rollcall_ms ? cluster->synced_ms : cluster->rollcall_ms;
+        const int64_t from = compared > 0 ? compared : facts->counters->started_ms;
         const int64_t ago = facts->now_ms - from;
-        span(ago, time);
+        duration(ago, time);
         if (ago > DAY_MS && cluster->jobs_active > 0)
-            find(maker, DIAGNOSIS_WARNING, "sync",
-                 "set [cluster] list_command, or have the resource manager run mcastctl sync now "
-                 "and then: what is missed at its end is never released otherwise",
-                 "cluster \"%s\" has %" PRIu64 " active jobs and has not said for %s which of them "
-                 "still run",
-                 cluster->name, cluster->jobs_active, time);
-        else if (told > 0)
-            find(maker, DIAGNOSIS_OK, "sync", NULL, "cluster \"%s\" was compared %s ago",
-                 cluster->name, time);
+            report(maker, DIAGNOSIS_WARNING, "sync",
+                   "set [cluster] list_command, or have the resource manager run mcastctl sync now "
+                   "and then: what is missed at its end is never released otherwise",
+                   "cluster \"%s\" has %" PRIu64
+                   " active jobs and has not reported for %s which of them still run",
+                   cluster->name, cluster->jobs_active, time);
+        else if (compared > 0)
+            report(maker, DIAGNOSIS_OK, "sync", NULL, "cluster \"%s\" was compared %s ago",
+                   cluster->name, time);
     }
 }
 
@@ -358,18 +358,17 @@ static void check_lists(const struct maker *maker)
             cluster->rollcall_ms > 0 ? cluster->rollcall_ms : facts->counters->started_ms;
         const int64_t ago = facts->now_ms - from;
         char time[32];
-        span(ago, time);
+        duration(ago, time);
         if (cluster->rollcall && cluster->rollcall_error[0] != '\0')
-            find(maker, ago > LIST_PROBLEM_MS ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
-                 "list-command",
-                 "run it as the service's user (runuser -u mcastd -- COMMAND) and mend what it "
-                 "says; "
-                 "until it works, jobs whose end was missed keep what they have",
-                 "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name, time,
-                 cluster->rollcall_error);
+            report(maker, ago > LIST_PROBLEM_MS ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
+                   "list-command",
+                   "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what "
+                   "it reports; until it works, jobs whose end was missed keep what they have",
+                   "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name, time,
+                   cluster->rollcall_error);
         else if (cluster->rollcall && cluster->rollcall_ms > 0)
-            find(maker, DIAGNOSIS_OK, "list-command", NULL,
-                 "cluster \"%s\" named its active jobs %s ago", cluster->name, time);
+            report(maker, DIAGNOSIS_OK, "list-command", NULL,
+                   "cluster \"%s\" named its active jobs %s ago", cluster->name, time);
     }
 }
 
@@ -379,34 +378,36 @@ static void check_role(const struct maker *maker)
 {
     const enum broker_role role = maker->facts->counters->role;
     if (role != ROLE_LEADER)
-        find(maker, DIAGNOSIS_WARNING, "role", "if this is the only broker, wait, and see its log",
-             "this broker is %s and does not serve", broker_role_word(role));
+        report(maker, DIAGNOSIS_WARNING, "role",
+               "if this is the only broker, wait, and see its log",
+               "this broker is %s and does not serve", broker_role_word(role));
 }
 
 static void check_reload(const struct maker *maker)
 {
     if (maker->facts->reload_refused)
-        find(maker, DIAGNOSIS_PROBLEM, "reload",
-             "see the log, or mcastd --check, mend what it names, and systemctl reload mcastd",
-             "the last reload was refused: what the files say is not what is in force");
+        report(maker, DIAGNOSIS_PROBLEM, "reload",
+               "see the log, or mcastd --check, correct what it names, then run systemctl reload "
+               "mcastd",
+               "the last reload was refused: the files differ from the configuration in force");
 }
 
 static void check_storage(const struct maker *maker)
 {
     const struct engine_counters *counters = maker->facts->counters;
     if (counters->storage_failing)
-        find(maker, DIAGNOSIS_PROBLEM, "storage",
-             "mend the disk under [state] path, or make room on it; the broker goes on by itself, "
-             "do not restart it",
-             "nothing can be saved, so nothing is granted: %s", counters->storage_error);
+        report(maker, DIAGNOSIS_PROBLEM, "storage",
+               "repair the disk under [state] path, or free space on it; the broker continues by "
+               "itself, do not restart it",
+               "the ledger cannot be saved, so changes are refused: %s", counters->storage_error);
     else if (counters->commit_failures > 0)
-        find(maker, DIAGNOSIS_WARNING, "storage",
-             "see the log for when and why, and the disk's health",
-             "all is saved, but %" PRIu64 " commits failed since the start and were repeated",
-             counters->commit_failures);
+        report(maker, DIAGNOSIS_WARNING, "storage",
+               "see the log for when and why, and the disk's health",
+               "all is saved, but %" PRIu64 " commits failed since the start and were repeated",
+               counters->commit_failures);
     else
-        find(maker, DIAGNOSIS_OK, "storage", NULL,
-             "all is saved, none of %" PRIu64 " commits failed", counters->commits);
+        report(maker, DIAGNOSIS_OK, "storage", NULL,
+               "all is saved, none of %" PRIu64 " commits failed", counters->commits);
 }
 
 static void check_events(const struct maker *maker)
@@ -416,11 +417,11 @@ static void check_events(const struct maker *maker)
                               ? core->last_seq - core->first_seq + 1
                               : 0;
     const bool much = kept > 2 * (uint64_t)maker->facts->config->events_keep;
-    find(maker, much ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "events",
-         much ? "old ones should have been dropped; see the log for what keeps the ledger from it"
-              : NULL,
-         "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
-         maker->facts->config->events_keep);
+    report(maker, much ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "events",
+           much ? "old ones should have been dropped; see the log for what keeps the ledger from it"
+                : NULL,
+           "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
+           maker->facts->config->events_keep);
 }
 
 static void check_loop(const struct maker *maker)
@@ -429,12 +430,13 @@ static void check_loop(const struct maker *maker)
     const enum diagnosis_level level = peak >= LOOP_PROBLEM_US   ? DIAGNOSIS_PROBLEM
                                        : peak >= LOOP_WARNING_US ? DIAGNOSIS_WARNING
                                                                  : DIAGNOSIS_OK;
-    find(maker, level, "loop",
-         level != DIAGNOSIS_OK
-             ? "nobody was answered meanwhile; see whether this machine swaps, or "
-               "its processors are taken by something else"
-             : NULL,
-         "at most %" PRId64 " ms away from its clients in the last five minutes", peak / 1000);
+    report(maker, level, "loop",
+           level != DIAGNOSIS_OK
+               ? "no request was served meanwhile; see whether this machine swaps, or "
+                 "its processors are taken by something else"
+               : NULL,
+           "the longest turn of the event loop in the last five minutes took %" PRId64 " ms",
+           peak / 1000);
 }
 
 static void check_certificate(const struct maker *maker)
@@ -446,17 +448,17 @@ static void check_certificate(const struct maker *maker)
     char time[32];
     if (ends == 0)
         return;
-    span(left > 0 ? left : -left, time);
+    duration(left > 0 ? left : -left, time);
     if (left <= 0)
-        find(maker, DIAGNOSIS_PROBLEM, "certificate", advice,
-             "the broker's certificate ended %s ago: nobody can connect over TCP", time);
+        report(maker, DIAGNOSIS_PROBLEM, "certificate", advice,
+               "the broker's certificate ended %s ago: no client can connect over TCP", time);
     else
-        find(maker,
-             left < CERTIFICATE_PROBLEM_DAYS * (int64_t)DAY_MS   ? DIAGNOSIS_PROBLEM
-             : left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? DIAGNOSIS_WARNING
-                                                                 : DIAGNOSIS_OK,
-             "certificate", left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? advice : NULL,
-             "the broker's certificate, the one in use, ends in %s", time);
+        report(maker,
+               left < CERTIFICATE_PROBLEM_DAYS * (int64_t)DAY_MS   ? DIAGNOSIS_PROBLEM
+               : left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? DIAGNOSIS_WARNING
+                                                                   : DIAGNOSIS_OK,
+               "certificate", left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? advice : NULL,
+               "the broker's certificate, the one in use, ends in %s", time);
 }
 
 static void check_files(const struct maker *maker)
@@ -466,24 +468,24 @@ static void check_files(const struct maker *maker)
     if (facts->files_max == 0)
         return; /* the kernel does not tell */
     if (facts->files_open > facts->files_max - facts->files_max / 10)
-        find(maker, DIAGNOSIS_PROBLEM, "descriptors", advice,
-             "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,
-             facts->files_max);
+        report(maker, DIAGNOSIS_PROBLEM, "descriptors", advice,
+               "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,
+               facts->files_max);
     else if (facts->files_needed > facts->files_max)
-        find(maker, DIAGNOSIS_WARNING, "descriptors", advice,
-             "%" PRIu64
-             " descriptors are not enough for connections_max = %u, which needs %" PRIu64,
-             facts->files_max, facts->connections_max, facts->files_needed);
+        report(maker, DIAGNOSIS_WARNING, "descriptors", advice,
+               "%" PRIu64
+               " descriptors are not enough for connections_max = %u, which needs %" PRIu64,
+               facts->files_max, facts->connections_max, facts->files_needed);
     else
-        find(maker, DIAGNOSIS_OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open",
-             facts->files_open, facts->files_max);
+        report(maker, DIAGNOSIS_OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open",
+               facts->files_open, facts->files_max);
 }
 
 void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
 {
     static void (*const checks[])(const struct maker *) = {
         check_alarms,    check_role,        check_reload,  check_storage,  check_link,
-        check_login,     check_clock,       check_trust,   check_releases, check_neighbours,
+        check_login,     check_clock,       check_trust,   check_releases, check_name_conflicts,
         check_vnis,      check_nodes,       check_adopted, check_cleanups, check_sizing,
         check_addresses, check_budgets,     check_syncs,   check_lists,    check_events,
         check_loop,      check_certificate, check_files,

@@ -34,8 +34,7 @@ static int check_step(struct call *call, const char *step)
     struct error err = {0};
     if (!step || steppath_check(step, &err) == 0)
         return 0;
-    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "step", "%s",
-                       err.text);
+    return problem_set(&call->problem, 422, "invalid", "step", "%s", err.text);
 }
 
 int env_handle(struct call *call)
@@ -45,8 +44,8 @@ int env_handle(struct call *call)
     const struct reservation *found = NULL;
     enum job_sight sight;
     if (!type)
-        problem_set(&call->problem, MHD_HTTP_NOT_ACCEPTABLE, "not-acceptable", "Accept",
-                    "this can be had as application/json or text/plain");
+        problem_set(&call->problem, 406, "not-acceptable", "Accept",
+                    "available as application/json or text/plain");
     else if (check_step(call, step) == 0)
         found = job_path_find(call, JOB_WHOLE, &sight);
     if (!found)

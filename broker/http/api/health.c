@@ -1,7 +1,7 @@
 #include "broker/http/request/call.h"
 #include "broker/http/routes.h"
 
-/* GET /healthz: the loop turns, or nobody would answer. */
+/* GET /healthz: the event loop runs, or there would be no answer. */
 int health_alive(struct call *call)
 {
     writer_begin_object(&call->out, NULL);
@@ -11,7 +11,7 @@ int health_alive(struct call *call)
 }
 
 /* GET /readyz: jobs can be served. Without the fabric manager they can, only without multicast
- * addresses, so that it is told but decides nothing. */
+ * addresses, so its state is shown but does not count. */
 int health_ready(struct call *call)
 {
     const struct engine *engine = call->http->engine;

@@ -2,6 +2,8 @@
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
+#include "broker/http/api/bodies/reserve_body.h"
+#include "broker/http/auth/tokenproof.h"
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
 
@@ -44,4 +46,39 @@ void release_render(struct call *call, const struct answer *answer)
     writer_string(&call->out, "job", call->target.segments[4]);
     writer_string(&call->out, "state", "gone");
     writer_end_object(&call->out);
+}
+
+/* PUT /v1/clusters/{cluster}/jobs/{job} */
+int reserve_handle(struct call *call)
+{
+    struct core_event event = {.kind = CORE_RESERVE};
+    struct reserve_request *request = &event.u.reserve.request;
+    struct job_path path;
+    if (job_path_read(call, &path) < 0 || !call_json(call) ||
+        reserve_body_parse(call->json, request, &call->problem) < 0)
+        return -1;
+    request->cluster = path.cluster;
+    request->job = path.job;
+    event.u.reserve.ticket = call_ticket(call);
+    engine_step(call->http->engine, &event);
+    return 0;
+}
+
+void reserve_render(struct call *call, const struct answer *answer)
+{
+    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine),
+                                        answer->reservation, answer->detail);
+}
+
+/* GET /v1/reservation: that of the token which is shown. */
+
+int ownjob_handle(struct call *call)
+{
+    const struct tokenproof *proof = call->identity.proof.token;
+    const struct reservation *own = tokencheck_reservation(call->http, proof);
+    if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
+        return -1;
+    call_show(call, own);
+    call->secret = job_json_write_own(&call->out, engine_core(call->http->engine), own, proof);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

@@ -63,8 +63,8 @@ static int read_filter(struct call *call, struct core_filter *filter)
 }
 
 /* What may run on a node: resource managers see their clusters' jobs of it, the node itself those
- * of the clusters that it is of. Nothing is narrowed: how many others there are is told, so that
- * nobody takes what it sees for all. */
+ * of the clusters that it is of. Nothing is narrowed: how many others there are is shown, so that
+ * the list is not taken for complete. */
 static int check_node(struct call *call, const struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
@@ -87,8 +87,8 @@ static int check_node(struct call *call, const struct core_filter *filter)
                              "a name that the cluster's 'nodes' has, may list what may run on it");
 }
 
-/* A resource manager sees its clusters' jobs, anybody else their own. */
-static int narrow(struct call *call, struct core_filter *filter)
+/* A resource manager sees its clusters' jobs, others their own. */
+static int narrow_to_own(struct call *call, struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
     const struct identity *identity = &call->identity;
@@ -119,7 +119,8 @@ static bool nothing_of_nowhere(const struct call *call, const struct core_filter
            !rights_knows(call->http->rights, filter->cluster);
 }
 
-/* Neighbours in a list are mostly of one cluster: a long host list is not read for each. */
+/* Consecutive reservations in a list are mostly of one cluster: a long host list is not read for
+ * each. */
 static bool is_its_node(struct page *page, const char *cluster)
 {
     const struct call *call = page->call;
@@ -169,7 +170,7 @@ int list_handle(struct call *call)
     struct core_filter filter;
     struct page page = {
         .call = call, .node = target_query(&call->target, "node"), .names_left = JOB_JSON_NAMES};
-    if (read_filter(call, &filter) < 0 || narrow(call, &filter) < 0)
+    if (read_filter(call, &filter) < 0 || narrow_to_own(call, &filter) < 0)
         return -1;
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");

@@ -2,11 +2,12 @@
 #include "broker/http/request/call.h"
 #include "broker/http/api/bodies/mint_body.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/token_json.h"
-#include "broker/http/auth/tokencheck.h"
+#include "broker/http/api/bodies/job_json.h"
+#include "broker/http/auth/tokenproof.h"
 #include "broker/log/log.h"
 #include "core/reservation/reservation.h"
 #include "tokens/issuer.h"
+#include "base/hex.h"
 
 #include <string.h>
 
@@ -30,9 +31,8 @@ static int begin_token(struct call *call, struct bearer *bearer, struct error *e
 static int refuse_token(struct problem *problem, const struct error *err)
 {
     if (err->code == ERROR_INVALID || err->code == ERROR_FULL)
-        return problem_set(problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", NULL, "%s",
-                           err->text);
-    return problem_set(problem, MHD_HTTP_SERVICE_UNAVAILABLE, "no-token", NULL, "%s", err->text);
+        return problem_set(problem, 422, "invalid", NULL, "%s", err->text);
+    return problem_set(problem, 503, "no-token", NULL, "%s", err->text);
 }
 
 /* A scope that has nothing in common with what is asked for is said as it is said of a cleanup. */
@@ -55,7 +55,7 @@ static int check_limit(struct call *call)
     if (wait_ms == 0)
         return 0;
     const unsigned wait_s = (unsigned)((wait_ms + 999) / 1000);
-    problem_set(&call->problem, MHD_HTTP_TOO_MANY_REQUESTS, "too-many-tokens", NULL,
+    problem_set(&call->problem, 429, "too-many-tokens", NULL,
                 "job %s on cluster %s asks for too many tokens (%d at once, then one a second, and "
                 "for %d jobs of a user at a time); narrow one that it has, which needs no broker "
                 "(mcastctl token narrow), or ask again in %u s",
@@ -123,4 +123,41 @@ int mint_handle(struct call *call)
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));
     return call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
+}
+
+/* POST /v1/tokens/rotate: a new root key makes tokens from now on (B3). */
+
+enum { KEY_ID_SIZE = 2 * ROOTKEY_ID_SIZE + 1 };
+
+static void write_key(struct call *call, const struct rootkeys *keys, size_t dropped)
+{
+    char id[KEY_ID_SIZE] = "", who[IDENTITY_TEXT_SIZE];
+    const struct rootkey *current = rootkeys_current(keys);
+    hex_write(current->id, ROOTKEY_ID_SIZE, id);
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "key", id);
+    writer_time(&call->out, "made", current->made * 1000);
+    writer_number(&call->out, "keys", keys->count);
+    writer_number(&call->out, "dropped", dropped);
+    writer_end_object(&call->out);
+    log_line(LOG_NOTICE, "new root key %s makes tokens, requested by %s keys=%zu dropped=%zu", id,
+             identity_format(&call->identity.proof, who, sizeof who), keys->count, dropped);
+}
+
+int rotate_handle(struct call *call)
+{
+    const struct http *http = call->http;
+    struct error err = {0};
+    size_t before = http->keyring ? keyring_keys(http->keyring)->count : 0;
+    int rc = http->keyring ? keyring_rotate(http->keyring, engine_core(http->engine),
+                                            engine_now_ms(http->engine) / 1000, &err)
+                           : error_set(&err, ERROR_REFUSED, "this broker has no root keys");
+    if (rc < 0)
+        return problem_set(&call->problem,
+                           rc == ERROR_REFUSED || rc == ERROR_FULL ? MHD_HTTP_CONFLICT
+                                                                   : MHD_HTTP_SERVICE_UNAVAILABLE,
+                           "root-keys", NULL, "no key was made: %s", err.text);
+    const struct rootkeys *keys = keyring_keys(http->keyring);
+    write_key(call, keys, before + 1 - keys->count);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

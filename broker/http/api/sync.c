@@ -89,14 +89,14 @@ static int parse_later(struct call *call)
 {
     struct sync_work *work = calloc(1, sizeof *work);
     if (!work)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory for so many ids; try again");
     work->call = call;
     work->work.data = work;
     if (uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed) == 0)
         return 0;
     free(work);
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+    return problem_set(&call->problem, 503, "out-of-memory", NULL,
                        "there is no worker for so many ids; try again");
 }
 
@@ -107,7 +107,7 @@ static int check_alone(struct call *call)
          other = LIST_NEXT(other, link))
         if (other->phase == CALL_WAITING && other->route == call->route &&
             !strcmp(other->target.segments[2], call->target.segments[2]))
-            return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "sync-under-way", NULL,
+            return problem_set(&call->problem, 503, "sync-under-way", NULL,
                                "another sync of this cluster is under way; try again");
     return 0;
 }

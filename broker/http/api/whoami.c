@@ -1,6 +1,6 @@
 #include "broker/http/request/call.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/token_json.h"
+#include "broker/http/api/bodies/job_json.h"
 
 /* GET /v1/whoami: who the broker takes the peer for, and what that makes it. */
 

@@ -1,6 +1,5 @@
 #include "broker/http/auth/authorization.h"
 
-#include <microhttpd.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,15 +18,14 @@ int authorization_read(const char *value, struct authorization *out, struct prob
     if ((munge || bearer) && *shown)
         return 0;
     if (munge)
-        return problem_set(problem, MHD_HTTP_UNAUTHORIZED, "munge-invalid", "Authorization",
-                           "Authorization names Munge and shows no credential; write "
+        return problem_set(problem, 401, "munge-invalid", "Authorization",
+                           "Authorization has the scheme Munge but no credential; use "
                            "\"Munge CREDENTIAL\"");
     if (bearer)
-        return problem_set(problem, MHD_HTTP_UNAUTHORIZED, "token-invalid", "Authorization",
-                           "Authorization names Bearer and shows no token; write "
+        return problem_set(problem, 401, "token-invalid", "Authorization",
+                           "Authorization has the scheme Bearer but no token; use "
                            "\"Bearer TOKEN\"");
     /* Not quoted: what stands there may be a credential whose scheme was forgotten. */
-    return problem_set(problem, MHD_HTTP_UNAUTHORIZED, "unknown-scheme", "Authorization",
-                       "Authorization begins with no scheme that is known here; Munge and Bearer "
-                       "are");
+    return problem_set(problem, 401, "unknown-scheme", "Authorization",
+                       "the scheme of Authorization is not supported; use Munge or Bearer");
 }

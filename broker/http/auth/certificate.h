@@ -18,10 +18,10 @@ enum {
     CERTIFICATE_ELEMENTS_MAX = 1024, /* of DER, in a whole chain; a usual one has about 100 */
 };
 
-/* Whether a chain in DER, as anybody may show it, can be calculated with at all: TLS checks the
- * holder's signature with the key that is shown before anybody asks whether the certificate is
- * trusted, and with keys as large as they can be sent that takes minutes; thousands of names take
- * long to read. NULL, or why not. */
+/* Whether a chain in DER, as any client may send it, can be verified at bounded cost: TLS checks
+ * the holder's signature with the key that is shown before the certificate's trust is verified, and
+ * with keys as large as they can be sent that takes minutes; thousands of names take long to read.
+ * NULL, or why not. */
 const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
 
 /* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older

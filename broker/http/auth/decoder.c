@@ -41,7 +41,7 @@ static void decoding_destroy(struct decoding *decoding)
     free(decoding);
 }
 
-static void leave(struct decoding *decoding)
+static void dequeue(struct decoding *decoding)
 {
     struct decoder *decoder = decoding->decoder;
     struct decoding **at = &decoder->oldest;
@@ -53,7 +53,7 @@ static void leave(struct decoding *decoding)
     decoder->count--;
 }
 
-static void tell(struct decoding *decoding, const struct mungecred *result)
+static void report_result(struct decoding *decoding, const struct mungecred *result)
 {
     decoder_done_fn *done = decoding->done;
     decoding->done = NULL;
@@ -87,9 +87,9 @@ static void on_decoded(uv_work_t *work, int status)
     struct decoding *decoding = work->data;
     struct decoder *decoder = decoding->decoder;
     (void)status; /* is never cancelled */
-    leave(decoding);
+    dequeue(decoding);
     decoder->running--;
-    tell(decoding, &decoding->result);
+    report_result(decoding, &decoding->result);
     decoding_destroy(decoding);
     start_next(decoder);
     finish_if_empty(decoder);
@@ -125,7 +125,7 @@ static void set_timer(struct decoder *decoder)
         uv_timer_stop(&decoder->timer);
 }
 
-/* What a thread is busy with stays in line, with nobody to tell, until the thread comes back. */
+/* What a thread works on stays in the queue, already answered, until the thread returns. */
 static void on_timer(uv_timer_t *timer)
 {
     static const struct mungecred late = {.code = EMUNGE_TIMEOUT};
@@ -135,10 +135,10 @@ static void on_timer(uv_timer_t *timer)
         next = decoding->next;
         if (decoding->deadline > now)
             break;
-        tell(decoding, &late);
+        report_result(decoding, &late);
         if (decoding->running)
             continue;
-        leave(decoding);
+        dequeue(decoding);
         decoding_destroy(decoding);
     }
     set_timer(decoder);

@@ -6,8 +6,8 @@
 #include <uv.h>
 
 /* Decodes MUNGE credentials without keeping the loop waiting: munged is asked by worker threads of
- * the loop, few at once, the rest in line; whoever has waited too long is told that munged does not
- * answer, whatever its thread is waiting for. */
+ * the loop, few at once, the rest in line; a request that has waited too long is answered that
+ * munged does not answer, whatever its thread waits for. */
 
 enum {
     DECODER_THREADS = 2,     /* of the loop's four: others need them, too */

@@ -6,7 +6,7 @@
 #include "broker/http/auth/permit.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
-#include "broker/http/auth/tokencheck.h"
+#include "broker/http/auth/tokenproof.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@ static int find_route(struct call *call, const char *method)
     if (call->route)
         return route_check_query(call->route, &call->target, &call->problem);
     if (!methods)
-        return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, "no-such-path", NULL,
+        return problem_set(&call->problem, 404, "no-such-path", NULL,
                            "unknown path; GET /openapi.json lists all paths");
     methods_format(call->allow, sizeof call->allow, methods);
-    return problem_set(&call->problem, MHD_HTTP_METHOD_NOT_ALLOWED, "method-not-allowed", NULL,
+    return problem_set(&call->problem, 405, "method-not-allowed", NULL,
                        "%.16s is not allowed on this path; allowed: %s", method, call->allow);
 }
 
@@ -48,7 +48,7 @@ int gate_forbid(struct call *call, const char *lacks)
                 "resource manager or an owner; use the Unix socket on the broker's host, a "
                 "certificate, or a user of 'admins' or 'users' that is not root (a node says which "
                 "it is: " GATE_NODE_HEADER ")";
-    return problem_set(&call->problem, MHD_HTTP_FORBIDDEN, "forbidden", NULL, "%s may not %s: %s",
+    return problem_set(&call->problem, 403, "forbidden", NULL, "%s may not %s: %s",
                        identity_format(&call->identity.proof, who, sizeof who), deed, lacks);
 }
 
@@ -57,7 +57,7 @@ int gate_forbid(struct call *call, const char *lacks)
 static int refuse_certificate(struct call *call)
 {
     const char *const *names = certificate_names(call->peer->certificate);
-    return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "certificate-refused", NULL,
+    return problem_set(&call->problem, 401, "certificate-refused", NULL,
                        "the client certificate \"%s\" is not accepted: %s",
                        names[0] ? names[0] : "", peer_fault(call->peer));
 }
@@ -66,7 +66,7 @@ static int refuse_unauthenticated(struct call *call)
 {
     const struct http *http = call->http;
     return problem_set(
-        &call->problem, MHD_HTTP_UNAUTHORIZED, "no-identity", NULL,
+        &call->problem, 401, "no-identity", NULL,
         "authentication required: send %s%sor use the Unix socket %s on the broker's host",
         http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
         http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
@@ -90,7 +90,7 @@ static const char *claimed_node(struct call *call)
 /* 503: this is no word about the node. */
 static void refuse_for_now(struct call *call, const char *code, const char *why)
 {
-    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, code, NULL, "%s", why);
+    problem_set(&call->problem, 503, code, NULL, "%s", why);
     call->refused = true;
 }
 
@@ -158,15 +158,14 @@ static int ask_munged(struct call *call, const char *credential, char *payload)
     struct http *http = call->http;
     if (!http->munge_socket) {
         free(payload);
-        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "munge-not-taken",
-                           "Authorization",
+        return problem_set(&call->problem, 401, "munge-not-taken", "Authorization",
                            "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
     }
     int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
     if (rc == 0)
         return GATE_LATER;
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+    return problem_set(&call->problem, 503, "busy", NULL,
                        rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
                                         : "there is no memory for the MUNGE credential; try again");
 }
@@ -182,12 +181,11 @@ static int judge_token(struct call *call, const char *shown)
 {
     struct tokenproof *proof = call->token;
     if (call->route->need != NEED_BEARER && call->route->need != NEED_LOOK)
-        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "token-elsewhere",
-                           "Authorization",
+        return problem_set(&call->problem, 401, "token-elsewhere", "Authorization",
                            "tokens are accepted for /v1/reservation and the paths below it "
                            "only; send this request without the token");
     if (!proof && !(proof = call->token = malloc(sizeof *proof)))
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory to look at the token; try again");
     call->identity = (struct identity){0};
     if (tokencheck_judge(call->http, secret_of(shown), proof, &call->problem) < 0)
@@ -254,7 +252,7 @@ static int check_identity(struct call *call)
     if (permit == PERMIT_NOBODY)
         return refuse_unauthenticated(call);
     if (permit == PERMIT_BEARERS)
-        return problem_set(&call->problem, MHD_HTTP_UNAUTHORIZED, "no-token", "Authorization",
+        return problem_set(&call->problem, 401, "no-token", "Authorization",
                            "a token of a job is required: send it with "
                            "\"Authorization: Bearer TOKEN\"");
     return gate_forbid(call, permit_lacks(permit));
@@ -266,7 +264,7 @@ static int check_stopping(struct call *call)
 {
     if (!call->http->quiescing)
         return 0;
-    return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL,
+    return problem_set(&call->problem, 503, "stopping", NULL,
                        "the broker is stopping; try again when it is back");
 }
 
@@ -280,7 +278,7 @@ static int check_type(struct call *call)
     if (!type || (!strncasecmp(type, json, sizeof json - 1) &&
                   (type[sizeof json - 1] == '\0' || strchr("; \t", type[sizeof json - 1]))))
         return 0;
-    return problem_set(&call->problem, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "not-json", NULL,
+    return problem_set(&call->problem, 415, "not-json", NULL,
                        "Content-Type %.64s is not supported, use application/json", type);
 }
 
@@ -288,7 +286,7 @@ static int check_place(struct call *call)
 {
     if (!call->peer->surplus)
         return 0;
-    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+    problem_set(&call->problem, 503, "too-many-connections", NULL,
                 "all %u connections are in use; try again, and keep a connection for several "
                 "requests",
                 call->http->places.max);
@@ -348,13 +346,13 @@ int gate_judge_again(struct call *call)
         return 0;
     const enum broker_role role = engine_role(engine);
     if (role != ROLE_LEADER)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
+        return problem_set(&call->problem, 503, "not-leader", NULL,
                            "this broker is %s and serves no requests; try again",
                            broker_role_word(role));
     const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
     if (!fault)
         return 0;
-    problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+    problem_set(&call->problem, 503, "storage", NULL,
                 "the ledger cannot be saved, so changes are refused: %s; try again when that "
                 "is repaired",
                 fault);

@@ -11,15 +11,15 @@
 
 struct tokenproof;
 
-/* Who may do what (api.md, docs/security.md): the site's lists of users and nodes, and what they
+/* Who a peer is (docs/security.md): the site's lists of users and nodes, and what they
  * make of what a peer has proved. Pure but for rights_create, which looks users up. */
 
 enum proof_kind {
     PROOF_NONE,
     PROOF_SOCKET,      /* the kernel names the uid at the other end of the Unix socket */
     PROOF_CERTIFICATE, /* one of tls_client_ca's authorities names the holder of the key */
-    PROOF_MUNGE,       /* a munged with our key named the uid of whoever asked it */
-    PROOF_BEARER,      /* whoever shows a token of a job acts for it, and is nobody else */
+    PROOF_MUNGE,       /* a munged with our key named the uid that asked it */
+    PROOF_BEARER,      /* a token of a job: acts for this job only */
 };
 
 /* What a peer has proved. No right follows from it but by rights_judge. */
@@ -47,14 +47,14 @@ enum { IDENTITY_TEXT_SIZE = 192 };
 struct rights;
 struct http_cluster;
 
-/* Resolves names to uids. NULL with a sentence in err that names the user nobody knows, or what is
- * wrong with a cluster's host list. */
+/* Resolves names to uids. NULL with a sentence in err that names the user that does not exist, or
+ * what is wrong with a cluster's host list. */
 struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
                              const struct http_cluster *clusters, size_t cluster_count,
                              struct error *err);
 void rights_destroy(struct rights *rights); /* NULL is allowed */
 
-/* Root over MUNGE is nobody's manager, whatever the lists say: the root of every host with the key
+/* Root over MUNGE has no role, whatever the lists say: the root of every host with the key
  * can make such a credential. It can be a node, as the holder of a certificate can. */
 struct identity rights_judge(const struct rights *rights, const struct proof *proof);
 

@@ -5,13 +5,13 @@
 
 /* How many tokens the bearers of one reservation are given (B3, B8): some at once, and few a second
  * in the long run. Each costs random bytes, MACs and a line of the log, and none has to be asked
- * for: whoever has one makes narrower ones without the broker. Pure. */
+ * for: the holder of one makes narrower ones without the broker. Pure. */
 
 enum {
     MINTLIMIT_AT_ONCE = 100,
     MINTLIMIT_EVERY_MS = 1000,    /* in the long run, one */
     MINTLIMIT_RESERVATIONS = 512, /* that are remembered: those that made one a short while ago */
-    MINTLIMIT_OF_USER = 64        /* of them of one user, so that his jobs stop nobody else's */
+    MINTLIMIT_OF_USER = 64 /* of them of one user, so that his jobs do not block those of others */
 };
 
 struct mintlimit_entry {

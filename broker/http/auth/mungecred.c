@@ -1,6 +1,5 @@
 #include "broker/http/auth/mungecred.h"
 
-#include <microhttpd.h>
 #include <munge.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,14 +43,13 @@ void mungecred_decode(const char *socket, const char *credential, const char *pa
     munge_ctx_destroy(context);
 }
 
-static int refuse(const struct mungecred *mungecred, struct problem *problem, const char *code,
-                  const char *why)
+static int refuse_credential(const struct mungecred *mungecred, struct problem *problem,
+                             const char *code, const char *why)
 {
     char who[IDENTITY_TEXT_SIZE] = "MUNGE credential";
     if (mungecred->decoded)
         identity_format(&mungecred->proof, who, sizeof who);
-    return problem_set(problem, MHD_HTTP_UNAUTHORIZED, code, NULL, "the %s is not accepted: %s",
-                       who, why);
+    return problem_set(problem, 401, code, NULL, "the %s is not accepted: %s", who, why);
 }
 
 int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
@@ -60,34 +58,39 @@ int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
     case EMUNGE_SUCCESS:
         break;
     case EMUNGE_CRED_REPLAYED:
-        return refuse(mungecred, problem, "munge-replayed",
-                      "it has been shown before; make a new one for each attempt");
+        return refuse_credential(mungecred, problem, "munge-replayed",
+                                 "it has been shown before; make a new one for each attempt");
     case EMUNGE_CRED_EXPIRED:
-        return refuse(mungecred, problem, "munge-expired",
-                      "it is older than its lifetime; make a new one for each attempt, and compare "
-                      "the clocks of its host and the broker's");
+        return refuse_credential(
+            mungecred, problem, "munge-expired",
+            "it is older than its lifetime; make a new one for each attempt, and compare "
+            "the clocks of its host and the broker's");
     case EMUNGE_CRED_REWOUND:
-        return refuse(mungecred, problem, "munge-rewound",
-                      "it was made in the future of the broker's host; compare the clocks of both");
+        return refuse_credential(
+            mungecred, problem, "munge-rewound",
+            "it was made in the future of the broker's host; compare the clocks of both");
     case EMUNGE_CRED_UNAUTHORIZED:
-        return refuse(mungecred, problem, "munge-invalid",
-                      "it is for another user than the broker's to decode; make it without a "
-                      "restriction");
+        return refuse_credential(
+            mungecred, problem, "munge-invalid",
+            "it is for another user than the broker's to decode; make it without a "
+            "restriction");
     case EMUNGE_SNAFU:
     case EMUNGE_NO_MEMORY:
     case EMUNGE_SOCKET:
     case EMUNGE_TIMEOUT:
-        return problem_set(problem, MHD_HTTP_SERVICE_UNAVAILABLE, "munge-unavailable", NULL,
-                           "the broker cannot ask its munged whether the MUNGE credential counts "
+        return problem_set(problem, 503, "munge-unavailable", NULL,
+                           "the broker cannot ask its munged about the MUNGE credential "
                            "(%s); see that munged runs on the broker's host",
                            munge_strerror((munge_err_t)mungecred->code));
     default:
-        return refuse(mungecred, problem, "munge-invalid",
-                      "it was made with another key than that of the broker's host, or is damaged");
+        return refuse_credential(
+            mungecred, problem, "munge-invalid",
+            "it was made with another key than that of the broker's host, or is damaged");
     }
     if (mungecred->other_request)
-        return refuse(mungecred, problem, "munge-other-request",
-                      "it was made for another request than this; its payload must be \"mcastd1 "
-                      "METHOD TARGET\" as they stand in the request line");
+        return refuse_credential(
+            mungecred, problem, "munge-other-request",
+            "it was made for another request than this; its payload must be \"mcastd1 "
+            "METHOD TARGET\" as they stand in the request line");
     return 0;
 }

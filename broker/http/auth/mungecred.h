@@ -10,8 +10,8 @@
 /* A MUNGE credential (munge(7)) that proves who makes a request: Authorization: Munge CREDENTIAL.
  *
  * Its payload says for which request it was made: "mcastd1 METHOD TARGET", byte for byte as in the
- * request line, so that whoever is shown one cannot use it for another. munged sees to it that it
- * counts once, on this host, within its lifetime. */
+ * request line, so that it cannot be used for another request. munged accepts it once, on this
+ * host, within its lifetime. */
 
 struct mungecred {
     int code; /* munge_err_t */

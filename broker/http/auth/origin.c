@@ -67,17 +67,18 @@ const char *origin_explain(const struct origin *origin, char *out, size_t size)
     switch (origin->verdict) {
     case ORIGIN_UNLISTED:
         snprintf(out, size,
-                 "it speaks for \"%.64s\", which does not stand in 'nodes' of the cluster in the "
-                 "broker's configuration; add it there, or give mcast-node the name that does "
+                 "it speaks for \"%.64s\", which is not listed in 'nodes' of the cluster in the "
+                 "broker's configuration; add it there, or give mcast-node the name that is listed "
                  "(node.conf: node)",
                  name);
         break;
     case ORIGIN_LOOPBACK:
-        snprintf(out, size,
-                 "every host has the address %s, so it does not tell which is \"%.64s\": there, "
-                 "the host's own name resolves to it (/etc/hosts). Mend that, or start its munged "
-                 "with --origin=ADDRESS, one to which the name resolves on the broker's host",
-                 address, name);
+        snprintf(
+            out, size,
+            "every host has the address %s, so it does not tell which is \"%.64s\": there, "
+            "the host's own name resolves to it (/etc/hosts). Correct that, or start its munged "
+            "with --origin=ADDRESS, one to which the name resolves on the broker's host",
+            address, name);
         break;
     case ORIGIN_NULL:
         snprintf(out, size,
@@ -95,7 +96,7 @@ const char *origin_explain(const struct origin *origin, char *out, size_t size)
     case ORIGIN_ELSEWHERE:
         snprintf(out, size,
                  "\"%.64s\" resolves to %s on the broker's host, not to %s. If it is that node, "
-                 "mend the names, or start its munged with --origin=ADDRESS, one of those",
+                 "correct the names, or start its munged with --origin=ADDRESS, one of those",
                  name, addresses_format(&origin->host, all), address);
         break;
     case ORIGIN_UNANSWERED:

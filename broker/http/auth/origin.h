@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /* Whether root, by a MUNGE credential, is the root of the node that it says it speaks for: the
- * credential's origin has to be an address of that name (S5). What munged stamps there is the word
- * of whoever has the key: this keeps honest hosts apart (docs/security.md). Pure. */
+ * credential's origin has to be an address of that name (S5). What munged stamps there can be set
+ * by any host that has the key: this keeps honest hosts apart (docs/security.md). Pure. */
 
 enum origin_verdict {
     ORIGIN_OPEN,      /* the name has to be looked up */

@@ -1,6 +1,6 @@
 #include "broker/http/auth/resolver.h"
 
-#include "broker/http/auth/hostcache.h"
+#include "broker/http/auth/host.h"
 #include "base/error.h"
 #include "base/names.h"
 
@@ -26,7 +26,7 @@ struct lookup {
     uv_work_t work;
     uint64_t deadline; /* of uv_now, for all askers: those who come later wait shorter */
     bool running;
-    bool overdue; /* its askers have been told so; only its thread is waited for */
+    bool overdue; /* its askers have their answer; only its thread is waited for */
     struct host host;
     char name[];
 };
@@ -52,7 +52,7 @@ static struct lookup **place_of(struct resolver *resolver, const char *name)
     return place;
 }
 
-static void leave(struct lookup *lookup)
+static void dequeue(struct lookup *lookup)
 {
     struct resolver *resolver = lookup->resolver;
     struct lookup **at = &resolver->oldest;
@@ -64,7 +64,7 @@ static void leave(struct lookup *lookup)
     *place_of(resolver, lookup->name) = lookup->sibling;
 }
 
-static void tell(struct lookup *lookup, const struct host *host)
+static void report_host(struct lookup *lookup, const struct host *host)
 {
     struct asker *asker = lookup->askers;
     lookup->askers = NULL;
@@ -103,12 +103,12 @@ static void on_looked(uv_work_t *work, int status)
     struct lookup *lookup = work->data;
     struct resolver *resolver = lookup->resolver;
     (void)status; /* is never cancelled */
-    leave(lookup);
+    dequeue(lookup);
     resolver->running--;
     if (lookup->host.state != HOST_UNANSWERED)
         hostcache_put(resolver->cache, lookup->name, &lookup->host,
                       (int64_t)uv_now(resolver->loop));
-    tell(lookup, &lookup->host);
+    report_host(lookup, &lookup->host);
     free(lookup);
     start_next(resolver);
     finish_if_empty(resolver);
@@ -144,7 +144,7 @@ static void set_timer(struct resolver *resolver)
         uv_timer_stop(&resolver->timer);
 }
 
-/* What a thread is busy with stays in line, with nobody to tell, until the thread comes back. */
+/* What a thread works on stays in the queue, already answered, until the thread returns. */
 static void on_timer(uv_timer_t *timer)
 {
     static const struct host late = {.state = HOST_UNANSWERED,
@@ -161,8 +161,8 @@ static void on_timer(uv_timer_t *timer)
         const bool ends = !lookup->running;
         lookup->overdue = true;
         if (ends)
-            leave(lookup);
-        tell(lookup, &late);
+            dequeue(lookup);
+        report_host(lookup, &late);
         if (ends)
             free(lookup);
     }

@@ -7,8 +7,8 @@
 
 /* Looks hosts' names up without keeping the loop waiting, and remembers them (hostcache.h).
  *
- * Worker threads of the loop ask, few at once and none but for names, so that name servers that are
- * away delay nobody who shows another proof. One lookup answers all who wait for its name. */
+ * Worker threads of the loop ask, few at once and none but for names, so that name servers that do
+ * not answer delay no other authentication. One lookup answers all who wait for its name. */
 
 enum {
     RESOLVER_THREADS = 2,     /* of the loop's four: the decoder has two, whose work is short */
@@ -40,8 +40,8 @@ unsigned resolver_waiting(const struct resolver *resolver);
 /* Forgets what it has learnt. */
 void resolver_forget(struct resolver *resolver);
 
-/* When nobody waits any more. closed is called from the loop, after the last thread has come back:
- * the C library's resolver cannot be interrupted. */
+/* When no request waits any more. closed is called from the loop, after the last thread has come
+ * back: the C library's resolver cannot be interrupted. */
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -1,20 +1,113 @@
 #include "broker/http/auth/tokenproof.h"
 
-#include <microhttpd.h>
-#include <stdio.h>
+#include "broker/bearers.h"
+#include "broker/http/shared.h"
+#include "core/reservation/reservation.h"
+#include "tokens/issuer.h"
 
-int tokenproof_allows(const struct tokenproof *proof, enum bearer_operation operation,
-                      const char *step, struct problem *problem)
+#include <stdio.h>
+#include <string.h>
+
+static int refuse_token(struct problem *problem, const char *code, const char *words)
 {
-    struct error err = {0};
-    if (bearer_allows(&proof->scope, operation, step, &err) == 0)
-        return 0;
-    return problem_set(problem, MHD_HTTP_FORBIDDEN, "outside-scope", NULL, "%s", err.text);
+    return problem_set(problem, 401, code, "Authorization", "%s", words);
 }
 
-const char *tokenproof_format(const struct tokenproof *proof, char *out, size_t size)
+/* ---- finding the reservation ---- */
+
+static void keep_found(void *arg, const struct reservation *reservation)
 {
-    snprintf(out, size, "%s%s of %s/%s", proof->session ? "session token" : "token ", proof->id,
-             proof->scope.cluster, proof->scope.job);
-    return out;
+    *(const struct reservation **)arg = reservation;
+}
+
+static const struct reservation *find_number(const struct core *core, uint64_t number)
+{
+    const struct reservation *found = NULL;
+    const struct core_filter filter = {.uid = -1, .after = number - 1, .limit = 1};
+    if (number > 0)
+        (void)core_list(core, &filter, keep_found, &found);
+    return found && found->number == number ? found : NULL;
+}
+
+/* A job that is submitted again under its id has another number, and the old token does not fit. */
+static const struct reservation *find_active(const struct core *core,
+                                             const struct bearer_scope *scope)
+{
+    const struct reservation *found = core_find(core, scope->cluster, scope->job);
+    return found && found->number == scope->number && found->state == JOB_ACTIVE ? found : NULL;
+}
+
+/* ---- judging ---- */
+
+static int judge_session(const struct http *http, struct secret shown, struct tokenproof *out,
+                         struct problem *problem)
+{
+    const struct reservation *found =
+        find_number(engine_core(http->engine), bearers_find(http->bearers, shown));
+    if (!found)
+        return refuse_token(problem, "token-unknown",
+                            "the token is neither the session token of a job with a reservation "
+                            "here nor a token of this broker");
+    *out = (struct tokenproof){.session = true};
+    out->scope = (struct bearer_scope){.number = found->number,
+                                       .operations = BEARER_EVERYTHING,
+                                       .expires = INT64_MAX,
+                                       .unknown = -1};
+    snprintf(out->scope.cluster, sizeof out->scope.cluster, "%s", found->cluster);
+    snprintf(out->scope.job, sizeof out->scope.job, "%s", found->job);
+    return 0;
+}
+
+/* Nothing that the token says is believed, nor answered with, before it is known to be genuine:
+ * whether it has expired comes second. */
+static int verify(const struct http *http, const struct bearer *bearer, struct problem *problem)
+{
+    const struct rootkeys *keys = keyring_keys(http->keyring);
+    const int64_t now = engine_now_ms(http->engine) / 1000;
+    struct error err = {0};
+    int rc = issuer_verify(keys, bearer, 0, &err);
+    if (rc == ERROR_NOMEM)
+        return problem_set(problem, 503, "out-of-memory", NULL, "%s", err.text);
+    if (rc < 0)
+        return refuse_token(problem, "token-invalid", err.text);
+    return now >= bearer->scope.expires && issuer_verify(keys, bearer, now, &err) < 0
+               ? refuse_token(problem, "token-expired", err.text)
+               : 0;
+}
+
+static int judge_ours(const struct http *http, struct secret shown, struct tokenproof *out,
+                      struct problem *problem)
+{
+    struct bearer bearer;
+    struct error err = {0};
+    if (bearer_decode(shown, &bearer, &err) < 0)
+        return refuse_token(problem, "token-invalid", err.text);
+    int rc = verify(http, &bearer, problem);
+    if (rc == 0) {
+        *out = (struct tokenproof){.scope = bearer.scope};
+        bearer_id(&bearer, out->id);
+    }
+    bearer_wipe(&bearer);
+    return rc;
+}
+
+int tokencheck_judge(const struct http *http, struct secret shown, struct tokenproof *out,
+                     struct problem *problem)
+{
+    if (!http->bearers)
+        return refuse_token(problem, "token-unknown", "this broker accepts no bearer tokens");
+    int rc = bearer_recognized(shown) ? judge_ours(http, shown, out, problem)
+                                      : judge_session(http, shown, out, problem);
+    if (rc < 0 || tokencheck_reservation(http, out))
+        return rc;
+    return problem_set(problem, 401, "reservation-over", "Authorization",
+                       "the reservation of job %s on cluster %s that the token is for is over, and "
+                       "all of its steps with it",
+                       out->scope.job, out->scope.cluster);
+}
+
+const struct reservation *tokencheck_reservation(const struct http *http,
+                                                 const struct tokenproof *proof)
+{
+    return find_active(engine_core(http->engine), &proof->scope);
 }

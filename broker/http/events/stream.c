@@ -13,7 +13,7 @@ enum {
     PIECE = 4096,      /* rendered ahead of the socket, at most this and one event */
     LOOKED_AT = 1024,  /* events passed over in one go, for those who may see few */
     UNREAD_MAX = 8192, /* events that may happen while it takes nothing; fewer than are kept unless
-                          the site says so: whoever comes back at once misses none */
+                          the site says so: a subscriber that reconnects at once misses none */
     PULSE_MS = 15000
 };
 
@@ -62,7 +62,7 @@ void stream_destroy(struct stream *stream)
     free(stream);
 }
 
-/* Who does not read takes a connection from those who do. */
+/* A subscriber that does not read blocks a connection for others. */
 static void drop_if_stuck(struct stream *stream)
 {
     if (!stream->begun || stream->dropped ||
@@ -155,7 +155,7 @@ static bool render_some(struct stream *stream)
     return true;
 }
 
-static ssize_t rest(struct stream *stream, char *buffer, size_t size)
+static ssize_t copy_rest(struct stream *stream, char *buffer, size_t size)
 {
     size_t length = stream->out.used - stream->sent;
     if (length > size)
@@ -174,7 +174,7 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
     stream->seen_seq = stream->call->http->durable_seq;
     room_stir(stream->call->peer->room);
     if (stream->sent < stream->out.used)
-        return rest(stream, buffer, size);
+        return copy_rest(stream, buffer, size);
     /* Not after a reload that took the right away, nor when the certificate has expired. */
     if (!identity_has_role(gate_refresh(stream->call)))
         return MHD_CONTENT_READER_END_OF_STREAM;
@@ -193,7 +193,7 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
         writer_text(&stream->out, ": keep-alive\n\n");
     }
     stream->pulse = false;
-    return stream->out.failed ? MHD_CONTENT_READER_END_WITH_ERROR : rest(stream, buffer, size);
+    return stream->out.failed ? MHD_CONTENT_READER_END_WITH_ERROR : copy_rest(stream, buffer, size);
 }
 
 struct MHD_Response *stream_response(struct stream *stream)

@@ -6,8 +6,9 @@
 
 /* One subscriber of events (F24): server-sent events pulled from what the core keeps. A subscriber
  * is a number, the last event it has had; however slowly it reads, nothing gathers for it. If what
- * it has yet to read is no longer kept, it is told which numbers it misses. Who takes nothing at
- * all while thousands happen is dropped, as is who takes nothing for the server's idle time. */
+ * it has yet to read is no longer kept, it gets the range of numbers that it missed. One that reads
+ * nothing while thousands happen is dropped, and so is one that reads nothing for the idle time of
+ * the server. */
 
 struct stream;
 
@@ -17,7 +18,7 @@ struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, b
 void stream_destroy(struct stream *stream);                  /* NULL is allowed */
 struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
 
-/* Lets all that wait go on: something is new, or (pulse) they are told that we are alive. */
+/* Lets all that wait go on: something is new, or (pulse) they get a keep-alive. */
 void stream_wake_all(struct http *http, bool pulse);
 
 #endif

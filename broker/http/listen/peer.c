@@ -11,7 +11,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* Strangers who are likely to be at their handshake: at most so many, and half of their places. */
+/* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
+ * places. */
 enum { FRESH_MAX = 256, FRESH_MS = 2000 };
 
 static int fd_of(struct MHD_Connection *connection)
@@ -38,7 +39,7 @@ const char *peer_fault(const struct peer *peer)
 /* A certificate is good for its time and as long as its authority is believed. */
 static struct proof proof_of_certificate(struct peer *peer)
 {
-    const struct http *http = peer->door->http;
+    const struct http *http = peer->listener->http;
     if (peer->judged != http->generation)
         certificate_judge(peer->certificate, http->tls ? tls_authorities(http->tls) : NULL);
     if (certificate_fault(peer->certificate, time(NULL)))
@@ -48,7 +49,7 @@ static struct proof proof_of_certificate(struct peer *peer)
 
 const struct identity *peer_identity(struct peer *peer)
 {
-    const struct http *http = peer->door->http;
+    const struct http *http = peer->listener->http;
     enum proof_kind before = peer->proof.kind;
     if (peer->certificate)
         peer->proof = proof_of_certificate(peer);
@@ -68,16 +69,16 @@ static struct proof proof_of_socket(int fd)
     return (struct proof){.kind = PROOF_SOCKET, .uid = ucred.uid};
 }
 
-/* Should the kernel not tell the uid, nobody's is what it counts for. */
+/* Without a uid from the kernel, it counts for (uid_t)-1. */
 uint64_t peer_user(void *arg, int fd)
 {
-    const struct door *door = arg;
-    if (!door->local)
-        return ROOMQUEUE_NOBODY;
+    const struct listener *listener = arg;
+    if (!listener->local)
+        return ROOMQUEUE_SHARED;
     const struct proof proof = proof_of_socket(fd);
-    const struct identity identity = rights_judge(door->http->rights, &proof);
+    const struct identity identity = rights_judge(listener->http->rights, &proof);
     return identity_has_role(&identity)
-               ? ROOMQUEUE_NOBODY
+               ? ROOMQUEUE_SHARED
                : (uint64_t)(proof.kind == PROOF_SOCKET ? proof.uid : UINT32_MAX) + 1;
 }
 
@@ -90,16 +91,16 @@ static struct holder holder_of(const struct peer *peer, enum holder_kind kind)
     return holder_of_address(kind, info->client_addr);
 }
 
-static void strangers_add(struct http *http, struct peer *peer)
+static void unauthenticated_add(struct http *http, struct peer *peer)
 {
-    peer->stranger = true;
-    LIST_INSERT_HEAD(&http->strangers, peer, link);
+    peer->unauthenticated = true;
+    LIST_INSERT_HEAD(&http->unauthenticated, peer, link);
 }
 
-static void strangers_remove(struct peer *peer)
+static void unauthenticated_remove(struct peer *peer)
 {
     LIST_REMOVE(peer, link);
-    peer->stranger = false;
+    peer->unauthenticated = false;
 }
 
 static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t length)
@@ -110,9 +111,8 @@ static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t l
         (void)send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Tells whoever is at the other end why the connection is closed, without waiting: an answer that
- * belongs to no request (RFC 9112, 9.5). Not in the middle of another answer; during a handshake
- * nothing can be told. */
+/* Sends the reason for closing, without waiting: a response that belongs to no request (RFC
+ * 9112, 9.5). Not in the middle of another response, nor during a handshake. */
 static void send_farewell(int fd, gnutls_session_t tls, const struct problem *problem)
 {
     struct writer body = {0}, answer = {0};
@@ -135,12 +135,12 @@ static void tell_and_shut(struct peer *peer, const struct problem *problem)
     shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
-static void dismiss(struct peer *peer, const struct problem *problem)
+static void close_with_problem(struct peer *peer, const struct problem *problem)
 {
-    struct http *http = peer->door->http;
+    struct http *http = peer->listener->http;
     assert(!peer->closing);
-    if (peer->stranger)
-        strangers_remove(peer);
+    if (peer->unauthenticated)
+        unauthenticated_remove(peer);
     places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
     peer->closing = true;
@@ -155,10 +155,10 @@ static bool make_room(struct http *http, const struct holder *newcomer)
     if (!place)
         return false;
     struct peer *peer = (struct peer *)((char *)place - offsetof(struct peer, place));
-    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
-                "this connection was idle, or its request not whole, and another one needed its "
-                "place; connect again when there is something to ask");
-    dismiss(peer, &problem);
+    problem_set(&problem, 503, "too-many-connections", NULL,
+                "this connection was idle, or its request incomplete, and another one needed its "
+                "place; connect again for the next request");
+    close_with_problem(peer, &problem);
     http->traffic.refused[REFUSED_DISPLACED]++;
     return true;
 }
@@ -167,23 +167,23 @@ void peer_too_slow(void *arg, struct slowhead *head)
 {
     struct http *http = arg;
     struct problem problem;
-    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-slow", NULL,
-                "the head of this request was not whole %d s after its first byte; send it again, "
-                "at once",
+    problem_set(&problem, 503, "too-slow", NULL,
+                "the head of this request was incomplete %d s after its first byte; send it again "
+                "without pauses",
                 SLOWHEAD_MS / 1000);
-    dismiss(head->owner, &problem);
+    close_with_problem(head->owner, &problem);
     http->traffic.refused[REFUSED_SLOW]++;
 }
 
 /* All nodes of a large job come at once, and a handshake is a millisecond of work. Were all let in,
  * each would wait for all others, give up before its turn, and come again; the oldest would be
- * closed for the next. So a few hundred are worked at, and the others wait outside. Who does
- * nothing for two seconds keeps nobody out. */
+ * closed for the next. So a few hundred are worked at, and the others wait outside. A peer that is
+ * idle for two seconds does not count. */
 bool peer_has_room(void *arg)
 {
-    const struct door *door = arg;
-    const struct http *http = door->http;
-    const struct peer *peer = door->local ? NULL : LIST_FIRST(&http->strangers);
+    const struct listener *listener = arg;
+    const struct http *http = listener->http;
+    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->unauthenticated);
     const unsigned eighth = http->places.max / 8;
     unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
     while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
@@ -196,38 +196,38 @@ bool peer_has_room(void *arg)
 /* With its share of the places, if need be with another's. */
 static bool take_share(struct peer *peer, const struct holder *holder)
 {
-    struct http *http = peer->door->http;
+    struct http *http = peer->listener->http;
     const uint64_t now_ms = uv_now(http->loop);
     return places_take_share(&http->places, &peer->place, holder, now_ms) ||
            (make_room(http, holder) &&
             places_take_share(&http->places, &peer->place, holder, now_ms));
 }
 
-static bool take_stranger(struct peer *peer)
+static bool admit_unauthenticated(struct peer *peer)
 {
-    const struct holder holder = holder_of(peer, HOLDER_STRANGER);
+    const struct holder holder = holder_of(peer, HOLDER_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
-    strangers_add(peer->door->http, peer);
+    unauthenticated_add(peer->listener->http, peer);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)ROOM_STRANGER_SECONDS);
+                              (unsigned)ROOM_UNAUTHENTICATED_SECONDS);
     return true;
 }
 
-/* False: the connection is to be closed unheard: all that its user, or users, may have are worked
- * for at this moment. */
+/* False: the connection is closed at once: all that its user, or users, may have are busy at this
+ * moment. */
 static bool take_place(struct peer *peer)
 {
-    struct places *places = &peer->door->http->places;
-    if (!peer->door->local)
-        return take_stranger(peer);
+    struct places *places = &peer->listener->http->places;
+    if (!peer->listener->local)
+        return admit_unauthenticated(peer);
     if (identity_has_role(peer_identity(peer))) {
         peer->surplus = !places_take(places);
         return true;
     }
-    /* Should the kernel not have told the uid, nobody's is what it counts for. */
-    const bool told = peer->proof.kind == PROOF_SOCKET;
-    const struct holder holder = holder_of_user(told ? peer->proof.uid : UINT32_MAX);
+    /* Without a uid from the kernel, it counts for (uid_t)-1. */
+    const bool known = peer->proof.kind == PROOF_SOCKET;
+    const struct holder holder = holder_of_user(known ? peer->proof.uid : UINT32_MAX);
     return take_share(peer, &holder);
 }
 
@@ -242,11 +242,11 @@ static struct holder holder_proved(const struct peer *peer, const struct identit
 
 void peer_settle(struct peer *peer, const struct identity *identity)
 {
-    struct http *http = peer->door->http;
-    if (!peer->stranger || identity->proof.kind == PROOF_NONE)
+    struct http *http = peer->listener->http;
+    if (!peer->unauthenticated || identity->proof.kind == PROOF_NONE)
         return;
     const bool works = !peer->place.waiting;
-    strangers_remove(peer);
+    unauthenticated_remove(peer);
     places_give_back(&http->places, &peer->place);
     if (!identity_has_role(identity)) {
         const struct holder holder = holder_proved(peer, identity);
@@ -267,12 +267,12 @@ void peer_settle(struct peer *peer, const struct identity *identity)
 
 void peer_head_whole(struct peer *peer)
 {
-    slowhead_whole(peer->door->http->slowheads, &peer->head);
+    slowhead_whole(peer->listener->http->slowheads, &peer->head);
 }
 
 void peer_reads(struct peer *peer)
 {
-    place_waits(&peer->place, uv_now(peer->door->http->loop));
+    place_waits(&peer->place, uv_now(peer->listener->http->loop));
 }
 
 void peer_decides(struct peer *peer)
@@ -280,11 +280,11 @@ void peer_decides(struct peer *peer)
     place_works(&peer->place);
 }
 
-/* Who does not take his answer keeps the broker waiting as well. */
+/* A client that does not read its answer counts as idle, too. */
 void peer_answers(struct peer *peer)
 {
     peer->answering = true;
-    place_waits(&peer->place, uv_now(peer->door->http->loop));
+    place_waits(&peer->place, uv_now(peer->listener->http->loop));
 }
 
 void peer_request_over(struct peer *peer)
@@ -292,20 +292,20 @@ void peer_request_over(struct peer *peer)
     peer->answering = false;
     if (peer->closing)
         return;
-    place_waits(&peer->place, uv_now(peer->door->http->loop));
-    slowhead_over(peer->door->http->slowheads, &peer->head);
+    place_waits(&peer->place, uv_now(peer->listener->http->loop));
+    slowhead_over(peer->listener->http->slowheads, &peer->head);
 }
 
 void peer_look(void *arg)
 {
-    const struct door *door = arg;
-    slowheads_look(door->http->slowheads);
+    const struct listener *listener = arg;
+    slowheads_look(listener->http->slowheads);
 }
 
 /* ---- its handshake ---- */
 
 /* The client's Finished: what it has shown before is signed with its key. */
-static void finished(gnutls_session_t session, struct peer *peer)
+static void handshake_finished(gnutls_session_t session, struct peer *peer)
 {
     if (peer->certificate)
         return;
@@ -313,35 +313,35 @@ static void finished(gnutls_session_t session, struct peer *peer)
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
     if (!peer->closing && peer->head.fd == 0) /* once */
-        slowhead_expect(peer->door->http->slowheads, &peer->head, fd_of(peer->connection));
+        slowhead_expect(peer->listener->http->slowheads, &peer->head, fd_of(peer->connection));
 }
 
-/* Whether a certificate is trusted is told in words when a request comes (certificate_fault); here
+/* Whether a certificate is trusted is answered when a request comes (certificate_fault); here
  * only what must not be calculated with ends the handshake, before the signature is looked at. */
 static int on_message(gnutls_session_t session, unsigned type, unsigned when, unsigned incoming,
                       const gnutls_datum_t *message)
 {
     struct peer *peer = gnutls_db_get_ptr(session); /* NULL: it has gone */
     if (peer)
-        room_stir(peer->room); /* MHD calls nobody meanwhile, and works all the same */
+        room_stir(peer->room); /* MHD works without a callback meanwhile */
     if (!incoming)
         return 0;
     if (peer && type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
-        finished(session, peer);
+        handshake_finished(session, peer);
     if (type != GNUTLS_HANDSHAKE_CERTIFICATE_PKT || when != GNUTLS_HOOK_PRE)
         return 0;
     bool tls13 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
     return certificate_message_unbearable(message, tls13) ? GNUTLS_E_CERTIFICATE_ERROR : 0;
 }
 
-static void dress(struct peer *peer)
+static void session_setup(struct peer *peer)
 {
-    struct tls *tls = peer->door->http->tls;
+    struct tls *tls = peer->listener->http->tls;
     gnutls_session_t session = session_of(peer->connection);
     if (!session)
         return;
     peer->tls = tls_hold(tls);
-    tls_dress(tls, session);
+    tls_session_setup(tls, session);
     /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
      * there is none. */
     gnutls_db_set_ptr(session, peer);
@@ -359,40 +359,41 @@ static void peer_destroy(struct peer *peer)
     free(peer);
 }
 
-static void leave(struct peer *peer)
+static void peer_leave(struct peer *peer)
 {
-    struct http *http = peer->door->http;
-    if (peer->stranger)
-        strangers_remove(peer);
+    struct http *http = peer->listener->http;
+    if (peer->unauthenticated)
+        unauthenticated_remove(peer);
     if (!peer->closing)
         places_give_back(&http->places, &peer->place);
     slowhead_forget(http->slowheads, &peer->head);
     if (peer->tls)
         gnutls_db_set_ptr(session_of(peer->connection), NULL);
-    http->traffic.open[peer->door - http->doors]--;
+    http->traffic.open[peer->listener - http->listeners]--;
     peer_destroy(peer);
 }
 
 static void refuse_newcomer(struct peer *peer)
 {
     struct problem problem;
-    problem_set(&problem, MHD_HTTP_SERVICE_UNAVAILABLE, "too-many-connections", NULL,
+    problem_set(&problem, 503, "too-many-connections", NULL,
                 "all connections that users without a role may have are in use; try again, and "
                 "keep a connection for several requests");
     tell_and_shut(peer, &problem);
 }
 
-static struct peer *arrive(struct door *door, struct room *room, struct MHD_Connection *connection)
+static struct peer *arrive(struct listener *listener, struct room *room,
+                           struct MHD_Connection *connection)
 {
-    struct http *http = door->http;
+    struct http *http = listener->http;
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL; /* its requests are answered with no_memory */
-    peer->door = door;
+    peer->listener = listener;
     peer->room = room;
     peer->connection = connection;
     peer->came_ms = uv_now(http->loop);
-    if (door->local)
+    if (listener->local)
         peer->proof = proof_of_socket(fd_of(connection));
     peer->head.owner = peer;
     if (!take_place(peer)) {
@@ -402,8 +403,8 @@ static struct peer *arrive(struct door *door, struct room *room, struct MHD_Conn
         return NULL;
     }
     http->traffic.refused[REFUSED_LIMIT] += peer->surplus;
-    http->traffic.open[door - http->doors]++;
-    dress(peer);
+    http->traffic.open[listener - http->listeners]++;
+    session_setup(peer);
     if (!peer->tls)
         slowhead_expect(http->slowheads, &peer->head, fd_of(connection));
     return peer;
@@ -412,14 +413,14 @@ static struct peer *arrive(struct door *door, struct room *room, struct MHD_Conn
 void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code)
 {
-    struct door *door = arg;
+    struct listener *listener = arg;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        door->http->traffic.accepted[door - door->http->doors]++;
-        *context = arrive(door, room, connection);
+        listener->http->traffic.accepted[listener - listener->http->listeners]++;
+        *context = arrive(listener, room, connection);
         return;
     }
     struct peer *gone = *context;
     *context = NULL;
     if (gone)
-        leave(gone);
+        peer_leave(gone);
 }

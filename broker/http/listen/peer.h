@@ -8,21 +8,21 @@
 
 /* One connection: who is at its other end, and the place that it holds (places.h).
  *
- * Over TCP it begins as a stranger, with little time. It gets a place of its own kind when its
+ * On TCP it begins unauthenticated, with little time. It gets a place of its own kind when its
  * certificate or a credential in one of its requests proves who it is. When a kind has all its
- * places, one that keeps the broker waiting is closed to make room for the next: it is told 503. */
+ * places, an idle one is closed with 503 to make room for the next. */
 
 struct peer {
-    struct door *door;
+    struct listener *listener;
     struct room *room; /* of its server */
     struct MHD_Connection *connection;
-    LIST_ENTRY(peer) link; /* while a stranger: the others */
+    LIST_ENTRY(peer) link; /* while unauthenticated: the others */
     struct place place;
     struct slowhead head; /* of its next request */
     uint64_t came_ms;     /* by the loop's clock */
-    bool stranger;
+    bool unauthenticated;
     bool answering; /* an answer is queued and not gone yet */
-    bool closing;   /* is told to go: its place is given back, and no request of it counts */
+    bool closing;   /* is being closed: its place is given back, and no request of it counts */
     bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
@@ -43,8 +43,8 @@ void peer_request_over(struct peer *peer);
 /* The head of its next request takes too long: closes it. For slowheads_create, arg is the http. */
 void peer_too_slow(void *arg, struct slowhead *head);
 
-/* Hooks of the server; arg is the struct door. */
-uint64_t peer_user(void *arg, int fd); /* who has turns of his own: users without a role */
+/* Hooks of the server; arg is the struct listener. */
+uint64_t peer_user(void *arg, int fd); /* users without a role have turns of their own */
 void peer_look(void *arg);             /* for heads that are begun */
 bool peer_has_room(void *arg);         /* false: too many are at their handshake */
 void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
@@ -57,7 +57,7 @@ const struct identity *peer_identity(struct peer *peer);
  * moment of the last peer_identity. */
 const char *peer_fault(const struct peer *peer);
 
-/* A stranger has proved to be somebody: gives it a place of that kind. */
+/* The peer has authenticated: gives it a place of that kind. */
 void peer_settle(struct peer *peer, const struct identity *identity);
 
 #endif

@@ -79,8 +79,8 @@ static enum places_class class_of(enum holder_kind kind)
         return CLASS_NODES;
     case HOLDER_BEARER:
         return CLASS_BEARERS;
-    case HOLDER_STRANGER:
-        return CLASS_STRANGERS;
+    case HOLDER_UNAUTHENTICATED:
+        return CLASS_UNAUTHENTICATED;
     case HOLDER_USER:
     case HOLDER_ADDRESS:
         break;
@@ -91,13 +91,13 @@ static enum places_class class_of(enum holder_kind kind)
 unsigned places_class_max(const struct places *places, enum places_class which)
 {
     static const unsigned eighths[CLASSES] = {
-        [CLASS_USERS] = 1, [CLASS_NODES] = 3, [CLASS_BEARERS] = 1, [CLASS_STRANGERS] = 2};
+        [CLASS_USERS] = 1, [CLASS_NODES] = 3, [CLASS_BEARERS] = 1, [CLASS_UNAUTHENTICATED] = 2};
     return (unsigned)((uint64_t)places->max * eighths[which] / 8);
 }
 
 static unsigned share_max(enum holder_kind kind)
 {
-    return kind == HOLDER_STRANGER ? PLACES_STRANGER_SHARE : PLACES_SHARE;
+    return kind == HOLDER_UNAUTHENTICATED ? PLACES_UNAUTHENTICATED_SHARE : PLACES_SHARE;
 }
 
 static bool is_full(const struct share *share)

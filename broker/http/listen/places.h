@@ -6,31 +6,37 @@
 #include <sys/queue.h>
 #include <sys/socket.h>
 
-/* Who may hold how many connections, so that nobody locks the resource managers out. Pure.
+/* Who may hold how many connections, so that no user can lock the resource managers out. Pure.
  *
  * Who has no role belongs to one of four classes, each with places of its own, which no other class
- * can take (places.c). Who comes over TCP is a stranger until a certificate or a credential proves
- * more. One user can have many uids (user namespaces) and one host many addresses: so a class has a
- * bound, and when it is reached, a newcomer takes the place of the connection that has kept the
- * broker waiting for longest, of the holder who has most. Managers and admins have all that is
- * left, an eighth at least. */
+ * can take (places.c). A peer on TCP is unauthenticated until it shows a certificate or a
+ * credential. One user can have many uids (user namespaces) and one host many addresses: so a class
+ * has a limit. When it is reached, a new connection takes the place of the one that has been idle
+ * for longest, of the holder with the most connections. Managers and admins have all that is left,
+ * an eighth at least. */
 
 enum {
-    PLACES_SHARE = 64,         /* connections of one user, of users of one address, of nodes of one
-                                  address, or of all bearers of one reservation */
-    PLACES_STRANGER_SHARE = 16 /* of strangers of one address */
+    PLACES_SHARE = 64, /* connections of one user, of users of one address, of nodes of one
+                          address, or of all bearers of one reservation */
+    PLACES_UNAUTHENTICATED_SHARE = 16 /* of unauthenticated peers of one address */
 };
 
 enum places_class {
-    CLASS_USERS,     /* of the host's socket, and whoever else has proved to be somebody */
-    CLASS_NODES,     /* who have proved to be nodes */
-    CLASS_BEARERS,   /* of tokens: one job's token is on all of its nodes */
-    CLASS_STRANGERS, /* who have proved nothing yet */
+    CLASS_USERS,           /* of the Unix socket, and other authenticated users */
+    CLASS_NODES,           /* authenticated nodes */
+    CLASS_BEARERS,         /* of tokens: one job's token is on all of its nodes */
+    CLASS_UNAUTHENTICATED, /* not authenticated yet */
     CLASSES
 };
 
 /* Whose share a connection counts for. */
-enum holder_kind { HOLDER_USER, HOLDER_ADDRESS, HOLDER_NODE, HOLDER_BEARER, HOLDER_STRANGER };
+enum holder_kind {
+    HOLDER_USER,
+    HOLDER_ADDRESS,
+    HOLDER_NODE,
+    HOLDER_BEARER,
+    HOLDER_UNAUTHENTICATED
+};
 
 struct holder {
     enum holder_kind kind;
@@ -38,9 +44,10 @@ struct holder {
 };
 
 struct holder holder_of_user(uint32_t uid);
-/* Whoever bears a token of the reservation with this number, wherever it comes from. */
+/* Clients with a token of the reservation with this number, from any address. */
 struct holder holder_of_bearer(uint64_t number);
-/* kind: ADDRESS, NODE or STRANGER. Of IPv6 the first 64 bits count: one host can have all others.
+/* kind: ADDRESS, NODE or UNAUTHENTICATED. Of IPv6 the first 64 bits count: one host can have all
+ * others.
  */
 struct holder holder_of_address(enum holder_kind kind, const struct sockaddr *address);
 
@@ -73,8 +80,8 @@ bool places_take_share(struct places *places, struct place *place, const struct 
                        uint64_t now_ms);
 
 /* The place that has to be given up so that this newcomer finds one: of its own, if it has its
- * share; else of whoever of its class has most, the newcomer counted. NULL: none keeps the broker
- * waiting. */
+ * share; else of the holder in its class that has most, the newcomer counted. NULL: none is idle.
+ */
 struct place *places_displaced(const struct places *places, const struct holder *newcomer);
 
 /* Takes a place for an admin or resource manager. False: it is one above the limit. It counts all

@@ -12,7 +12,7 @@
 enum {
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
-    RUNS_FOR_NOTHING = 4       /* of MHD, in which it called nobody, before it has to wait */
+    RUNS_FOR_NOTHING = 4       /* of MHD without a callback, before it has to wait */
 };
 
 struct room {
@@ -21,10 +21,10 @@ struct room {
     const struct room_owner *owner;
     uv_poll_t poll;
     unsigned connections, places;
-    unsigned expected; /* of the connections: MHD has them and has not told of their start */
+    unsigned expected; /* of the connections: MHD has not reported their start */
     int for_nothing;   /* runs, one after another */
-    bool stirred;      /* MHD called somebody in its last run */
-    bool resumed;      /* somebody, since it last began */
+    bool stirred;      /* MHD made a callback in its last run */
+    bool resumed;      /* a connection, since it last began */
     struct roomqueue_user *user;
     bool in_line;
     struct room *next; /* there */
@@ -102,7 +102,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 /* A connection with a chunk's header longer than its buffer is never read again, and makes MHD ask
- * for one more run until it times out. Nothing tells but that nobody is called. */
+ * for one more run until it times out. The only sign is that MHD makes no callback. */
 enum room_rest room_run(struct room *room)
 {
     MHD_UNSIGNED_LONG_LONG wait;

@@ -29,10 +29,10 @@ enum {
 };
 
 enum {
-    ROOM_IDLE_SECONDS = 120,   /* a connection that says nothing is closed */
-    ROOM_STRANGER_SECONDS = 12 /* the same of one that has proved nothing: also a handshake's end,
-                                  for within it nothing counts as said. More than a head has
-                                  (slowhead.h), so that who is too slow is told so */
+    ROOM_IDLE_SECONDS = 120, /* an idle connection is closed */
+    ROOM_UNAUTHENTICATED_SECONDS =
+        12 /* the same of an unauthenticated one, its handshake included. Longer than a head may
+              take (slowhead.h), so that a slow one gets its 503 */
 };
 
 struct room;
@@ -69,7 +69,7 @@ void room_let_in(struct room *room, int fd, const struct sockaddr *address, sock
 enum room_rest {
     ROOM_QUIET,   /* nothing more to do until its descriptor says so */
     ROOM_BUSY,    /* more to do */
-    ROOM_RESTLESS /* MHD says so again and again, and calls nobody */
+    ROOM_RESTLESS /* MHD says so again and again, without a callback */
 };
 enum room_rest room_run(struct room *room);
 
@@ -92,7 +92,7 @@ struct room_line {
     struct room *first, *last;
 };
 void room_line_add(struct room_line *line, struct room *room); /* nothing when it is in a line */
-struct room *room_line_take(struct room_line *line);           /* NULL: nobody is in it */
+struct room *room_line_take(struct room_line *line);           /* NULL: it is empty */
 bool room_in_line(const struct room *room);
 
 #endif

@@ -43,7 +43,7 @@ bool roomqueue_assign(struct roomqueue *queue, struct room *room, uint64_t user)
 {
     struct roomqueue_user *before = room_user(room), *after = NULL;
     assert(!room_in_line(room));
-    if (user != ROOMQUEUE_NOBODY && !(after = find_user(queue, user)) &&
+    if (user != ROOMQUEUE_SHARED && !(after = find_user(queue, user)) &&
         !(after = add_user(queue, user)))
         return false;
     if (after)
@@ -56,7 +56,7 @@ bool roomqueue_assign(struct roomqueue *queue, struct room *room, uint64_t user)
 uint64_t roomqueue_user_of(const struct room *room)
 {
     const struct roomqueue_user *user = room_user(room);
-    return user ? user->user : ROOMQUEUE_NOBODY;
+    return user ? user->user : ROOMQUEUE_SHARED;
 }
 
 static void append_user(struct roomqueue *queue, struct roomqueue_user *user)

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-/* The rooms of a server that have work, in the order of their turns. Those that are nobody's own
- * are first: of managers and admins, and all over TCP. Of the others each user has one room's turn
- * after the other, however many rooms his connections fill: whoever has many requests under way
- * waits for himself (B8). */
+/* The rooms of a server that have work, in the order of their turns. Shared ones are first: of
+ * managers and admins, and all over TCP. Of the others each user has one room's turn after the
+ * other, however many rooms his connections fill: a user with many requests delays only himself
+ * (B8). */
 
-enum { ROOMQUEUE_NOBODY = 0 };
+enum { ROOMQUEUE_SHARED = 0 };
 
 struct roomqueue_user;
 
@@ -26,7 +26,7 @@ struct roomqueue {
 /* After all rooms are destroyed. */
 void roomqueue_release(struct roomqueue *queue);
 
-/* The room is this user's from now on, or ROOMQUEUE_NOBODY's, as a new one is. It may not have
+/* The room is this user's from now on, or shared, as a new one is. It may not have
  * work. False: no memory, and it is as it was. */
 bool roomqueue_assign(struct roomqueue *queue, struct room *room, uint64_t user);
 uint64_t roomqueue_user_of(const struct room *room);
@@ -34,7 +34,7 @@ uint64_t roomqueue_user_of(const struct room *room);
 /* The room has work. Nothing when that is known. */
 void roomqueue_add(struct roomqueue *queue, struct room *room);
 
-/* The next one of nobody's own, or of a user's; NULL: there is none. */
+/* The next shared one, or one of a user's; NULL: there is none. */
 struct room *roomqueue_take_first(struct roomqueue *queue);
 struct room *roomqueue_take_users(struct roomqueue *queue);
 

@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 1500000,   /* no second room of a door begins when so much of a turn went to rooms */
-    BREATH = 9,          /* times as long as they ran for nothing restless rooms have to wait */
-    IDLE_LOOK_MS = 1000, /* how often rooms run for timeouts while there are connections */
-    CROWD = 1024,        /* connections whose memory is worth giving back */
+    TURN_NS =
+        1500000, /* no second room of a listener begins when so much of a turn went to rooms */
+    RESTLESS_PAUSE = 9,     /* times as long as they ran for nothing restless rooms have to wait */
+    IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
+    CROWD = 1024,           /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
     GONE_AT_ONCE = 1024,    /* of those who have left meanwhile, who cost little; */
     HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which computes for one or two */
@@ -36,15 +37,15 @@ struct server {
     uint64_t restless_ns;      /* that these ran since they last had their turn */
     int listener;              /* -1: closed */
     bool tls;
-    uv_poll_t arrivals;   /* of the listener; stopped while nobody is let in */
-    uv_check_t check;     /* after everybody was heard who was ready */
+    uv_poll_t arrivals;   /* of the listener; stopped while nothing is accepted */
+    uv_check_t check;     /* after all ready descriptors were handled */
     uv_prepare_t prepare; /* before it waits: a turn is over */
-    uv_timer_t timer, breath;
+    uv_timer_t timer, pause;
     uv_idle_t idle; /* active while there is a line: the loop does not wait */
     unsigned connections, limit;
     unsigned handles; /* of the loop, those of rooms included, until they are closed */
     unsigned peak;    /* of connections, since memory was last given back */
-    bool shut;        /* nobody is let in for a while */
+    bool shut;        /* nothing is accepted for a while */
     uint64_t own_spent_ns, *spent_ns; /* on rooms, in this turn of the loop */
     bool mute;                        /* that no room can be made was said */
     bool running;                     /* a room */
@@ -57,17 +58,17 @@ struct server {
 
 static void on_arrival(uv_poll_t *poll, int status, int events);
 static void on_timer(uv_timer_t *timer);
-static void run(struct server *server);
+static void run_rooms(struct server *server);
 static void on_room_closed(void *arg);
 
 /* ---- what the watchdog calls it ---- */
 
-static const char *enter(const struct server *server, const char *what)
+static const char *account_enter(const struct server *server, const char *what)
 {
     return server->hooks.turn ? turn_enter(server->hooks.turn, what) : NULL;
 }
 
-static void leave(const struct server *server, const char *before)
+static void account_leave(const struct server *server, const char *before)
 {
     if (server->hooks.turn)
         turn_leave(server->hooks.turn, before);
@@ -81,7 +82,7 @@ static void has_work(void *arg, struct room *room)
     roomqueue_add(&server->queue, room);
 }
 
-static void changed(void *arg, int by)
+static void count_connections(void *arg, int by)
 {
     struct server *server = arg;
     server->connections += (unsigned)by;
@@ -92,7 +93,7 @@ static void changed(void *arg, int by)
 static unsigned places_in_room(const struct server *server, uint64_t user)
 {
     return server->tls                ? ROOM_PLACES_TLS
-           : user == ROOMQUEUE_NOBODY ? ROOM_PLACES
+           : user == ROOMQUEUE_SHARED ? ROOM_PLACES
                                       : ROOM_PLACES_USER;
 }
 
@@ -133,7 +134,7 @@ static struct room *room_with_place(struct server *server, uint64_t user, struct
         const uint64_t whose = roomqueue_user_of(room);
         if (whose == user && !room_is_full(room))
             return room;
-        if (user != ROOMQUEUE_NOBODY && whose != ROOMQUEUE_NOBODY && is_unused(room))
+        if (user != ROOMQUEUE_SHARED && whose != ROOMQUEUE_SHARED && is_unused(room))
             left = room;
     }
     if (left && roomqueue_assign(&server->queue, left, user))
@@ -141,11 +142,11 @@ static struct room *room_with_place(struct server *server, uint64_t user, struct
     return add_room(server, user, err);
 }
 
-/* Where there is none for him alone, he shares one of nobody's. */
+/* A user without a room of his own gets a place in a shared one. */
 static struct room *room_for(struct server *server, uint64_t user, struct room *shared)
 {
     struct error err = {0};
-    struct room *own = user == ROOMQUEUE_NOBODY ? NULL : room_with_place(server, user, &err);
+    struct room *own = user == ROOMQUEUE_SHARED ? NULL : room_with_place(server, user, &err);
     return own ? own : shared;
 }
 
@@ -155,14 +156,14 @@ static void close_empty_rooms(struct server *server)
     for (unsigned i = server->room_count - 1; i > 0; i--) {
         if (!is_unused(server->rooms[i]))
             continue;
-        (void)roomqueue_assign(&server->queue, server->rooms[i], ROOMQUEUE_NOBODY);
+        (void)roomqueue_assign(&server->queue, server->rooms[i], ROOMQUEUE_SHARED);
         room_destroy(server->rooms[i], on_room_closed, server);
         server->rooms[i] = server->rooms[--server->room_count];
     }
 }
 
-/* Rooms that have nothing to do are looked at later: their connections may time out, or somebody
- * can be let in. */
+/* Rooms that have nothing to do are looked at later: their connections may time out, or others can
+ * be accepted. */
 static void look_again(struct server *server)
 {
     if (!uv_is_active((uv_handle_t *)&server->timer))
@@ -171,22 +172,22 @@ static void look_again(struct server *server)
 
 /* ---- letting in ---- */
 
-/* MHD would let everybody in, at once: here a crowd waits in the kernel's line, where it costs
- * nothing and nobody has to be sent away. */
+/* MHD would accept all connections at once. Here they wait in the kernel's listen queue, where they
+ * cost nothing and none has to be refused. */
 static bool has_room(const struct server *server)
 {
     return server->connections < server->limit &&
            (!server->hooks.has_room || server->hooks.has_room(server->hooks.room.arg));
 }
 
-static void shut(struct server *server)
+static void pause_accepting(struct server *server)
 {
     server->shut = true;
     uv_poll_stop(&server->arrivals);
     look_again(server);
 }
 
-static void open_again(struct server *server)
+static void resume_accepting(struct server *server)
 {
     if (!server->shut || server->listener < 0 || !has_room(server))
         return;
@@ -200,40 +201,40 @@ static bool is_exhausted(int cause)
     return cause == EMFILE || cause == ENFILE || cause == ENOBUFS || cause == ENOMEM;
 }
 
-/* Whoever waited in line for too long has gone away, and its first message is still there: a
- * handshake with nobody takes as long as any. And who connects and leaves, over and over, would
- * keep those behind him in line waiting (B8). */
+/* A client that waited too long has closed its connection, but its first message is still there: a
+ * handshake with it takes as long as any other. And clients that connect and leave, over and over,
+ * would delay those behind them in the queue (B8). */
 static bool has_gone(const struct server *server, int fd, uint64_t user)
 {
     struct pollfd end = {.fd = fd, .events = server->tls ? POLLRDHUP : 0};
-    return (server->tls || user != ROOMQUEUE_NOBODY) && poll(&end, 1, 0) > 0;
+    return (server->tls || user != ROOMQUEUE_SHARED) && poll(&end, 1, 0) > 0;
 }
 
 enum arrival { ARRIVAL_NONE, ARRIVAL_GONE, ARRIVAL_IN };
 
-/* NONE: nobody else is there, or is let in. */
+/* NONE: the queue is empty, or nothing is accepted now. */
 static enum arrival let_in(struct server *server)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     struct error err = {0};
-    struct room *room = has_room(server) ? room_with_place(server, ROOMQUEUE_NOBODY, &err) : NULL;
+    struct room *room = has_room(server) ? room_with_place(server, ROOMQUEUE_SHARED, &err) : NULL;
     if (err.code != 0 && !server->mute)
-        log_line(LOG_WARNING, "new clients have to wait: %s; trying again every second", err.text);
+        log_line(LOG_WARNING, "no new connections are accepted: %s; retry every second", err.text);
     if (room || err.code != 0)
         server->mute = !room;
     if (!room) {
-        shut(server);
+        pause_accepting(server);
         return ARRIVAL_NONE;
     }
     int fd = accept4(server->listener, (struct sockaddr *)&address, &length,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && is_exhausted(errno))
-        shut(server);
+        pause_accepting(server);
     if (fd < 0)
         return errno == ECONNABORTED || errno == EINTR ? ARRIVAL_GONE : ARRIVAL_NONE;
     const uint64_t user =
-        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_NOBODY;
+        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_SHARED;
     if (has_gone(server, fd, user)) {
         close(fd);
         return ARRIVAL_GONE;
@@ -245,50 +246,50 @@ static enum arrival let_in(struct server *server)
 /* ---- its turn ---- */
 
 /* glibc would keep what a crowd took until the broker ends. */
-static void give_back(struct server *server)
+static void trim_memory(struct server *server)
 {
     if (server->peak < CROWD || server->connections > server->peak / 4)
         return;
     server->peak = server->connections;
-    const char *before = enter(server, "giving back a crowd's memory");
+    const char *before = account_enter(server, "giving back a crowd's memory");
     (void)malloc_trim(0);
-    leave(server, before);
+    account_leave(server, before);
 }
 
-static void rest(struct server *server)
+static void become_idle(struct server *server)
 {
     uv_idle_stop(&server->idle);
     if (server->looked)
         close_empty_rooms(server);
     server->looked = false;
-    give_back(server);
+    trim_memory(server);
     if (server->connections == 0 && server->room_count == 1 && !server->shut)
         uv_timer_stop(&server->timer);
     else
         look_again(server);
 }
 
-static void on_breath(uv_timer_t *breath)
+static void on_pause_over(uv_timer_t *timer)
 {
-    struct server *server = breath->data;
+    struct server *server = timer->data;
     server->restless_ns = 0;
     for (struct room *room; (room = room_line_take(&server->restless));)
         roomqueue_add(&server->queue, room);
-    run(server);
+    run_rooms(server);
 }
 
 /* It says that it has more to do, and does nothing. All of those together have a tenth of the time;
  * until then they do not hear of who is ready, either. */
-static void calm(struct server *server, struct room *room, uint64_t took_ns)
+static void delay_room(struct server *server, struct room *room, uint64_t took_ns)
 {
     server->restless_ns += took_ns;
-    const uint64_t breath_ms = server->restless_ns * BREATH / 1000000 + 1;
+    const uint64_t pause_ms = server->restless_ns * RESTLESS_PAUSE / 1000000 + 1;
     room_line_add(&server->restless, room);
-    if (uv_is_active((uv_handle_t *)&server->breath) &&
-        uv_timer_get_due_in(&server->breath) >= breath_ms)
+    if (uv_is_active((uv_handle_t *)&server->pause) &&
+        uv_timer_get_due_in(&server->pause) >= pause_ms)
         return;
     uv_update_time(server->loop);
-    uv_timer_start(&server->breath, on_breath, breath_ms, 0);
+    uv_timer_start(&server->pause, on_pause_over, pause_ms, 0);
 }
 
 /* That there is one is enough: the loop looks at who is ready, and does not wait. */
@@ -297,8 +298,8 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
-/* One room has its turn whatever the other doors' took: a crowd there keeps nobody out here. And
- * one of a user's: managers who never pause keep no user out. */
+/* One room has its turn whatever the other listener's took: many connections there do not block
+ * this one. And one of a user's: busy managers block no user. */
 static struct room *next_room(struct server *server)
 {
     const bool has_time = !server->served || *server->spent_ns < TURN_NS;
@@ -312,9 +313,9 @@ static struct room *next_room(struct server *server)
     return room;
 }
 
-static void run(struct server *server)
+static void run_rooms(struct server *server)
 {
-    const char *before = enter(server, clients);
+    const char *before = account_enter(server, clients);
     uint64_t began = uv_hrtime();
     server->running = true;
     for (struct room *room; (room = next_room(server));) {
@@ -327,13 +328,13 @@ static void run(struct server *server)
         if (left == ROOM_BUSY)
             roomqueue_add(&server->queue, room);
         if (left == ROOM_RESTLESS)
-            calm(server, room, took_ns);
+            delay_room(server, room, took_ns);
     }
     server->running = false;
-    leave(server, before);
-    open_again(server);
+    account_leave(server, before);
+    resume_accepting(server);
     if (roomqueue_is_empty(&server->queue))
-        rest(server);
+        become_idle(server);
     else
         uv_idle_start(&server->idle, on_idle);
 }
@@ -344,8 +345,8 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
     const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
     (void)status;
     (void)events;
-    server_turn(server); /* whoever left before has made room */
-    const char *before = enter(server, clients);
+    server_turn(server); /* closed connections free their places */
+    const char *before = account_enter(server, clients);
     enum arrival arrival = ARRIVAL_GONE;
     for (unsigned in = 0, gone = 0;
          arrival != ARRIVAL_NONE && in < at_once && gone < GONE_AT_ONCE;) {
@@ -353,7 +354,7 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
         in += arrival == ARRIVAL_IN;
         gone += arrival == ARRIVAL_GONE;
     }
-    leave(server, before);
+    account_leave(server, before);
 }
 
 static void on_check(uv_check_t *check)
@@ -375,7 +376,7 @@ static void on_timer(uv_timer_t *timer)
     for (unsigned i = 0; i < server->room_count; i++)
         if (room_connections(server->rooms[i]) > 0)
             roomqueue_add(&server->queue, server->rooms[i]);
-    run(server);
+    run_rooms(server);
 }
 
 /* ---- life ---- */
@@ -392,11 +393,12 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     server->loop = loop;
     server->hooks = *hooks;
     server->spent_ns = hooks->spent_ns ? hooks->spent_ns : &server->own_spent_ns;
-    server->owner = (struct room_owner){.arg = server, .has_work = has_work, .changed = changed};
+    server->owner =
+        (struct room_owner){.arg = server, .has_work = has_work, .changed = count_connections};
     server->limit = connections;
     server->tls = tls;
     server->listener = fd;
-    if (!add_room(server, ROOMQUEUE_NOBODY, err)) {
+    if (!add_room(server, ROOMQUEUE_SHARED, err)) {
         close(fd);
         free(server->rooms);
         free(server);
@@ -412,10 +414,10 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     uv_check_init(loop, &server->check);
     uv_prepare_init(loop, &server->prepare);
     uv_timer_init(loop, &server->timer);
-    uv_timer_init(loop, &server->breath);
+    uv_timer_init(loop, &server->pause);
     uv_idle_init(loop, &server->idle);
     server->handles += HANDLES;
-    server->check.data = server->prepare.data = server->timer.data = server->breath.data =
+    server->check.data = server->prepare.data = server->timer.data = server->pause.data =
         server->idle.data = server->arrivals.data = server;
     uv_prepare_start(&server->prepare, on_prepare);
     uv_check_start(&server->check, on_check);
@@ -426,7 +428,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
 void server_turn(struct server *server)
 {
     if (!roomqueue_is_empty(&server->queue) && !server->running)
-        run(server);
+        run_rooms(server);
 }
 
 unsigned server_waiting(const struct server *server)
@@ -480,7 +482,7 @@ void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
     uv_close((uv_handle_t *)&server->check, on_handle_closed);
     uv_close((uv_handle_t *)&server->prepare, on_handle_closed);
     uv_close((uv_handle_t *)&server->timer, on_handle_closed);
-    uv_close((uv_handle_t *)&server->breath, on_handle_closed);
+    uv_close((uv_handle_t *)&server->pause, on_handle_closed);
     uv_close((uv_handle_t *)&server->idle, on_handle_closed);
     for (unsigned i = 0; i < server->room_count; i++)
         room_destroy(server->rooms[i], on_room_closed, server);

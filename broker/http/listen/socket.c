@@ -23,12 +23,12 @@ static int stream_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Makes way for a new socket at the address, unless somebody is there. */
+/* Removes an old socket file, unless a process listens on it. */
 static int clear_path(const struct sockaddr_un *address, struct error *err)
 {
     struct stat found;
     if (lstat(address->sun_path, &found) < 0)
-        return 0; /* bind tells whatever else is wrong with the path */
+        return 0; /* bind reports other faults of the path */
     if (!S_ISSOCK(found.st_mode))
         return error_set(err, ERROR_IO,
                          "%s exists and is no socket; remove it or choose another "

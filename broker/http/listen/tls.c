@@ -62,8 +62,8 @@ static int own_use(struct tls *tls, const char *cert_path, struct secret cert, c
                          key_path, cert_path);
     if (rc == GNUTLS_E_DECRYPTION_FAILED)
         return error_set(err, ERROR_INVALID,
-                         "tls_key: %s is protected by a passphrase, which nobody can enter; take "
-                         "it off with openssl pkey",
+                         "tls_key: %s is protected by a passphrase, which a service cannot enter; "
+                         "remove it with openssl pkey",
                          key_path);
     return error_set(err, ERROR_INVALID,
                      "tls_cert, tls_key: %s and %s are no certificate and key in PEM: %s",
@@ -138,14 +138,14 @@ void tls_drop(struct tls *tls)
     free(tls);
 }
 
-void tls_dress(const struct tls *tls, gnutls_session_t session)
+void tls_session_setup(const struct tls *tls, gnutls_session_t session)
 {
     static const unsigned char http[] = "http/1.1";
     const gnutls_datum_t protocol = {.data = (unsigned char *)(uintptr_t)http,
                                      .size = sizeof http - 1};
     gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials);
     gnutls_handshake_set_max_packet_length(session, HANDSHAKE_MESSAGE_MAX);
-    /* Who speaks something else over it only is told so in the handshake (RFC 7301, 3.2). */
+    /* A client that speaks another protocol only is refused in the handshake (RFC 7301, 3.2). */
     gnutls_alpn_set_protocols(session, &protocol, 1, GNUTLS_ALPN_MANDATORY);
     gnutls_certificate_server_set_request(session, tls->authorities ? GNUTLS_CERT_REQUEST
                                                                     : GNUTLS_CERT_IGNORE);

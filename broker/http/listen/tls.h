@@ -30,9 +30,9 @@ struct tls *tls_load(const char *cert, const char *key, const char *client_ca, s
 struct tls *tls_hold(struct tls *tls);
 void tls_drop(struct tls *tls); /* NULL is allowed; the last one frees it */
 
-/* Makes a session of a server that has not begun its handshake use all of this. The session's
+/* Makes a session before its handshake use all of this. The session's
  * holder holds tls for as long. */
-void tls_dress(const struct tls *tls, gnutls_session_t session);
+void tls_session_setup(const struct tls *tls, gnutls_session_t session);
 
 /* The authorities; NULL: certificates of clients prove nothing. */
 gnutls_x509_trust_list_t tls_authorities(const struct tls *tls);

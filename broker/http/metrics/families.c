@@ -175,15 +175,16 @@ static void write_clock_skew(struct exposition *to, const struct readings *readi
 
 static void write_open(struct exposition *to, const struct readings *readings)
 {
-    for (int door = 0; door < DOORS; door++)
-        exposition_count(to, readings->http->traffic.open[door], LABELS("door", door_word(door)));
+    for (int listener = 0; listener < LISTENERS; listener++)
+        exposition_count(to, readings->http->traffic.open[listener],
+                         LABELS("door", listener_word(listener)));
 }
 
 static void write_accepted(struct exposition *to, const struct readings *readings)
 {
-    for (int door = 0; door < DOORS; door++)
-        exposition_count(to, readings->http->traffic.accepted[door],
-                         LABELS("door", door_word(door)));
+    for (int listener = 0; listener < LISTENERS; listener++)
+        exposition_count(to, readings->http->traffic.accepted[listener],
+                         LABELS("door", listener_word(listener)));
 }
 
 static void write_refused(struct exposition *to, const struct readings *readings)

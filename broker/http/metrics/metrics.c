@@ -11,7 +11,7 @@
 static void read_more(struct readings *readings)
 {
     const struct http *http = readings->http;
-    const struct server *tcp = http->doors[DOOR_TCP].server;
+    const struct server *tcp = http->listeners[LISTENER_TCP].server;
     readings->fm_configured = core_config_of(readings->core)->fm_present;
     readings->events_kept = readings->status.last_seq + 1 - readings->status.first_seq;
     readings->tcp_waiting = tcp ? server_waiting(tcp) : 0;
@@ -82,7 +82,7 @@ int metrics_handle(struct call *call)
 {
     struct metrics_text *text = newest_text(call->http, wants_fresh(call));
     if (!text)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory to write the metrics; try again");
     text->uses++;
     call->metrics_text = text;

@@ -8,8 +8,8 @@
 /* GET /metrics (docs/metrics.md). What is written is bounded by clusters, routes and configured
  * URLs, however many jobs there are.
  *
- * Writing it takes the loop longer than most requests do, so whoever asks within METRICS_EVERY_MS
- * gets the same text (B8). */
+ * Writing it takes the loop longer than most requests do, so all requests within METRICS_EVERY_MS
+ * get the same text (B8). */
 
 enum { METRICS_EVERY_MS = 1000 };
 

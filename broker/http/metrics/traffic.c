@@ -2,9 +2,9 @@
 
 #include <assert.h>
 
-const char *door_word(int door)
+const char *listener_word(int listener)
 {
-    return door == DOOR_UNIX ? "unix" : "tcp";
+    return listener == LISTENER_UNIX ? "unix" : "tcp";
 }
 
 const char *traffic_refusal_word(enum traffic_refusal refusal)

@@ -6,17 +6,17 @@
 
 #include <stdint.h>
 
-/* What came and went through the doors, for /metrics: connections, refusals, requests and how long
- * their answers took. */
+/* What came and went through the listeners, for /metrics: connections, refusals, requests and how
+ * long their answers took. */
 
-enum { DOOR_UNIX, DOOR_TCP, DOORS };
-const char *door_word(int door); /* "unix", "tcp" */
+enum { LISTENER_UNIX, LISTENER_TCP, LISTENERS };
+const char *listener_word(int listener); /* "unix", "tcp" */
 
 enum traffic_refusal {
-    REFUSED_LIMIT, /* an admin or resource manager, every place is taken: told 503 */
-    REFUSED_SHARE, /* nobody with a role, and all that those may have are worked for: told 503 */
-    REFUSED_DISPLACED, /* closed because a newcomer needed the place: told 503 */
-    REFUSED_SLOW,      /* closed because a request's head did not end: told 503 */
+    REFUSED_LIMIT,     /* an admin or resource manager, every place is taken: 503 */
+    REFUSED_SHARE,     /* a user without a role, and all places that those may have are busy: 503 */
+    REFUSED_DISPLACED, /* closed because a new connection needed the place: 503 */
+    REFUSED_SLOW,      /* closed because a request's head did not end: 503 */
     TRAFFIC_REFUSALS
 };
 const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share", … */
@@ -25,8 +25,8 @@ enum { STATUS_FIRST = 100, STATUS_END = 600 };
 
 /* All zero is a valid one. A row for each of routes, and the last for what has none. */
 struct traffic {
-    uint64_t accepted[DOORS];
-    unsigned open[DOORS];
+    uint64_t accepted[LISTENERS];
+    unsigned open[LISTENERS];
     unsigned subscribers; /* event streams */
     uint64_t refused[TRAFFIC_REFUSALS];
     uint64_t answered[ROUTES + 1][STATUS_END - STATUS_FIRST];

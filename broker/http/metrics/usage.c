@@ -28,10 +28,10 @@ static void read_memory(struct usage *out)
 /* The folder's size is the number since Linux 6.2; before, they are to be counted. */
 static uint64_t count_descriptors(void)
 {
-    struct stat told;
+    struct stat folder_stat;
     uint64_t count = 0;
-    if (stat("/proc/self/fd", &told) == 0 && told.st_size > 0)
-        return (uint64_t)told.st_size;
+    if (stat("/proc/self/fd", &folder_stat) == 0 && folder_stat.st_size > 0)
+        return (uint64_t)folder_stat.st_size;
     DIR *folder = opendir("/proc/self/fd");
     if (folder == NULL)
         return 0;

@@ -17,7 +17,7 @@ enum {
     SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
     BODY_FIRST = 1024,        /* first size of a body's buffer */
     BODIES_MAX = 64 << 20,    /* of all bodies longer than SPARE_BYTES together */
-    UNREAD_MAX = 1 << 20,     /* of a body nobody wants: read over to keep the connection */
+    UNREAD_MAX = 1 << 20,     /* of a body that is not used: read to keep the connection */
     UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
 };
 
@@ -94,16 +94,16 @@ static int body_grow(struct call *call, size_t size)
     struct http *http = call->http;
     size_t others = http->body_bytes - body_weight(call->body_size);
     if (body_weight(size) > BODIES_MAX - others)
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", NULL,
+        return problem_set(&call->problem, 503, "busy", NULL,
                            "too many long bodies are being received; try again");
     if (!buffer_grow(&call->body, &call->body_size, size))
-        return problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "out-of-memory", NULL,
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory for a body of this length; try again");
     http->body_bytes = others + body_weight(call->body_size);
     return 0;
 }
 
-/* A large body goes as soon as nobody reads it any more. */
+/* A large body is freed as soon as it is not needed any more. */
 static void body_drop(struct call *call)
 {
     if (!body_weight(call->body_size))
@@ -127,8 +127,8 @@ const json_t *call_json(struct call *call)
 
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
-    struct door *door = arg;
-    struct http *http = door->http;
+    struct listener *listener = arg;
+    struct http *http = listener->http;
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct call *call = peer ? call_take(http) : NULL;
@@ -156,8 +156,8 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code)
 {
-    struct door *door = arg;
-    struct http *http = door->http;
+    struct listener *listener = arg;
+    struct http *http = listener->http;
     struct call *call = *context;
     (void)connection;
     (void)code;
@@ -191,7 +191,7 @@ static struct MHD_Response *response_create(struct call *call)
     return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
 }
 
-/* By what whoever is refused may prove who it is (RFC 9110, 11.6.1). */
+/* How a refused client can authenticate (RFC 9110, 11.6.1). */
 static const char *challenge(const struct call *call)
 {
     if (call->route && call->route->need == NEED_BEARER)
@@ -242,7 +242,7 @@ static enum MHD_Result send_answer(struct call *call)
 }
 
 /* What is rendered goes out: when the handler returns, or now if it has returned long ago. */
-static void speak(struct call *call)
+static void send_rendered(struct call *call)
 {
     assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
     call->phase = CALL_SPOKEN;
@@ -256,7 +256,7 @@ int call_reply(struct call *call, int status, const char *type)
 {
     call->status = status;
     call->type = type;
-    speak(call);
+    send_rendered(call);
     return 0;
 }
 
@@ -293,42 +293,37 @@ static void problem_render(struct call *call)
 void call_refuse(struct call *call)
 {
     problem_render(call);
-    speak(call);
-}
-
-/* Puts a refusal of the core's into out, as render does. */
-static void render_refusal(struct call *call, const struct answer *answer)
-{
-    problem_set(&call->problem, answer_status(answer->kind), answer_word(answer->kind),
-                answer->field, "%s", answer->detail ? answer->detail : answer_word(answer->kind));
-    problem_render(call);
+    send_rendered(call);
 }
 
 void call_render(struct call *call, const struct answer *answer)
 {
     call->status = answer_status(answer->kind);
     call->type = CALL_JSON;
-    if (call->status >= 400)
-        render_refusal(call, answer);
-    else
+    if (call->status < 400) {
         call->route->render(call, answer);
+        return;
+    }
+    problem_set(&call->problem, call->status, answer_word(answer->kind), answer->field, "%s",
+                answer->detail ? answer->detail : answer_word(answer->kind));
+    problem_render(call);
 }
 
-static void not_saved(struct call *call, int code, const char *words)
+static void render_unsaved(struct call *call, int code, const char *words)
 {
     if (!words)
         words = error_word(code);
     if (code == ERROR_REFUSED)
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "stopping", NULL, "%s", words);
+        problem_set(&call->problem, 503, "stopping", NULL, "%s", words);
     else if (code == ERROR_NOT_LEADER)
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "not-leader", NULL,
-                    "another broker has taken over: %s; try again", words);
+        problem_set(&call->problem, 503, "not-leader", NULL,
+                    "another broker has become leader: %s; try again", words);
     else if (call->route->changes)
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+        problem_set(&call->problem, 503, "storage", NULL,
                     "it could not be saved: %s; it may be saved later, so repeat the request",
                     words);
     else
-        problem_set(&call->problem, MHD_HTTP_SERVICE_UNAVAILABLE, "storage", NULL,
+        problem_set(&call->problem, 503, "storage", NULL,
                     "what is to be shown is not saved yet: %s; try again", words);
     call->problem.retry_after = GATE_RETRY_STORAGE;
     problem_render(call);
@@ -337,10 +332,10 @@ static void not_saved(struct call *call, int code, const char *words)
 void call_speak(struct call *call, int code, const char *words)
 {
     if (code != 0)
-        not_saved(call, code, words);
+        render_unsaved(call, code, words);
     else if (call->durable_seq > call->http->durable_seq)
         call->http->durable_seq = call->durable_seq;
-    speak(call);
+    send_rendered(call);
 }
 
 /* ---- reading ---- */
@@ -355,7 +350,7 @@ static uint64_t announced(struct call *call)
 static int too_large(struct call *call)
 {
     size_t max = call->route ? call->route->body_max : 0;
-    return problem_set(&call->problem, MHD_HTTP_CONTENT_TOO_LARGE, "too-large", NULL,
+    return problem_set(&call->problem, 413, "too-large", NULL,
                        "the body is longer than the %zu bytes that this call takes", max);
 }
 
@@ -364,7 +359,7 @@ static size_t body_limit(const struct call *call)
     return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
 }
 
-static void owe(struct call *call)
+static void count_owed(struct call *call)
 {
     call->http->owed += !call->owed;
     call->owed = true;
@@ -384,7 +379,7 @@ static bool need_no_body(struct call *call)
 }
 
 /* The headers are here. As need_no_body. */
-static bool begin(struct call *call, const struct head *head)
+static bool judge_head(struct call *call, const struct head *head)
 {
     call->begun = true;
     peer_head_whole(call->peer);
@@ -400,7 +395,7 @@ static bool begin(struct call *call, const struct head *head)
     if (judged == GATE_LATER) {
         call->phase = CALL_PROVING;
         peer_decides(call->peer);
-        owe(call);
+        count_owed(call);
         MHD_suspend_connection(call->connection);
         return false;
     }
@@ -408,8 +403,8 @@ static bool begin(struct call *call, const struct head *head)
     return need_no_body(call);
 }
 
-/* The credential is decoded: as begin, for MHD comes to the request again. */
-static bool go_on(struct call *call)
+/* The credential is decoded: as judge_head, for MHD comes to the request again. */
+static bool continue_proved(struct call *call)
 {
     call->phase = CALL_READING;
     peer_reads(call->peer);
@@ -447,7 +442,7 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
     return MHD_YES;
 }
 
-static void handle(struct call *call)
+static void call_handler(struct call *call)
 {
     const char *before = turn_enter(engine_turn(call->http->engine), call->route->pattern);
     const int rc = call->route->handle(call);
@@ -462,12 +457,12 @@ static enum MHD_Result decide(struct call *call)
 {
     call->phase = CALL_DECIDING;
     peer_decides(call->peer);
-    owe(call);
+    count_owed(call);
     call->deciding = true;
     if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
         call_refuse(call);
     else
-        handle(call);
+        call_handler(call);
     call->deciding = false;
     if (call->phase == CALL_SPOKEN)
         return send_answer(call);
@@ -480,19 +475,20 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                             const char *method, const char *version, const char *data, size_t *size,
                             void **context)
 {
-    struct door *door = arg;
+    struct listener *listener = arg;
     struct call *call = *context;
     if (!call)
-        return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE, door->http->no_memory);
+        return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                  listener->http->no_memory);
     if (call->peer->closing)
         return MHD_NO;
     if (!call->begun) {
         const struct head head = {
             .method = method, .target = url, .version = version, .uri = call->uri};
-        return begin(call, &head) ? decide(call) : MHD_YES;
+        return judge_head(call, &head) ? decide(call) : MHD_YES;
     }
     if (call->phase == CALL_PROVED)
-        return go_on(call) ? decide(call) : MHD_YES;
+        return continue_proved(call) ? decide(call) : MHD_YES;
     if (*size) {
         size_t length = *size;
         *size = 0;

@@ -46,7 +46,7 @@ struct call {
     const struct route *route; /* NULL: there is no such path or method */
     struct target target;
     enum call_phase phase;
-    struct identity identity; /* who asks; of nobody where the route needs none */
+    struct identity identity; /* who asks; PROOF_NONE where the route needs none */
     struct tokenproof *token; /* what a token that it shows proves; or NULL */
     struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
     bool head;                /* answered without a body */
@@ -105,7 +105,7 @@ extern const char CALL_JSON[]; /* "application/json" */
 /* ---- for gate.c: the credential is decoded, and identity or refused and problem are set ---- */
 void call_proved(struct call *call);
 
-/* ---- for http.c: hooks of the server, arg is the struct door ---- */
+/* ---- for http.c: hooks of the server, arg is the struct listener ---- */
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection);
 enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
                             const char *method, const char *version, const char *data, size_t *size,

@@ -32,7 +32,7 @@ struct reading {
 
 static int bad_lines(struct problem *problem)
 {
-    return problem_set(problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
+    return problem_set(problem, 400, "bad-request", NULL,
                        "the request's head is not made of lines that end with CR LF, one space "
                        "between the words of the first, without folded lines and NUL");
 }
@@ -94,8 +94,8 @@ static int check_single(struct reading *reading, const char *name, const char *v
         if (strcasecmp(name, single[i]) != 0)
             continue;
         if (reading->there[i])
-            return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", single[i],
-                               "%s is there twice", single[i]);
+            return problem_set(reading->problem, 400, "bad-request", single[i], "%s is there twice",
+                               single[i]);
         reading->there[i] = true;
         if (i == ENCODING)
             reading->chunked = !strcasecmp(value, "chunked");
@@ -111,10 +111,10 @@ static int check_field(struct reading *reading, const char *name, size_t name_le
         return bad_lines(reading->problem);
     reading->at = value + value_length + LINE_END;
     if (!is_token(name, name_length))
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
+        return problem_set(reading->problem, 400, "bad-request", NULL,
                            "a header's name holds a space or another character that no name has");
     if (has_control(value))
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", name,
+        return problem_set(reading->problem, 400, "bad-request", name,
                            "the header %.64s holds a control character", name);
     return check_single(reading, name, value);
 }
@@ -137,10 +137,10 @@ static int check_first_line(struct reading *reading)
         return bad_lines(reading->problem);
     reading->at = head->version + strlen(head->version) + LINE_END;
     if (!is_token(head->method, method))
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
+        return problem_set(reading->problem, 400, "bad-request", NULL,
                            "the method holds a character that no method has");
     if (!*head->uri || has_control(head->uri) || strpbrk(head->uri, " \t"))
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", NULL,
+        return problem_set(reading->problem, 400, "bad-request", NULL,
                            "the request's address is empty or holds a space or a control "
                            "character; percent-encode these");
     return 0;
@@ -151,15 +151,15 @@ static int check_framing(const struct reading *reading)
 {
     bool old = !strcmp(reading->head->version, MHD_HTTP_VERSION_1_0);
     if (!reading->there[HOST] && !old)
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", single[HOST],
+        return problem_set(reading->problem, 400, "bad-request", single[HOST],
                            "Host is missing; HTTP/1.1 asks for one");
     if (!reading->there[ENCODING])
         return 0;
     if (reading->there[LENGTH])
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", single[LENGTH],
+        return problem_set(reading->problem, 400, "bad-request", single[LENGTH],
                            "Content-Length and Transfer-Encoding exclude each other");
     if (!reading->chunked || old)
-        return problem_set(reading->problem, MHD_HTTP_BAD_REQUEST, "bad-request", single[ENCODING],
+        return problem_set(reading->problem, 400, "bad-request", single[ENCODING],
                            "no Transfer-Encoding is known but chunked, and that since HTTP/1.1");
     return 0;
 }

@@ -8,7 +8,7 @@
 
 /* Whether a request's head (RFC 9112, 2–6) can be read in one way only. libmicrohttpd is generous:
  * it takes the first of two lengths, and before 1.0 it ends lines at a bare LF and fields at a NUL,
- * and glues a folded line to the field's NAME. Somebody else between the client and us could read
+ * and glues a folded line to the field's NAME. A proxy between the client and us could read
  * each of these differently, and see another request end where ours does. */
 
 /* The head as libmicrohttpd hands it to its callbacks. Before 1.0, which tells nothing of its lines

@@ -9,13 +9,12 @@ int job_path_read(struct call *call, struct job_path *path)
     path->cluster = target->segments[2];
     path->job = target->segment_count > 4 ? target->segments[4] : NULL;
     if (!cluster_name_valid(path->cluster))
-        return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
-                           "cluster",
-                           "no cluster can be called '%.64s'; names are 1 to %d of a-z, "
+        return problem_set(&call->problem, 404, answer_word(ANSWER_NO_CLUSTER), "cluster",
+                           "no cluster can have the name '%.64s'; names are 1 to %d of a-z, "
                            "0-9 and _",
                            path->cluster, CLUSTER_NAME_MAX);
     if (path->job && !job_id_valid(path->job))
-        return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "job",
+        return problem_set(&call->problem, 422, "invalid", "job",
                            "'%.64s' cannot be a job id; ids are 1 to %d of A-Z, a-z, 0-9 and "
                            "._:@+-",
                            path->job, JOB_ID_MAX);
@@ -26,15 +25,15 @@ int node_name_read(struct call *call, const char *node)
 {
     if (node_name_valid(node))
         return 0;
-    return problem_set(&call->problem, MHD_HTTP_UNPROCESSABLE_CONTENT, "invalid", "node",
+    return problem_set(&call->problem, 422, "invalid", "node",
                        "'%.64s' is no node's name; names are 1 to %d of A-Z, a-z, 0-9 and ._-",
                        node, NODELIST_NAME_MAX);
 }
 
 int job_path_no_cluster(struct call *call, const char *cluster)
 {
-    return problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NO_CLUSTER),
-                       "cluster", "no cluster \"%.40s\" is configured", cluster);
+    return problem_set(&call->problem, 404, answer_word(ANSWER_NO_CLUSTER), "cluster",
+                       "no cluster \"%.40s\" is configured", cluster);
 }
 
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,
@@ -59,12 +58,12 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
     }
     /* The same whether there is one: which jobs others have is not shown. */
     if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
-        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+        problem_set(&call->problem, 404, answer_word(ANSWER_NOT_FOUND), NULL,
                     "no job %s of cluster %s runs on node %s, which is who you are; a node "
                     "sees its own jobs only",
                     path.job, path.cluster, call->identity.node);
     else
-        problem_set(&call->problem, MHD_HTTP_NOT_FOUND, answer_word(ANSWER_NOT_FOUND), NULL,
+        problem_set(&call->problem, 404, answer_word(ANSWER_NOT_FOUND), NULL,
                     rights_manages(http->rights, &call->identity, path.cluster)
                         ? "there is no reservation of job %s on cluster %s"
                         : "you have no reservation of job %s on cluster %s; those of others are "

@@ -3,7 +3,7 @@
 
 #include "broker/http/request/writer.h"
 
-/* A refusal, as clients read it (RFC 9457; api.md, "Errors"): one sentence with the cause and,
+/* A refusal, as clients read it (RFC 9457): one sentence with the cause and,
  * where there is one, the next step, and a short stable word for programs. */
 
 struct problem {
@@ -11,7 +11,7 @@ struct problem {
     const char *code;     /* a literal: "bad-json", "unknown-field", … */
     char field[96];       /* the field at fault, or "" */
     char detail[512];     /* never holds a secret */
-    unsigned retry_after; /* seconds; 0: not told */
+    unsigned retry_after; /* seconds; 0: none */
 };
 
 /* Sets all but retry_after, cut to fit, and returns -1, so that `return problem_set(…)` is one

@@ -68,7 +68,7 @@ static void assert_bad_day(struct clients *clients, const char *cause)
     assert_answer(clients, cause);
     assert_answer(clients, "repeat the request");
     assert_int_equal(clients_reserve(clients, EARLY + 1), 503);
-    assert_answer(clients, "nothing can be changed: ");
+    assert_answer(clients, "changes are refused: ");
     assert_int_equal(clients_release(clients, RELEASED), 503);
     assert_answer(clients, cause);
     assert_int_equal(clients_get(clients, "/readyz"), 503);

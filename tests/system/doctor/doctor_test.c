@@ -223,7 +223,7 @@ static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
     assert_int_equal(stage_start_broker(stage), 0);
     assert_int_equal(stage_await_link(stage), 0);
     visit_stage(&visit, stage);
-    expect(&visit, "fm-verify", "warning", "can pose as it");
+    expect(&visit, "fm-verify", "warning", "can impersonate it");
     visit_release(&visit);
     const char *argv[] = {MCASTCTL, "--url", stage_socket(stage), "status", NULL};
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 0);

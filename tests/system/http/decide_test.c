@@ -38,8 +38,8 @@ static void decision__is_counted_and_logged(void **state)
             assert_string_equal(answer.body, "{\"reservations\":0}");
             answer_release(&answer);
         }
-    assert_true(site_logged(site, "the loss of what is missing is accepted by uid "));
-    assert_true(site_logged(site, "the name of cluster elcap is claimed by uid "));
+    assert_true(site_logged(site, "loss of missing reservations accepted by uid "));
+    assert_true(site_logged(site, "name of cluster elcap claimed by uid "));
 }
 
 static void decision__that_is_asked_wrongly_is_refused(void **state)

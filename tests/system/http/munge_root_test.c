@@ -197,10 +197,10 @@ static void root__does_not_report_for_another(void **state)
                      403);
     /* Nor is a node another cluster's. */
     report(realm, realm->astray, 0, "f1/nodes/198.51.100.7", number, &answer);
-    expect_forbidden(&answer, "\\\"198.51.100.7\\\", which does not stand in 'nodes'", "node.conf");
+    expect_forbidden(&answer, "\\\"198.51.100.7\\\", which is not listed in 'nodes'", "node.conf");
     ask(realm, realm->node7, 0, NULL, "PUT", "/v1/clusters/tuo/jobs/f1/nodes/192.0.2.7",
         "{\"state\":\"created\",\"number\":1}", &answer);
-    expect_forbidden(&answer, "does not stand in 'nodes'", "node.conf");
+    expect_forbidden(&answer, "is not listed in 'nodes'", "node.conf");
 }
 
 /* A host whose own name is a loopback address says nothing by that. */
@@ -289,7 +289,7 @@ static void root__that_is_not_believed_is_told(void **state)
     ask(realm, realm->loopback, 0, "192.0.2.8", "GET", JOBS "f1", NULL, &answer);
     expect_forbidden(&answer, "every host has the address", "/etc/hosts");
     ask(realm, realm->node7, 0, "elcap7", "GET", JOBS "f1", NULL, &answer);
-    expect_forbidden(&answer, "\\\"elcap7\\\", which does not stand in", "'nodes'");
+    expect_forbidden(&answer, "\\\"elcap7\\\", which is not listed in", "'nodes'");
     ask(realm, realm->node7, 0, "192.0.2.8", "GET", "/v1/jobs", NULL, &answer);
     expect_forbidden(&answer, "not to 192.0.2.7", "--origin");
     assert_int_equal(ask(realm, realm->node7, 0, "192.0.2.8", "GET", "/v1/whoami", NULL, &answer),

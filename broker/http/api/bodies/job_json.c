@@ -1,6 +1,5 @@
 #include "broker/http/api/bodies/job_json.h"
 
-#include "broker/http/api/bodies/token_json.h"
 #include "core/environment.h"
 
 static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
@@ -23,7 +22,7 @@ static void write_hwcoll(struct writer *writer, const struct reservation *reserv
     writer_end_object(writer);
 }
 
-/* What nodes have said that still have services of it, as far as they are named. */
+/* The reports of nodes that still have services of it, as far as they are named. */
 static void write_reports(struct writer *writer, const struct core_waiting *waiting)
 {
     writer_begin_array(writer, "nodes");
@@ -45,7 +44,7 @@ static void write_reports(struct writer *writer, const struct core_waiting *wait
 }
 
 /* Each name of the job's node list is looked at: a list of many reservations stops at some point,
- * and tells only how many there are. */
+ * and shows only their number. */
 static void write_silent(struct writer *writer, const struct reservation *reservation,
                          uint32_t *names_left)
 {
@@ -59,7 +58,7 @@ static void write_silent(struct writer *writer, const struct reservation *reserv
         writer_number(writer, "silent_more", silent.left_out);
 }
 
-/* Why its VNIs are still held back (F3), and what is to be looked at, or fenced. */
+/* Which nodes its VNIs are still held for (F3): to be repaired, or fenced. */
 static void write_waiting(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, uint32_t *names_left)
 {
@@ -94,10 +93,10 @@ static void write_members(struct writer *writer, const struct core *core,
         writer_number(writer, "node_count", reservation->node_count);
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
-    /* Those of a reserve that may yet be refused are told to none (F4). */
-    bool told = reservation->hwcoll != HWCOLL_WANTED || reservation->wish != WISH_REQUIRED;
+    /* Those of a reserve that may yet be refused are not shown (F4). */
+    bool shown = reservation->hwcoll != HWCOLL_WANTED || reservation->wish != WISH_REQUIRED;
     writer_begin_array(writer, "vnis");
-    for (unsigned i = 0; told && i < reservation->vni_count; i++)
+    for (unsigned i = 0; shown && i < reservation->vni_count; i++)
         writer_number(writer, NULL, reservation->vnis[i]);
     writer_end_array(writer);
     writer_begin_array(writer, "traffic_classes");
@@ -173,4 +172,31 @@ bool job_json_write_own(struct writer *writer, const struct core *core,
         write_env(writer, core, reservation);
     writer_end_object(writer);
     return proof->session;
+}
+
+static const int64_t year_10000 = INT64_C(253402300800); /* Unix seconds */
+
+void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope)
+{
+    if (scope->expires >= year_10000)
+        writer_null(writer, "expires");
+    else
+        writer_time(writer, "expires", scope->expires * 1000);
+}
+
+void token_json_write(struct writer *writer, const struct tokenproof *proof)
+{
+    static const enum bearer_operation all[] = {BEARER_SHOW, BEARER_CLEANUP};
+    const struct bearer_scope *scope = &proof->scope;
+    writer_begin_object(writer, "token");
+    writer_string(writer, "kind", proof->session ? "session" : "broker");
+    writer_string(writer, "id", proof->id[0] ? proof->id : NULL);
+    writer_string(writer, "steps", scope->steps[0] ? scope->steps : NULL);
+    writer_begin_array(writer, "operations");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (scope->operations & (unsigned)all[i])
+            writer_string(writer, NULL, bearer_operation_word(all[i]));
+    writer_end_array(writer);
+    token_json_write_expires(writer, scope);
+    writer_end_object(writer);
 }

@@ -4,13 +4,12 @@
 #include "broker/http/request/writer.h"
 #include "core/core.h"
 #include "core/reservation/reservation.h"
+#include "broker/http/auth/tokenproof.h"
 
-struct tokenproof;
+/* A reservation as clients read it. */
 
-/* A reservation as clients read it (api.md, "Reserve"). */
-
-/* How many names of node lists are read for one answer, to tell which nodes have said nothing: so
- * many take 20 ms, in which nobody else is answered. */
+/* How many names of node lists are read for one answer, to list the nodes that have reported
+ * nothing: so many take 20 ms, in which no other request is served. */
 enum { JOB_JSON_NAMES = 1 << 16 };
 
 /* For lists and releases: nothing secret in it. */
@@ -28,9 +27,17 @@ bool job_json_write_whole(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, const char *warning);
 
 /* For the bearer of a token of the job: with "token", which says what it is good for. With "env"
- * only for whoever showed the session token: a token that can do less must not bring the one that
+ * only for a client with the session token: a token that can do less must not bring the one that
  * can do all. Returns whether that is in it. */
 bool job_json_write_own(struct writer *writer, const struct core *core,
                         const struct reservation *reservation, const struct tokenproof *proof);
+
+/* What a token is good for, as its bearer reads it; never the token itself. */
+
+/* "token": {"kind", "id", "steps", "operations", "expires"} */
+void token_json_write(struct writer *writer, const struct tokenproof *proof);
+
+/* "expires": null when no restriction says when, or in no year that has four digits. */
+void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope);
 
 #endif
