@@ -82,7 +82,7 @@ static int run_explain(const struct command *command, struct node *node, int arg
     struct wanted wanted = {0};
     int rc = command_options(command, node, argc, argv, options, read_explain_option, &wanted);
     if (rc == COMMAND_GO_ON && wanted.cores == 0)
-        rc = command_misused(command, "how many cores? give --cores N");
+        rc = command_misused(command, "--cores N is required");
     if (rc == COMMAND_GO_ON) {
         command_wishes(node, wanted.wishes);
         rc = explain(node, wanted.cores);

@@ -3,7 +3,7 @@
 
 /* The plugin of Flux's job manager: what all its jobs share. It runs in the job manager's own
  * process and thread, so nothing in it may wait: libmcast is used in its form that does not, on
- * Flux's reactor (flux.md, "jobtap plugins"). */
+ * Flux's reactor (deploy/flux/jobtap/README.md). */
 
 #include "client/mcast.h"
 
