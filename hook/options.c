@@ -40,9 +40,8 @@ static const char page_head[] =
 static const char page_tail[] =
     ".PP\n"
     "The process in the background has a session of its own and none of the caller\\(aqs open\n"
-    "files; no process waits for it. It retries while no service answers, and ends by the "
-    "deadline,\n"
-    "whatever happens.\n"
+    "files; no process waits for it. It retries while no service answers, and ends by the\n"
+    "deadline, whatever happens.\n"
     ".PP\n"
     "Where the fabric manager shows the token neither the job nor lets it end a step, nothing\n"
     "can be done without\n"

@@ -4,12 +4,11 @@
 
 static const char usage[] =
     "Usage: mcast-node boot [OPTIONS]\n"
-    "At the start of the machine, before the resource manager's (mcast-node-boot.service): "
-    "reports\n"
-    "to the broker that no earlier service is left here, as none outlives a boot. So the VNIs of\n"
-    "jobs that were running when the machine went down are not quarantined for it any more. If\n"
-    "the broker cannot be reached, the next command reports it. It concerns nothing that was made\n"
-    "since the boot, so it can run again, and late.\n\n"
+    "At the start of the machine, before the resource manager's (mcast-node-boot.service):\n"
+    "reports to the broker that no earlier service is left here, as none outlives a boot. So\n"
+    "the VNIs of jobs that were running when the machine went down are not quarantined for it\n"
+    "any more. If the broker cannot be reached, the next command reports it. It concerns\n"
+    "nothing that was made since the boot, so it can run again, and late.\n\n"
     "Example:\n"
     "  mcast-node boot\n";
 

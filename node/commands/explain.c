@@ -8,9 +8,8 @@
 static const char usage[] =
     "Usage: mcast-node explain --cores N [--limits WISHES]\n"
     "Says what a job with N cores on this node would not get of what it wants, NIC by NIC, and\n"
-    "which services hold it. Such a job runs all the same, with what is free, unless "
-    "adjust_limits\n"
-    "is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
+    "which services hold it. Such a job runs all the same, with what is free, unless\n"
+    "adjust_limits is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
     "  --cores N        the job's cores on this node\n"
     "  --limits WISHES  the job's own wishes, as for prolog, and with its warnings\n\n"
     "Example:\n"

@@ -15,9 +15,8 @@
 static const char usage[] =
     "Usage: mcast-node share --user UID --file FILE\n"
     "Lets only one user read a file of root's, by an access control list: the variables of a\n"
-    "job's tasks. If the file were the user's own, the user could write to it, and fill the "
-    "memory\n"
-    "of /run.\n\n"
+    "job's tasks. If the file were the user's own, the user could write to it, and fill the\n"
+    "memory of /run.\n\n"
     "  --user UID       who is to read it\n"
     "  --file FILE      a regular file that belongs to the user who runs this\n\n"
     "Example:\n"
