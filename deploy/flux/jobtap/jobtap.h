@@ -23,8 +23,8 @@ struct jobtap {
     struct hold *holds;      /* all there are (hold.h) */
 };
 
-/* Asks the broker to release a job, patiently: it may be away, and a release that is lost is found
- * by list_command only. Nobody waits for the answer; one that says no is logged. */
+/* Asks the broker to release a job, with retries: it may be down, and a release that is lost is
+ * found by list_command only. No call waits for the answer; a refusal is logged. */
 void jobtap_release(struct jobtap *jobtap, const char *job);
 
 #endif
