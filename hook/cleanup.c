@@ -31,16 +31,16 @@ static enum outcome judge_broker_error(const struct mcast_error *error)
         return OUTCOME_DONE;
     if (error_is(error, "pending"))
         return OUTCOME_PENDING;
-    if (error_is(error, "too-many-cleanups")) /* at the fabric manager we would be no less */
+    if (error_is(error, "too-many-cleanups")) /* also at the fabric manager */
         return OUTCOME_LATER;
-    /* What it says of the step is a no; who it takes us for is its own affair: it may have lost its
-     * ledger, and the fabric manager knows its tokens better. */
+    /* An answer about the step is final; one about the token is not: the broker may have lost its
+     * ledger, and the fabric manager knows its tokens. */
     return error->status == 403 || error->status == 422 ? OUTCOME_REFUSED : OUTCOME_ABSENT;
 }
 
 /* wait_ms: for the trees to be gone; 0: it is DONE when the broker has accepted. limit_ms: for the
  * calls besides. */
-static enum outcome clean_by_broker(const struct surroundings *s, bool below, int64_t limit_ms,
+static enum outcome clean_by_broker(const struct environment *s, bool below, int64_t limit_ms,
                                     int64_t wait_ms, struct error *err)
 {
     struct mcast *handle = NULL;
@@ -77,7 +77,7 @@ static bool path_beside_program(char path[static PATH_MAX], const char *file)
 }
 
 /* If the object cannot be opened, that is final: it will not be there later either. */
-static enum outcome clean_by_fabric(const struct surroundings *s, bool below,
+static enum outcome clean_by_fabric(const struct environment *s, bool below,
                                     const struct deadline *deadline, struct error *err)
 {
     char path[PATH_MAX];
@@ -98,7 +98,7 @@ static enum outcome clean_by_fabric(const struct surroundings *s, bool below,
 /* ---- Both ---- */
 
 /* A broker that does not answer leaves time to do it without the broker. */
-static enum outcome ask_broker(const struct surroundings *s, const struct cleanup *cleanup,
+static enum outcome ask_broker(const struct environment *s, const struct cleanup *cleanup,
                                const struct deadline *deadline, struct error *err)
 {
     const int64_t left = deadline_left(deadline);
@@ -111,7 +111,7 @@ static enum outcome ask_broker(const struct surroundings *s, const struct cleanu
     return clean_by_broker(s, cleanup->below, limit, wait, err);
 }
 
-static enum outcome ask_once(const struct surroundings *s, const struct cleanup *cleanup,
+static enum outcome ask_once(const struct environment *s, const struct cleanup *cleanup,
                              const struct deadline *deadline, struct error *err)
 {
     struct error broker = {0};
@@ -128,7 +128,7 @@ static enum outcome ask_once(const struct surroundings *s, const struct cleanup 
     return outcome;
 }
 
-enum outcome cleanup_run(const struct surroundings *s, const struct cleanup *cleanup,
+enum outcome cleanup_run(const struct environment *s, const struct cleanup *cleanup,
                          const struct deadline *deadline, struct error *err)
 {
     int64_t pause = PAUSE_FIRST_MS;

@@ -2,7 +2,7 @@
 #define MCAST_HOOK_CLEANUP_H
 
 #include "hook/deadline.h"
-#include "hook/surroundings.h"
+#include "hook/environment.h"
 
 /* Cleans up after one step: which service to ask, and when to ask again (F19). */
 
@@ -23,7 +23,7 @@ struct cleanup {
 
 /* Asks the broker first, and the fabric manager itself if the broker does not answer; repeats until
  * the deadline while neither answers. SIGPIPE must be ignored. */
-enum outcome cleanup_run(const struct surroundings *surroundings, const struct cleanup *cleanup,
+enum outcome cleanup_run(const struct environment *environment, const struct cleanup *cleanup,
                          const struct deadline *deadline, struct error *err);
 
 #endif

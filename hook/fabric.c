@@ -12,7 +12,7 @@
 
 /* The calls to one fabric manager, over one connection. */
 struct connection {
-    const struct surroundings *surroundings;
+    const struct environment *environment;
     const struct deadline *deadline;
     char *base; /* of all URLs */
     struct transport_options options;
@@ -35,7 +35,7 @@ static enum outcome judge_answer(struct connection *connection, enum fmcall_outc
 static enum outcome perform_call(struct connection *connection, enum fmcall_kind kind,
                                  const char *step, unsigned tree, struct decoded *decoded)
 {
-    const struct surroundings *s = connection->surroundings;
+    const struct environment *s = connection->environment;
     struct secrets secrets = {0};
     struct request request;
     *decoded = (struct decoded){0};
@@ -99,7 +99,7 @@ static enum outcome end_listed(struct connection *connection, const struct fmcal
 static enum outcome end_all_listed(struct connection *connection, bool below,
                                    const struct fmcall_steps *steps)
 {
-    const char *scope = connection->surroundings->step;
+    const char *scope = connection->environment->step;
     enum outcome worst = OUTCOME_DONE;
     for (size_t i = 0; steps && i < steps->count && worst < OUTCOME_LATER; i++) {
         const struct fmcall_step *listed = &steps->steps[i];
@@ -114,7 +114,7 @@ static enum outcome end_all_listed(struct connection *connection, bool below,
 /* What the token lets us see decides how far we get. */
 static enum outcome end_visible_steps(struct connection *connection, bool below)
 {
-    const char *scope = connection->surroundings->step;
+    const char *scope = connection->environment->step;
     struct decoded decoded;
     enum outcome outcome = perform_call(connection, FMCALL_STEPS, NULL, 0, &decoded);
     if (outcome == OUTCOME_DONE) {
@@ -132,12 +132,12 @@ static enum outcome end_visible_steps(struct connection *connection, bool below)
     return outcome;
 }
 
-static enum outcome clean_step(const struct surroundings *s, bool below,
+static enum outcome clean_step(const struct environment *s, bool below,
                                const struct deadline *deadline, struct error *err)
 {
     enum outcome outcome = OUTCOME_REFUSED;
     struct connection connection = {
-        .surroundings = s,
+        .environment = s,
         .deadline = deadline,
         .options = {.verify = s->verify, .bare = true, .parallel = 1},
         .credential = credential_session(s->session_token),
@@ -164,14 +164,14 @@ done:
 extern fabric_fn mcast_cleanup_fabric;
 
 __attribute__((visibility("default"))) enum outcome
-mcast_cleanup_fabric(const struct surroundings *surroundings, bool below,
+mcast_cleanup_fabric(const struct environment *environment, bool below,
                      const struct deadline *deadline, struct error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         (void)error_set(err, ERROR_IO, "libcurl cannot be initialized");
         return OUTCOME_REFUSED;
     }
-    enum outcome outcome = clean_step(surroundings, below, deadline, err);
+    enum outcome outcome = clean_step(environment, below, deadline, err);
     curl_global_cleanup();
     return outcome;
 }

@@ -14,7 +14,7 @@
 #define FABRIC_SYMBOL "mcast_cleanup_fabric"
 
 /* below: also the steps below it. Ends by the deadline. */
-typedef enum outcome fabric_fn(const struct surroundings *surroundings, bool below,
+typedef enum outcome fabric_fn(const struct environment *environment, bool below,
                                const struct deadline *deadline, struct error *err);
 
 #endif

@@ -86,13 +86,13 @@ static int report_failure(const struct options *options, const char *words)
     return options->strict ? FAILED : 0;
 }
 
-static int run_with_alarm(const struct surroundings *surroundings, const struct options *options,
+static int run_with_alarm(const struct environment *environment, const struct options *options,
                           const struct deadline *deadline)
 {
     const struct cleanup cleanup = {.below = options->below, .wait = options->wait};
     struct error err = {0};
     set_signals(options);
-    if (cleanup_run(surroundings, &cleanup, deadline, &err) == OUTCOME_DONE)
+    if (cleanup_run(environment, &cleanup, deadline, &err) == OUTCOME_DONE)
         return 0;
     return report_failure(options, err.text);
 }
@@ -100,17 +100,17 @@ static int run_with_alarm(const struct surroundings *surroundings, const struct 
 static int clean_up(const struct options *options)
 {
     const struct deadline deadline = deadline_in(options->deadline_ms);
-    struct surroundings surroundings;
+    struct environment environment;
     struct error err = {0};
-    int status = 0, rc = surroundings_read(&surroundings, options->step, &err);
+    int status = 0, rc = environment_read(&environment, options->step, &err);
     if (rc < 0) {
         status = rc == ERROR_NOT_FOUND ? 0 : report_failure(options, err.text);
     } else if (options->wait) {
-        status = run_with_alarm(&surroundings, options, &deadline);
+        status = run_with_alarm(&environment, options, &deadline);
     } else if ((rc = detach()) < 0) {
         status = report_failure(options, strerror(errno));
     } else if (rc == 0) {
-        status = run_with_alarm(&surroundings, options, &deadline);
+        status = run_with_alarm(&environment, options, &deadline);
     }
     return status;
 }

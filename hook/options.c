@@ -40,8 +40,8 @@ static const char page_head[] =
 static const char page_tail[] =
     ".PP\n"
     "The process in the background has a session of its own and none of the caller\\(aqs open\n"
-    "files; nobody waits for it. It asks again while nobody answers, and ends by the deadline,\n"
-    "whatever happens.\n"
+    "files; no process waits for it. It retries while no service answers, and ends by the\n"
+    "deadline, whatever happens.\n"
     ".PP\n"
     "Where the fabric manager shows the token neither the job nor lets it end a step, nothing\n"
     "can be done without\n"
@@ -54,7 +54,7 @@ static const char page_tail[] =
     ".TP\n.B MCAST_TOKEN\nA token of the broker\\(aqs, perhaps a narrowed one; without it, the\n"
     "job\\(aqs own is shown.\n"
     ".TP\n.BR FI_CXI_COLL_FABRIC_MGR_URL \", \" FI_CXI_COLL_FABRIC_MGR_CACERT\n"
-    "The fabric manager, and whose signature on its certificate is good.\n"
+    "The fabric manager, and the CA of its certificate.\n"
     ".TP\n.BR FI_CXI_COLL_JOB_ID \", \" FI_CXI_COLL_MCAST_TOKEN\n"
     "The job\\(aqs name there, and its token.\n"
     ".TP\n.B FI_CXI_COLL_JOB_STEP_ID\nThe step, without\n.BR \\-\\-step .\n"
@@ -78,7 +78,7 @@ static void print_page(FILE *out)
     fputs(page_tail, out);
 }
 
-enum word { STEP = 1, BELOW, WAIT, DEADLINE, STRICT, HELP = 'h', MAN_PAGE = 256, VERSION };
+enum option_id { STEP = 1, BELOW, WAIT, DEADLINE, STRICT, HELP = 'h', MAN_PAGE = 256, VERSION };
 
 static const struct option known[] = {
     {"step", required_argument, NULL, STEP},
@@ -94,7 +94,7 @@ static const struct option known[] = {
 
 static enum options_end read_option(struct options *options, int option)
 {
-    switch ((enum word)option) {
+    switch ((enum option_id)option) {
     case STEP:
         options->step = optarg;
         return OPTIONS_GO_ON;
@@ -141,7 +141,7 @@ enum options_end options_read(struct options *options, int argc, char **argv)
             end == OPTIONS_GO_ON || option == STRICT ? read_option(options, option) : OPTIONS_GO_ON;
         end = end == OPTIONS_GO_ON ? one : end;
     }
-    /* Not shown: it may be a token that somebody took for an argument. */
+    /* Not shown: it may be a token. */
     if (end == OPTIONS_GO_ON && optind < argc) {
         fputs("mcast-cleanup: takes no arguments; the step is named with --step\n", stderr);
         end = OPTIONS_MISUSED;

@@ -64,8 +64,8 @@ static int inherit_vnis(struct variables *variables, const char *value, struct e
     return 0;
 }
 
-/* The service must be there, and be for just these VNIs. Whose it is does not matter: the kernel
- * asks that of whoever uses it. */
+/* The service must be there, and be for just these VNIs. Its owner does not matter: the kernel
+ * checks that when it is used. */
 static int inherit_service(struct variables *variables, struct nics *nics, const char *device,
                            const char *id_text, struct error *err)
 {

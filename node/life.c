@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whose services destroy_services is to look for. */
+/* Which services destroy_services looks for. */
 struct search {
     const struct node *node;
     const struct claim *claim;
@@ -93,7 +93,8 @@ static int check_nics(struct node *node, struct error *err)
     const struct settings *settings = &node->settings;
     const struct nic *failed = nics_failed(&node->nics);
     if (node->nics.gone[0])
-        say("warning: %s has gone since it was listed; the job does without", node->nics.gone);
+        say("warning: %s was removed since it was listed; the job does not use it",
+            node->nics.gone);
     if (failed)
         return error_set(err, ERROR_IO,
                          "%s cannot be opened, or not be asked for its services: "
@@ -154,8 +155,8 @@ static int destroy_and_note(struct node *node, struct note *note, const struct e
                             struct error *err);
 
 /* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
- * left is not told: this prolog may be run again, and be killed before it tells of what it made
- * (I1). The epilog tells. */
+ * left is not reported: this prolog may run again, and be killed before it reports what it made
+ * (I1). The epilog reports. */
 static void undo_creation(struct node *node, struct note *note, bool known)
 {
     struct error why;
@@ -164,8 +165,8 @@ static void undo_creation(struct node *node, struct note *note, bool known)
         say("%s", why.text);
 }
 
-/* Its holder could hear the job, and speak to it (I3). The broker gives no such VNI out unless it
- * was told that nothing is left, or it has waited for as long as it may. */
+/* The old job's processes could reach the new job (I3). The broker gives out such a VNI only after
+ * a report that nothing is left, or after [vni] hold. */
 static int check_remainders(const struct node *node, const struct claim *claim, struct error *err)
 {
     char name[CLAIM_NAME_SIZE];
@@ -211,7 +212,7 @@ int life_create(struct node *node, const struct claim *claim, uint32_t cores, st
     limits_want(&node->settings.limits, cores, &want);
     int rc = claim_check_vnis(claim, &node->settings.vnis, err);
     if (rc < 0)
-        return rc; /* nor is anything destroyed for who gave it */
+        return rc; /* nor is anything destroyed for such a reservation */
     if ((rc = node_find_nics(node, err)) == 0)
         rc = check_nics(node, err);
     if (rc == 0 && !(order.traffic_classes = choose_classes(node, claim, err)))
@@ -344,7 +345,7 @@ static void keep_all_left(struct note *note, const struct note *before,
     }
 }
 
-/* The broker has been told that it lingers, of the same services, and not long ago. */
+/* The broker has a recent report that the same services linger. */
 static bool is_told(const struct note *before, const struct note *now)
 {
     bool same = note_was_told(before, note_clock_ms()) && now->state == NOTE_LINGERING &&
@@ -361,7 +362,7 @@ static void note_end(const struct node *node, struct note *note, const struct no
     keep_all_left(note, before, result);
     note->state = result->left_count > 0 ? NOTE_LINGERING : clean;
     note->owed = false;
-    /* For a node that is none of the job's, the broker neither waits nor takes a word. */
+    /* The broker does not wait for a node outside the job's list, and refuses its reports. */
     if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state) &&
         !is_told(before, note))
         note_owe(note);

@@ -1,19 +1,19 @@
 #ifndef MCAST_NODE_LIFE_H
 #define MCAST_NODE_LIFE_H
 
-/* One life of a job on this node: all of its services are made, or none; and they are taken away.
+/* One life of a job on this node: all of its services are made, or none; and they are destroyed.
  *
- * The caller has the job's lock (life_lock): whoever asks the broker what a job may have and makes
- * its services, or destroys them, or tells the broker of them, does so alone. So the broker is
- * never told "destroyed" after somebody made them anew; and a prolog that was slow, and comes to
- * its turn when the epilog is over, learns that the job is. */
+ * The caller has the job's lock (life_lock): only one process at a time asks the broker for a
+ * job, makes or destroys its services, or reports them. So the broker never gets "destroyed" after
+ * another process made them again; and a slow prolog that gets the lock after the epilog learns
+ * that the job is over. */
 
 #include "node/services/destroy.h"
 #include "node/node.h"
 
-/* Of all lives of a job. 0, or negative. Waits for whoever has it. */
+/* Of all lives of a job. 0, or negative. Waits for the lock. */
 int life_lock(struct node *node, const char *cluster, const char *job, struct error *err);
-/* False: somebody else has it. */
+/* False: another process has it. */
 bool life_try_lock(struct node *node, const struct claim *claim);
 void life_unlock(struct node *node, const struct claim *claim);
 
@@ -38,7 +38,7 @@ int life_destroy(struct node *node, struct note *note, bool known, int64_t budge
 int life_retry(struct node *node, struct note *note, struct destroy_result *left,
                struct error *err);
 
-/* What is left, why, and by whom it is used, for people. Returns out. */
+/* What is left, why, and by which processes it is used, for people. Returns out. */
 enum { LIFE_LEFT_TEXT_SIZE = 640 };
 const char *life_describe_left(struct node *node, const struct note *note,
                                const struct destroy_left *left, char out[LIFE_LEFT_TEXT_SIZE]);

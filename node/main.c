@@ -1,7 +1,7 @@
 /* mcast-node: a job's CXI services on this node. */
 
+#include "base/roff.h"
 #include "node/commands/command.h"
-#include "node/commands/page.h"
 #include "node/say.h"
 
 #include <stdlib.h>
@@ -13,10 +13,10 @@ static const struct command *const commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
-static const char tail[] =
+static const char help_tail[] =
     "\nExit codes: 0 done, 1 failed, 2 usage, 3 no such reservation (any more),\n"
-    "4 broker unreachable, 5 services will not go (drain the node), 6 the job cannot have it\n"
-    "here (the node is well), 7 services are in use by another job of their owner.\n"
+    "4 broker unreachable, 5 services cannot be destroyed (drain the node), 6 the job cannot\n"
+    "have it here (the node is good), 7 services are in use by another job of their owner.\n"
     "Every command explains itself: mcast-node COMMAND --help\n"
     "\nExample:\n"
     "  mcast-node prolog --job f2Rs8sydSxmd\n"
@@ -33,8 +33,81 @@ static int print_help(void)
     printf("\n%s  --help-config    every key of node.conf\n"
            "  --man-page       mcast-node(8), for man -l\n"
            "  --version        the release\n%s",
-           command_common_usage, tail);
+           command_common_usage, help_tail);
     return command_finish(COMMAND_DONE);
+}
+
+static const char page_head[] =
+    ".SH NAME\n"
+    "mcast\\-node \\- CXI services of jobs on a compute node\n"
+    ".SH SYNOPSIS\n"
+    ".B mcast\\-node\n"
+    ".I command\n"
+    ".RI [ options ]\n"
+    ".SH DESCRIPTION\n"
+    "Runs as root on a compute node, from the hooks of the resource manager: creates a CXI\n"
+    "service on every Slingshot NIC for a job that has VNIs of\n"
+    ".BR mcastd (8),\n"
+    "destroys it after the job, and reports both to the broker, so that no VNI is given to\n"
+    "another job while one of its services is left anywhere.\n"
+    ".PP\n"
+    "What it does is remembered in the spool before it is done: whatever is killed, the epilog\n"
+    "finds it. A report that cannot be sent is sent by the next command that reaches the broker.\n";
+
+static const char page_tail[] =
+    ".SH ENVIRONMENT\n"
+    ".TP\n.B MCAST_URL\nThe broker, as\n.BR \\-\\-url .\n"
+    ".TP\n.B MCAST_CLUSTER\nThe cluster, as\n.BR \\-\\-cluster .\n"
+    ".TP\n.B MCAST_NODE_SPOOL\nThe spool, instead of node.conf\\(aqs.\n"
+    ".TP\n.B SLURMD_NODENAME\nThis node\\(aqs name, where node.conf has none.\n"
+    ".TP\n.BR MCAST_CACERT \", \" MCAST_CERT \", \" MCAST_KEY \", \" MCAST_MUNGE_SOCKET \", \" "
+    "MCAST_SERVER_USER\n"
+    "As in\n.BR mcastctl (1),\nwhere node.conf has none.\n"
+    ".SH FILES\n"
+    ".TP\n.I " SETTINGS_DEFAULT_FILE "\nThe configuration.\n"
+    ".TP\n.I /var/lib/mcast\\-node\nThe spool.\n"
+    ".SH SEE ALSO\n"
+    ".BR mcastd (8),\n"
+    ".BR mcastctl (1)\n";
+
+static void print_page_key(void *arg, const char *name, const char *allowed, const char *initial,
+                           const char *sentence)
+{
+    FILE *out = arg;
+    fputs(".TP\n.B ", out);
+    roff_text(out, name);
+    fputc('\n', out);
+    roff_text(out, sentence);
+    fputs("\n.br\nAllowed: ", out);
+    roff_text(out, allowed);
+    fputs("; default: ", out);
+    roff_text(out, initial[0] ? initial : "none");
+    fputs(".\n", out);
+}
+
+static void print_page(FILE *out)
+{
+    roff_title(out, "MCAST\\-NODE", 8);
+    fprintf(out, "%s.SH COMMANDS\n", page_head);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        fputs(".SS ", out);
+        roff_text(out, commands[i]->name);
+        fputc('\n', out);
+        roff_example(out, commands[i]->usage);
+    }
+    fputs(".SH OPTIONS\nOf every command.\n", out);
+    roff_example(out, strchr(command_common_usage, '\n') + 1);
+    fputs(".SH CONFIGURATION\nLines\n.IR \"key = value\" ;\nthose that begin with # or ; are\n"
+          "comments.\n",
+          out);
+    settings_each(print_page_key, out);
+    fputs(".SH EXIT STATUS\n", out);
+#define EXIT_(name, value, when)                                                                   \
+    fputs(".TP\n.B " #value "\n", out);                                                            \
+    roff_text(out, when "\n");
+    COMMAND_EXITS(EXIT_)
+#undef EXIT_
+    fputs(page_tail, out);
 }
 
 /* What is asked of the program rather than of a command. */
@@ -47,9 +120,9 @@ static int run_without_command(const char *word)
     else if (strcmp(word, "--help-config") == 0)
         settings_print_sample(stdout);
     else if (strcmp(word, "--man-page") == 0)
-        page_print(stdout, commands, COMMAND_COUNT);
+        print_page(stdout);
     else
-        return command_misused(NULL, "'%.80s' is no command", word);
+        return command_misused(NULL, "unknown command '%.80s'", word);
     return command_finish(COMMAND_DONE);
 }
 
@@ -57,7 +130,7 @@ int main(int argc, char **argv)
 {
     static struct node node = {.dir = {.directory = -1, .lock = -1}};
     if (argc < 2)
-        return command_misused(NULL, "which command?");
+        return command_misused(NULL, "a command is required");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, argv[1]) == 0) {
             argv[1] = argv[0]; /* what getopt calls the program in its messages */

@@ -23,9 +23,9 @@ struct node {
     bool nics_known;
     struct mcast *broker;
     struct mcast_error said; /* by node_say_error, the last time */
-    const char *users;  /* who has jobs here, "1000,1001", as somebody says who knows; or NULL */
-    unsigned int looks; /* for holders.h */
-    bool broker_gone;   /* it had no answer, or no time: asking again would only cost time */
+    const char *users;       /* who has jobs here, "1000,1001", by the resource manager; or NULL */
+    unsigned int looks;      /* for holders.h */
+    bool broker_gone;        /* it had no answer, or no time: asking again would only cost time */
 };
 
 /* Says what the broker answered; once, if it says the same of one job after the other. */

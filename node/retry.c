@@ -81,7 +81,7 @@ bool broker_retry_again(struct broker_retry *retry, const struct mcast_error *er
         return false;
     /* A busy broker is normal and not logged; a broker that does not listen is logged once. */
     if (error_is_no_connection(error) && !retry->said)
-        say("warning: %s; it is asked again for %lld s", error->text,
+        say("warning: %s; retrying for %lld s", error->text,
             (long long)(retry_left_ms(pause) + 999) / 1000);
     retry->said |= error_is_no_connection(error);
     if (after_ms > BUSY_AFTER_MAX_MS)

@@ -53,19 +53,18 @@ static const struct key keys[] = {
     {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. prolog and env, which need its answer, also wait so long for one "
-     "that "
-     "is being restarted."},
+     "that is being restarted."},
     {"cluster", TYPE_CLUSTER, AT(cluster), 0, "",
      "The resource manager's cluster that this node is in."},
     {"node", TYPE_TEXT, AT(node), 0, "",
      "This node's name in job's node lists. Empty: SLURMD_NODENAME, or the host's name up to its "
      "first dot."},
     {"spool", TYPE_PATH, AT(spool), 0, "/var/lib/mcast-node",
-     "Folder for what the node made and what the broker has not been told yet. It must outlive "
-     "processes, and may be lost when the machine is started anew."},
+     "Folder for the services that the node made and the reports that the broker has not received "
+     "yet. It must outlive processes, and may be lost when the machine boots."},
     {"report", TYPE_BOOL, AT(report), 0, "yes",
-     "Whether the broker is told what is created and destroyed here. With no, for nodes that "
-     "cannot reach it, a released VNI is held back for as long as [vni] hold says."},
+     "Whether created and destroyed services are reported to the broker. With no, for nodes that "
+     "cannot reach it, a released VNI is quarantined for as long as [vni] hold says."},
     {"libcxi", TYPE_TEXT, AT(libcxi), 0, "libcxi.so.1",
      "HPE's library, by name or path; it is opened when it is needed."},
     {"min_nics", TYPE_NUMBER, AT(min_nics), 16, "1",
@@ -82,7 +81,7 @@ static const struct key keys[] = {
     {"pool", TYPE_IDSET, AT(pool), 0, "",
      "VNIs that are mcastd's alone on this node, such as 1024-65535: a service for one of them "
      "that "
-     "nobody knows is a leftover. Empty: only what this node remembers to have made is."},
+     "is not known is a leftover. Empty: only what this node remembers to have made is."},
     {"adjust_limits", TYPE_BOOL, AT(adjust_limits), 0, "yes",
      "Whether a job gets what is left when a NIC has less free than the job is to have reserved. "
      "With no, it fails."},
@@ -269,7 +268,7 @@ static unsigned int read_line(struct settings *settings, char *line, const char 
     }
     unsigned int *before = &seen[key - keys];
     if (*before) {
-        fprintf(begin_fault_line(faults, name, number), "%s stands in line %u already\n", key->name,
+        fprintf(begin_fault_line(faults, name, number), "%s is set in line %u already\n", key->name,
                 *before);
         return 1;
     }
@@ -311,7 +310,7 @@ unsigned int settings_read(struct settings *settings, const char *path, bool may
         fprintf(faults, "%s: it cannot be read: %s\n", path, strerror(errno));
         count = 1;
     } else if (length >= 0 && strlen(text) != (size_t)length) {
-        fprintf(faults, "%s: it is no text\n", path);
+        fprintf(faults, "%s: it is not a text file\n", path);
         count = 1;
     } else if (length >= 0) {
         count = settings_parse(settings, text, path, faults);

@@ -117,7 +117,8 @@ int mcast_env_inherit(const char *const *environment, const char *step, mcast_va
             rc = settle_step(values[ENVNAME_STEP], step, own, error);
         values[ENVNAME_STEP] = own;
         if (values[ENVNAME_CACERT] && !mcast_env_cacert_usable(values[ENVNAME_CACERT]))
-            values[ENVNAME_CACERT] = "yes"; /* not "no": the token must go to nobody unverified */
+            values[ENVNAME_CACERT] =
+                "yes"; /* not "no": the token must not go to an unverified server */
     } else {
         memset(values, 0, sizeof(values));
     }

@@ -46,7 +46,7 @@ static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
 }
 
 /* The "after" of the next page. It must lie beyond this one's: a broker that points backwards would
- * keep us busy for ever. */
+ * keep us busy without end. */
 static int advance(struct listing *listing, const char *next, struct mcast_error *error)
 {
     const char *at = strstr(next, "after=");

@@ -1,7 +1,7 @@
 #ifndef MCAST_CLIENT_CALLS_NAMES_H
 #define MCAST_CLIENT_CALLS_NAMES_H
 
-/* Names that may be put into a request (api.md): what passes needs no escaping in a path. */
+/* Names that may be put into a request: what passes needs no escaping in a path. */
 
 #include "client/mcast.h"
 

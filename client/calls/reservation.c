@@ -97,11 +97,11 @@ static int decode_silence(struct whole *whole, const json_t *waiting, struct mca
 
 static int decode_waiting(struct whole *whole, struct mcast_error *error)
 {
-    static const char *const nobody[] = {NULL};
+    static const char *const no_nodes[] = {NULL};
     struct mcast_reservation *seen = &whole->seen;
     json_t *waiting = NULL;
     int rc;
-    seen->waiting_nodes = nobody;
+    seen->waiting_nodes = no_nodes;
     seen->held = seen->held_until != NULL;
     if ((rc = field_object(whole->root, "waiting_for", &waiting, error)) < 0 || !waiting)
         return rc;

@@ -39,7 +39,7 @@ static int check_file(const char *path, const char *what, bool folder_will_do,
                      folder_will_do ? " or folder" : "");
 }
 
-/* Whoever can read the key can pretend to be its owner. */
+/* A user who can read the key can act as its owner. */
 static int check_key(const char *path, struct mcast_error *error)
 {
     struct stat status;

@@ -40,7 +40,7 @@ static int add_credential(struct headers *headers, const struct call *call, cons
                           struct mcast_error *error)
 {
     char *payload = NULL, *credential = NULL;
-    /* What it is good for stands in it: nobody can use it for another request. */
+    /* What it is good for stands in it: it cannot be used for another request. */
     if (asprintf(&payload, "mcastd1 %s %s", call->method, call->path) < 0)
         return fault_nomem(error);
     int rc = credentials_make_munge(socket, payload, &credential, error);

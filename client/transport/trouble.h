@@ -15,7 +15,7 @@ enum trouble_kind {
     TROUBLE_NOMEM,
     TROUBLE_ABSENT,    /* no connection could be made */
     TROUBLE_UNTRUSTED, /* who serves the Unix socket may not be the broker; nothing was sent */
-    TROUBLE_NO_HOST,   /* nobody knows the host's name */
+    TROUBLE_NO_HOST,   /* the host's name cannot be resolved */
     TROUBLE_LATE,      /* there was one, and the time is over */
     TROUBLE_SILENT,    /* it ended without a byte of an answer */
     TROUBLE_BROKEN,    /* it ended within the answer, or the request */

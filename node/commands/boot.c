@@ -4,21 +4,13 @@
 
 static const char usage[] =
     "Usage: mcast-node boot [OPTIONS]\n"
-    "At the start of the machine, before the resource manager's (mcast-node-boot.service): tells\n"
-    "the broker that no service of before is left here, as none outlives a boot. So the VNIs of\n"
-    "jobs that were running when the machine went down are not held back for it any more. What\n"
-    "cannot be told now is told by the next command that talks to the broker. It concerns nothing\n"
-    "that was made since the boot, so it can run again, and late.\n\n"
+    "At the start of the machine, before the resource manager's (mcast-node-boot.service):\n"
+    "reports to the broker that no earlier service is left here, as none outlives a boot. So\n"
+    "the VNIs of jobs that were running when the machine went down are not quarantined for it\n"
+    "any more. If the broker cannot be reached, the next command reports it. It concerns\n"
+    "nothing that was made since the boot, so it can run again, and late.\n\n"
     "Example:\n"
     "  mcast-node boot\n";
-
-static int no_option(int option, const char *value, void *data)
-{
-    (void)option;
-    (void)value;
-    (void)data;
-    return COMMAND_GO_ON;
-}
 
 static int report_this_boot(struct node *node)
 {
@@ -34,9 +26,9 @@ static int report_this_boot(struct node *node)
     int rc = COMMAND_DONE;
     enum report_fate fate = report_boot(node, &error);
     if (fate == REPORT_KEPT)
-        say("warning: the broker is told later that this node has booted: %s", error.text);
+        say("warning: the report that this node has booted is sent later: %s", error.text);
     if (fate == REPORT_REFUSED)
-        say("the broker does not take it that this node has booted: %s; it is told of each job by "
+        say("the broker refused the report that this node has booted: %s; each job is reported by "
             "itself",
             error.text);
     if (fate != REPORT_TAKEN && fate != REPORT_REFUSED)
@@ -48,9 +40,8 @@ static int report_this_boot(struct node *node)
 static int run_boot(const struct command *command, struct node *node, int argc, char **argv)
 {
     static const struct option options[] = {{0}};
-    int rc = command_options(command, node, argc, argv, options, no_option, NULL);
+    int rc = command_options(command, node, argc, argv, options, NULL, NULL);
     return command_end(node, rc == COMMAND_GO_ON ? report_this_boot(node) : rc);
 }
 
-const struct command command_boot = {"boot", "tell that the machine was started anew", usage,
-                                     run_boot};
+const struct command command_boot = {"boot", "report that the machine has booted", usage, run_boot};

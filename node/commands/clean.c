@@ -14,9 +14,9 @@ static const char usage[] =
     "Destroys services that jobs left behind: those that this node remembers to have made, and\n"
     "those for a VNI of node.conf's pool, when the broker calls their job active no more. Never a\n"
     "system service, nor one of an active job; what cannot be known to be none is left alone.\n"
-    "After a start of the machine it tells the broker that everything of before is gone.\n\n"
-    "  --all                every user service, whoever made it, but those of active jobs\n"
-    "  --retry-busy TIME    how long to try on while services are busy (default: 0s)\n"
+    "After a boot it reports to the broker that all earlier services are gone.\n\n"
+    "  --all                every user service, also of other programs, but those of active jobs\n"
+    "  --retry-busy TIME    how long to retry while services are busy (default: 0s)\n"
     "  --dry-run            only says what it would destroy\n\n"
     "Example:\n"
     "  mcast-node clean --all --dry-run\n";
@@ -30,7 +30,7 @@ struct wanted {
 struct search {
     const struct node *node;
     bool all;
-    const struct standing *standing; /* NULL: whose VNIs are active is not asked */
+    const struct standing *standing; /* NULL: active VNIs are not considered */
 };
 
 static int read_clean_option(int option, const char *value, void *data)
@@ -92,7 +92,7 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
         struct error err;
         int one = COMMAND_DONE;
         if (note->state == NOTE_GONE || !note_is_current(note))
-            continue; /* nothing is there; report_spool tells */
+            continue; /* nothing is there; report_spool reports */
         enum standing_of_job is = standing_ask(node, &note->claim, &one);
         if (is == STANDING_NO_JOB && may_run(note))
             continue;
@@ -185,7 +185,7 @@ static int destroy_alone(struct node *node, const struct wanted *wanted, struct 
     return rc;
 }
 
-/* What nobody remembers. */
+/* Services without a note. */
 static int clean_unknown(struct node *node, const struct wanted *wanted)
 {
     struct search search = {.node = node, .all = wanted->all};

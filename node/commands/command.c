@@ -106,7 +106,7 @@ static int read_configuration(const struct command *command, struct node *node,
     const char *spool = get_variable("MCAST_NODE_SPOOL");
     node->cluster = first_given(common->cluster, get_variable("MCAST_CLUSTER"), settings->cluster);
     if (node->cluster && !cluster_name_valid(node->cluster))
-        return command_misused(command, "'%.80s' is no cluster's name: 1 to %d of a-z, 0-9 and _",
+        return command_misused(command, "'%.80s' is not a cluster name: 1 to %d of a-z, 0-9 and _",
                                node->cluster, CLUSTER_NAME_MAX);
     if ((url && strlen(url) >= sizeof settings->url) ||
         (spool && strlen(spool) >= sizeof settings->spool))
@@ -168,7 +168,7 @@ int command_misused(const struct command *command, const char *format, ...)
         va_end(args);
         say("%s", text);
     }
-    say("mcast-node %s%s--help tells more", command ? command->name : "", command ? " " : "");
+    say("see mcast-node %s%s--help", command ? command->name : "", command ? " " : "");
     return COMMAND_USAGE;
 }
 
@@ -209,10 +209,10 @@ int command_no_memory(void)
 int command_job(const struct command *command, const char *text, char out[JOB_ID_MAX + 1])
 {
     if (!text)
-        return command_misused(command, "which job? give --job JOB");
+        return command_misused(command, "--job JOB is required");
     if (!jobid_plain(text, out, JOB_ID_MAX + 1) || !job_id_valid(out))
-        return command_misused(command, "'%.140s' is no job id: 1 to %d of A-Za-z0-9._:@+-", text,
-                               JOB_ID_MAX);
+        return command_misused(command, "'%.140s' is not a job id: 1 to %d of A-Za-z0-9._:@+-",
+                               text, JOB_ID_MAX);
     return COMMAND_GO_ON;
 }
 

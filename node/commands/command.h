@@ -49,13 +49,13 @@ extern const char command_common_usage[];
  * after a message. */
 typedef int command_option_fn(int option, const char *value, void *data);
 
-/* Reads the command's options (own: ended by a zero entry) and the common ones, then node.conf;
- * fills what of `node` they say. No arguments may be left. COMMAND_GO_ON, or the exit code with
- * which to end: --help is answered here. */
+/* Reads the command's options (own: ended by a zero entry; take may be NULL if it has none) and the
+ * common ones, then node.conf; fills what of `node` they say. No arguments may be left.
+ * COMMAND_GO_ON, or the exit code with which to end: --help is answered here. */
 int command_options(const struct command *command, struct node *node, int argc, char **argv,
                     const struct option *own, command_option_fn *take, void *data);
 
-/* What prolog and epilog are told alike: whose services, and where its reservation comes from. */
+/* The options of both prolog and epilog: the job, and where its reservation comes from. */
 struct command_subject {
     const char *job, *reservation; /* as given; NULL: not given */
     bool dry_run;
@@ -92,7 +92,7 @@ int command_job(const struct command *command, const char *text, char out[JOB_ID
 int command_duration(const struct command *command, const char *option, const char *text,
                      int64_t *ms);
 
-/* The same of --patience, where a mere number is one of seconds, as mcastctl takes it. */
+/* The same of --patience, where a number without a unit is in seconds, as in mcastctl. */
 int command_broker_retry(const struct command *command, const char *text, int64_t *ms);
 
 /* A job's wishes for NIC resources into node->settings, where its like of every job is. What is not

@@ -1,4 +1,4 @@
-/* epilog and housekeeping: the same, with less and with more patience (F9). */
+/* epilog and housekeeping: the same, with a shorter and a longer time for retries (F9). */
 
 #include "node/commands/command.h"
 #include "node/life.h"
@@ -13,26 +13,26 @@
 static const char epilog_usage[] =
     "Usage: mcast-node epilog --job JOB [OPTIONS]\n"
     "After a job's last process: destroys the job's services on this node, and no others, and\n"
-    "tells the broker, now or when it can be reached again. For a job that has none, there is\n"
-    "nothing to do. What is busy for longer is left to housekeeping. Services of a few earlier\n"
-    "jobs of its owner that were in use when these ended are tried once more. Exit status 5 says "
-    "to drain the node; 7,\n"
-    "that another job of the owner may use what is left, and the node is to go on.\n\n"
+    "reports that to the broker, now or when it can be reached again. For a job that has none,\n"
+    "there is nothing to do. What is busy for longer is left to housekeeping. Services of a few\n"
+    "earlier jobs of its owner that were in use when these ended are tried once more. Exit\n"
+    "status 5 says to drain the node; 7, that another job of the owner may use what is left,\n"
+    "and the node is to go on.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog, for a node that does not remember it\n"
     "                       and cannot ask the broker\n"
-    "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5s)\n"
+    "  --retry-busy TIME    how long to retry while services are busy (default: node.conf, 5s)\n"
     "  --dry-run            only says what it would destroy\n\n"
     "Example:\n"
     "  mcast-node epilog --job f2Rs8sydSxmd --retry-busy 1m\n";
 
 static const char housekeeping_usage[] =
     "Usage: mcast-node housekeeping --job JOB [OPTIONS]\n"
-    "As epilog, with patience for what is still busy, and for a few services of earlier jobs,\n"
-    "whoever's, now and then. Exit status 5 says to drain the node; 7 does not.\n\n"
+    "As epilog, with more time for what is still busy, and now and then for a few services of\n"
+    "earlier jobs of any user. Exit status 5 says to drain the node; 7 does not.\n\n"
     "  --job JOB            the job\n"
     "  --reservation FILE   its reservation, as for prolog\n"
-    "  --retry-busy TIME    how long to try on while services are busy (default: node.conf, 5m)\n"
+    "  --retry-busy TIME    how long to retry while services are busy (default: node.conf, 5m)\n"
     "  --dry-run            only says what it would destroy\n\n"
     "Example, in Flux's housekeeping, which has the id in decimal:\n"
     "  mcast-node housekeeping --job $(flux job id --to=f58plain $FLUX_JOB_ID)\n";
@@ -52,7 +52,7 @@ static int read_epilog_option(int option, const char *value, void *data)
     return COMMAND_GO_ON;
 }
 
-/* Whether there is a second attempt to come, before anybody is to hear of what is left (F9). */
+/* Whether housekeeping tries again before what is left is reported (F9). */
 static bool is_housekeeping_s(const struct node *node, const struct wanted *wanted,
                               const struct note *note)
 {
@@ -60,7 +60,7 @@ static bool is_housekeeping_s(const struct node *node, const struct wanted *want
            wanted->command == &command_epilog;
 }
 
-/* The broker holds the VNIs back all the same: it has not been told that the node is clean. */
+/* The VNIs stay quarantined: the node is not reported as clean. */
 static void postpone(struct node *node, struct note *note)
 {
     struct error err;
@@ -71,7 +71,7 @@ static void postpone(struct node *node, struct note *note)
 }
 
 /* One life: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a message. known:
- * there is a note of it; then it is read again, now that nobody else has it in work. */
+ * there is a note of it; then it is read again, now that no other process works on it. */
 static int destroy_life(struct node *node, const struct wanted *wanted, struct note *note,
                         bool known)
 {

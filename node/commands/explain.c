@@ -8,9 +8,8 @@
 static const char usage[] =
     "Usage: mcast-node explain --cores N [--limits WISHES]\n"
     "Says what a job with N cores on this node would not get of what it wants, NIC by NIC, and\n"
-    "which services hold it. Such a job runs all the same, with what is free, unless "
-    "adjust_limits\n"
-    "is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
+    "which services hold it. Such a job runs all the same, with what is free, unless\n"
+    "adjust_limits is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
     "  --cores N        the job's cores on this node\n"
     "  --limits WISHES  the job's own wishes, as for prolog, and with its warnings\n\n"
     "Example:\n"
@@ -82,7 +81,7 @@ static int run_explain(const struct command *command, struct node *node, int arg
     struct wanted wanted = {0};
     int rc = command_options(command, node, argc, argv, options, read_explain_option, &wanted);
     if (rc == COMMAND_GO_ON && wanted.cores == 0)
-        rc = command_misused(command, "how many cores? give --cores N");
+        rc = command_misused(command, "--cores N is required");
     if (rc == COMMAND_GO_ON) {
         command_wishes(node, wanted.wishes);
         rc = explain(node, wanted.cores);

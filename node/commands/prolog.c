@@ -9,8 +9,8 @@
 static const char usage[] =
     "Usage: mcast-node prolog --job JOB [OPTIONS]\n"
     "Before a job's first process: creates one CXI service on every NIC, for the job's owner and\n"
-    "VNIs only, with resources by its cores, and tells the broker. All NICs, or none. Doing it\n"
-    "again does no harm. When it fails, the job must fail. So it does on a node whose name is not\n"
+    "VNIs only, with resources by its cores, and reports that. All NICs, or none. It can be\n"
+    "run again. When it fails, the job must fail. So it does on a node whose name is not\n"
     "in the job's node list. Exit status 6 says that only this job cannot be here; 1, that none\n"
     "can.\n\n"
     "  --job JOB            the job\n"
@@ -18,12 +18,10 @@ static const char usage[] =
     "                       from standard input (-); else the broker is asked\n"
     "  --cores N            the job's cores on this node (default: the reservation's\n"
     "                       cores_per_node, or all of the node's)\n"
-    "  --limits WISHES      what the job wants of the NICs' resources, within node.conf, in "
-    "srun's\n"
-    "                       words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot be is\n"
-    "                       left out with a warning\n"
-    "  --patience TIME      how long to ask on while the broker is away or busy: 30s, 2m, or a "
-    "mere\n"
+    "  --limits WISHES      what the job wants of the NICs' resources, within node.conf, in\n"
+    "                       srun's words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot\n"
+    "                       be is left out with a warning\n"
+    "  --patience TIME      how long to retry while the broker is down or busy: 30s, 2m, or a\n"
     "                       number of seconds (default: node.conf, busy_retry)\n"
     "  --dry-run            only says what it would do\n\n"
     "Example:\n"
@@ -68,7 +66,7 @@ static bool was_made(const struct node *node, const struct note *note)
            note_is_current(before);
 }
 
-/* The broker is told. What it does not take because it comes too late must not stay (F3, F10). */
+/* Services whose report the broker refuses because it comes too late must not stay (F3, F10). */
 static int report_creation(struct node *node, struct note *note)
 {
     struct mcast_error error;
@@ -87,7 +85,7 @@ static int report_creation(struct node *node, struct note *note)
     return COMMAND_NOT_FOUND;
 }
 
-/* What only this job cannot have is told apart from what is wrong with the node: a resource manager
+/* What only this job cannot have is kept apart from what is wrong with the node: a resource manager
  * drains the node for the one and ends the job for the other (F10). */
 static int not_created(const struct error *err)
 {
@@ -117,8 +115,8 @@ static bool is_entitled(const struct node *node, const struct claim *claim)
     return claim->vni_count > 0 && (claim->node_count != 1 || node->settings.single_node);
 }
 
-/* What the broker says counts from when this run has its turn: an epilog that was faster has told
- * it that nothing is left here, and what came after that would be found by nobody. */
+/* The broker is asked under the lock: a faster epilog has reported that nothing is left here, and
+ * no command would find services made after that. */
 static int fetch_claim(struct node *node, const struct wanted *wanted, const char *job,
                        struct claim *claim)
 {
@@ -138,7 +136,7 @@ static int fetch_claim(struct node *node, const struct wanted *wanted, const cha
     return COMMAND_NOT_FOUND;
 }
 
-/* By a wrong name the node could not tell of what it makes, and no epilog elsewhere would look
+/* With a wrong name the node could not report what it makes, and no epilog elsewhere would look
  * here. COMMAND_GO_ON, or COMMAND_REFUSED after a message. */
 static int check_node_name(const struct node *node, const struct claim *claim)
 {

@@ -14,12 +14,11 @@
 
 static const char usage[] =
     "Usage: mcast-node share --user UID --file FILE\n"
-    "Lets one user read a file of root's, and nobody else, by an access control list: what a "
-    "job's\n"
-    "tasks are given. Were it the user's own, he could write to it, and fill the memory that /run\n"
-    "is made of.\n\n"
+    "Lets only one user read a file of root's, by an access control list: the variables of a\n"
+    "job's tasks. If the file were the user's own, the user could write to it, and fill the\n"
+    "memory of /run.\n\n"
     "  --user UID       who is to read it\n"
-    "  --file FILE      a regular file that belongs to whoever runs this\n\n"
+    "  --file FILE      a regular file that belongs to the user who runs this\n\n"
     "Example:\n"
     "  mcast-node share --user 1000 --file /run/mcast-slurm/n1.17\n";
 
@@ -96,7 +95,7 @@ static int share_open(int file, const struct wanted *wanted)
 static int share(const struct wanted *wanted)
 {
     if (!wanted->file || !wanted->user_given)
-        return command_misused(&command_share, "which file, and with whom? give --file and --user");
+        return command_misused(&command_share, "--file and --user are required");
     int file = open(wanted->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) {
         say("%s cannot be shared: %s", wanted->file, strerror(errno));

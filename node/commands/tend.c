@@ -6,7 +6,7 @@
 static const char usage[] =
     "Usage: mcast-node tend [OPTIONS]\n"
     "What hooks had to leave: tries once more to destroy services that were in use when their job\n"
-    "ended, and tells the broker what it could not be told. It touches nothing of a job whose\n"
+    "ended, and sends the broker the reports that are due. It touches nothing of a job whose\n"
     "epilog has not run, so it can run at any time: from a timer (mcast-node.timer), or from the\n"
     "resource manager's health check. Where nothing is left it asks neither NIC nor broker.\n\n"
     "  --users UIDS     who has jobs on this node, as the resource manager says (1000,1001): what\n"
@@ -33,7 +33,7 @@ static int tend(struct node *node)
     report_spool(node, 0);
     if (!node->broker_gone || rc != COMMAND_DONE)
         return rc;
-    say("the broker does not answer; it is told later what happened here");
+    say("the broker does not answer; the reports are sent later");
     return COMMAND_UNREACHABLE;
 }
 

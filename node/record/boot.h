@@ -1,8 +1,8 @@
 #ifndef MCAST_NODE_RECORD_BOOT_H
 #define MCAST_NODE_RECORD_BOOT_H
 
-/* Which place the start of this machine has in the order of what the node tells the broker (F3):
- * later than all that it said before, and earlier than all that it says since. It is drawn once, by
+/* The position of this boot in the order of the node's reports to the broker (F3): later than all
+ * reports before it, and earlier than all since. It is drawn once, by
  * the first command of a boot, and kept in the file "boot" of the spool. */
 
 #include "node/record/note.h"
@@ -10,7 +10,7 @@
 struct boot {
     char id[STATEDIR_BOOT_SIZE]; /* of the kernel's */
     uint64_t order;              /* 0: not known */
-    bool owed;                   /* the broker is to be told, and has not been */
+    bool owed;                   /* it is to be reported, and has not been */
 };
 
 /* This boot's, which is drawn if need be; the folder can be changed. 0, or negative. */

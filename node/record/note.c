@@ -279,7 +279,7 @@ static int load_note(struct notes *notes, const struct statedir *dir, const char
         notes->damaged++;
         snprintf(notes->damaged_name, sizeof notes->damaged_name, "%.31s", name);
     }
-    /* One that is gone meanwhile was somebody else's to remove. */
+    /* A file that is gone meanwhile was removed by another process. */
     return rc == ERROR_CORRUPT || rc == ERROR_NOT_FOUND ? 0 : rc;
 }
 

@@ -5,8 +5,8 @@
  * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
  * has it. One file for each life of a job, "<number>.json".
  *
- * A later state takes the place of an earlier one that could not be delivered: the broker is only
- * ever told how it is (F3). */
+ * A later state replaces an earlier one that could not be delivered: the broker gets the current
+ * state only (F3). */
 
 #include "node/services/claim.h"
 #include "node/services/nic.h"
@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-/* state, what the broker is told of it */
+/* state, in the file, in the report to the broker */
 #define NOTE_STATES(X)                                                                             \
     X(INTENDED, "intended", NULL)          /* services are being made; some may be there */        \
     X(MADE, "made", "created")             /* one on every NIC */                                  \
@@ -39,35 +39,34 @@ struct note {
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
-    bool owed;          /* the broker has not been told the state */
+    bool owed;          /* the state is not reported yet */
     bool postponed;     /* lingering, and its own housekeeping is to come */
     bool stuck;         /* lingering, and not only because it is in use; not kept */
-    uint64_t order;     /* grows with each state to be told, even if the folder was lost between */
+    uint64_t order;     /* grows with each state to report, even if the folder was lost between */
     unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
     int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
-    int64_t told_ms;    /* lingering: when the broker was told so */
+    int64_t told_ms;    /* lingering: when that was reported */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
 };
 
 const char *note_state_word(enum note_state state);
-const char *note_report_word(enum note_state state); /* NULL: nothing to tell */
+const char *note_report_word(enum note_state state); /* NULL: nothing to report */
 
-/* The state is to be told, as newer than all that was told before. */
+/* The state is to be reported, as newer than all earlier ones. */
 void note_owe(struct note *note);
 
-/* The time since the machine was started, which nobody sets. */
+/* The time since boot, CLOCK_BOOTTIME. */
 int64_t note_clock_ms(void);
 
 /* It was tried in vain. */
 void note_tried(struct note *note, int64_t now_ms);
 
-/* Whether the broker was told that it lingers, and not so long ago that it may have lost its ledger
- * since, which nobody would notice. */
+/* Whether it was reported as lingering, and recently: the broker may lose its ledger, and the node
+ * would not notice. */
 bool note_was_told(const struct note *note, int64_t now_ms);
 
-/* Whether it is time to try again, by somebody who has no part in it: with growing pauses, up to an
- * hour. */
+/* Whether it is time to try again in a hook of another job: with growing pauses, up to an hour. */
 bool note_is_due(const struct note *note, int64_t now_ms);
 
 /* Whether it was written since the machine was started. */
@@ -94,7 +93,8 @@ struct notes {
 int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
 void notes_release(struct notes *notes);
 
-/* The job whose service this is said to be, of this start of the machine and not gone; or NULL. */
+/* The job that owns this service by its note, of this start of the machine and not gone; or NULL.
+ */
 const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
 
 /* Another life of which its owner has services here now, or is about to; NULL: none. */

@@ -38,12 +38,12 @@ static int judge_remainder(const struct node *node, const struct notes *now,
     if (other)
         snprintf(excuse, EXCUSE_SIZE,
                  "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
-                 "and its VNIs are held back until it is gone",
+                 "and its VNIs stay quarantined until it is gone",
                  name, claim_name(&other->claim, theirs), note->claim.uid);
     else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
         snprintf(excuse, EXCUSE_SIZE,
                  "what job %s left may be used by another job of uid %u: it is tried again, and "
-                 "its VNIs are held back until it is gone",
+                 "its VNIs stay quarantined until it is gone",
                  name, note->claim.uid);
     else
         return COMMAND_BUSY;
@@ -99,7 +99,7 @@ static void retry_remainder(struct node *node, struct round *round, uint64_t num
     struct destroy_result result;
     if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
         note.postponed)
-        return; /* somebody has seen to it since it was listed */
+        return; /* another process has dealt with it since it was listed */
     if (life_retry(node, &note, &result, &err) < 0) {
         int rc = command_failed(&err);
         round->rc = round->rc == COMMAND_BUSY ? round->rc : rc;

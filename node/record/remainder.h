@@ -3,12 +3,12 @@
 
 /* Services that are in use when their job is over (F9).
  *
- * Whoever uses one is its owner: nobody else can. What is left of his job that ended is the
+ * Only its owner can use a service. What is left of his job that ended is the
  * resource manager's to kill, and where that fails the node is to be drained. But what another of
  * his jobs here uses is no fault of the node, and he could have it drained at will, with the jobs
  * of others on it. So then it is left, and tried again when he has no job here any more, or sooner.
- * The driver neither disables a service in use nor tells who uses it; so its VNIs are held back:
- * the broker is told that it lingers, and no prolog here makes a service for one of them (I3). */
+ * The driver neither disables a service in use nor reports its users; so its VNIs stay quarantined:
+ * it is reported as lingering, and no prolog here makes a service for one of them (I3). */
 
 #include "node/node.h"
 
@@ -17,10 +17,10 @@
 int remainder_judge(struct node *node, const struct note *note);
 
 /* Of whose earlier jobs it is tried. A user can leave many: a hook of his job has a few of his,
- * those that were not tried for the longest, and one of somebody else's job none. */
+ * those that were not tried for the longest, and none of other users'. */
 enum remainder_scope {
     REMAINDER_OF_OWNER, /* epilog */
-    REMAINDER_DUE,      /* housekeeping, which nobody's job waits for: then others' that are due */
+    REMAINDER_DUE,      /* housekeeping, which delays no job: then others' that are due */
     REMAINDER_ALL,      /* tend */
 };
 

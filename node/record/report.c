@@ -16,7 +16,7 @@ static void look_for_broker(struct node *node, int rc, const struct mcast_error 
     node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
 }
 
-/* A broker of before these were told refuses what it does not know. */
+/* A broker of an older release refuses VNIs in a report. */
 static bool leave_out_vnis(struct mcast_node_report *report, const struct mcast_error *error)
 {
     bool had = report->vni_count > 0 && error->code == MCAST_REFUSED && error->status == 422;
@@ -55,13 +55,13 @@ static int send_report(struct node *node, const struct note *note, struct mcast_
     return rc;
 }
 
-/* The broker does not take us for the node that we are, until somebody mends that. */
+/* The broker does not accept this node's identity, until an administrator corrects that. */
 static bool is_not_authorized(const struct mcast_error *error)
 {
     return error->code == MCAST_REFUSED && (error->status == 401 || error->status == 403);
 }
 
-/* It says nothing of the report itself: that may be taken another time. */
+/* The answer is not about the report itself, which may be accepted later. */
 static bool may_succeed_later(const struct mcast_error *error)
 {
     return error->code != MCAST_REFUSED || error->status >= 500 || error->status == 429 ||
@@ -99,7 +99,7 @@ static void keep_reported(struct node *node, struct note *note)
         rc = note_remove(&node->dir, note->claim.number, &err);
     else
         rc = note_write(&node->dir, note, &err);
-    if (rc < 0) /* it will be delivered once more, which does no harm */
+    if (rc < 0) /* it will be sent once more, which does no harm */
         say("%s", err.text);
 }
 
@@ -109,13 +109,13 @@ static void say_refused(const struct note *note, const struct mcast_error *error
     const char *state = note_report_word(note->state);
     claim_name(&note->claim, name);
     if (broker_lacks_reports(error))
-        say("the broker does not take the report that the services of job %s are %s: %s; it is "
+        say("the broker refused the report that the services of job %s are %s: %s; it is "
             "older than node reports: update it, or set report = no in node.conf",
             name, state, error->text);
     else
-        say("the broker does not take the report that the services of job %s are %s: %s; its VNIs "
-            "are held back until [vni] hold is over, or until mcastctl fence %s says that nothing "
-            "of it is left",
+        say("the broker refused the report that the services of job %s are %s: %s; its VNIs stay "
+            "quarantined until [vni] hold is over, or until mcastctl fence %s confirms that "
+            "nothing of it is left",
             name, state, error->text, note->node);
 }
 
@@ -132,7 +132,7 @@ enum report_fate report_send(struct node *node, struct note *note, struct mcast_
     return fate;
 }
 
-/* What they said the broker has, and knows that it is over. */
+/* The broker has their reports, and knows that they are outdated. */
 static void forget_before_boot(struct node *node)
 {
     for (size_t i = 0; i < node->notes.count; i++) {
@@ -174,7 +174,7 @@ enum report_fate report_boot(struct node *node, struct mcast_error *error)
 void report_say_kept(const struct note *note, const struct mcast_error *error)
 {
     char name[CLAIM_NAME_SIZE];
-    say("warning: the broker is told later that the services of job %s are %s: %s",
+    say("warning: the report that the services of job %s are %s is sent later: %s",
         claim_name(&note->claim, name), note_report_word(note->state), error->text);
 }
 
@@ -217,22 +217,22 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     return fate;
 }
 
-/* What one run has learned while it told of other lives. */
+/* What one run has learned while it reported other lives. */
 struct round {
     unsigned int asked, refused;
-    bool ask_no_more;         /* nobody answers, or it was enough for one hook */
-    const struct note *alien; /* of the last one that the broker does not believe us */
+    bool ask_no_more;         /* the broker does not answer, or it was enough for one hook */
+    const struct note *alien; /* the last one that the broker did not authorize */
     struct mcast_error why;
 };
 
-/* What is not believed of one job of this node's name, is of none. */
+/* A node name that is not authorized for one job of a cluster is so for none of its jobs. */
 static bool is_not_authorized_like_last(const struct round *round, const struct note *note)
 {
     return round->alien && strcmp(round->alien->node, note->node) == 0 &&
            strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
 }
 
-/* Whether the note has not to be told any more. */
+/* True: the note needs no report any more. */
 static bool deliver_or_keep(struct node *node, struct round *round, const struct note *note)
 {
     struct mcast_error error;
@@ -256,7 +256,7 @@ static bool deliver_or_keep(struct node *node, struct round *round, const struct
     return false;
 }
 
-/* What nobody will ask for any more, so that a broker that is away for good fills no disk. */
+/* Old reports are dropped, so that a broker that never comes back does not fill the disk. */
 static bool is_surplus(const struct node *node, size_t i)
 {
     return node->notes.count - i > SPOOL_MAX && node->notes.at[i].state == NOTE_GONE;

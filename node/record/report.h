@@ -1,7 +1,7 @@
 #ifndef MCAST_NODE_RECORD_REPORT_H
 #define MCAST_NODE_RECORD_REPORT_H
 
-/* Tells the broker what notes say, now or when it can be reached again (F3). */
+/* Reports notes to the broker, now or when it can be reached again (F3). */
 
 #include "node/node.h"
 
@@ -11,7 +11,7 @@ enum report_fate {
                         the next run tries again */
     REPORT_NOT_OURS, /* "created" came too late: the VNIs are not the job's; destroy at once */
     REPORT_UNKNOWN,  /* the broker does not know the reservation: destroy, unless the job runs */
-    REPORT_REFUSED,  /* the broker will never take it, which is said; it is not kept */
+    REPORT_REFUSED,  /* the broker will never accept it, which is logged; it is not kept */
 };
 
 /* Delivers one note's state if that is owed, and keeps the note accordingly. The caller has the

@@ -44,7 +44,7 @@ static int from_file(const char *file, struct mcast_reservation **out)
     free(text);
     if (rc == 0)
         return COMMAND_GO_ON;
-    say("%s is no reservation as mcastctl show --json prints it: %s", file, error.text);
+    say("%s is not a reservation as mcastctl show --json prints it: %s", file, error.text);
     return COMMAND_USAGE;
 }
 
@@ -68,7 +68,7 @@ static int from_broker(struct node *node, const char *job, bool quiet,
 {
     struct mcast_error error;
     if (!node->cluster) {
-        say("which cluster? give --cluster NAME, or set cluster in node.conf");
+        say("no cluster is given: use --cluster NAME, or set cluster in node.conf");
         return COMMAND_USAGE;
     }
     int rc = show_with_retry(node, job, !quiet, out, &error);

@@ -1,7 +1,7 @@
 #ifndef MCAST_NODE_RECORD_RESERVATION_H
 #define MCAST_NODE_RECORD_RESERVATION_H
 
-/* Where a job's reservation comes from: the broker, or a document that somebody brought. */
+/* Where a job's reservation comes from: the broker, or a file. */
 
 #include "node/node.h"
 

@@ -107,15 +107,15 @@ static int add_vnis(const struct mcast_reservation *reservation, void *data)
     for (size_t i = 0; i < reservation->vni_count; i++)
         idset_add(&standing->vnis, reservation->vnis[i]);
     /* Found at the fabric manager by a broker that had lost its ledger: it has VNIs, unless it
-     * asked for none, but nobody knows which. */
+     * asked for none, but they are not known. */
     if (reservation->vni_count == 0 && reservation->uid == UINT32_MAX)
         snprintf(standing->unknown, sizeof standing->unknown, "%s/%s", reservation->cluster,
                  reservation->job);
     return 0;
 }
 
-/* Whoever sees only some jobs would take the others' services for leftovers. COMMAND_GO_ON, or an
- * exit code after a message. */
+/* A client that sees only some jobs would take the others' services for leftovers. COMMAND_GO_ON,
+ * or an exit code after a message. */
 static int check_complete(const struct standing *standing, const struct node *node, uint64_t hidden)
 {
     if (hidden > 0)
@@ -175,7 +175,7 @@ int standing_load(struct standing *standing, struct node *node)
 
 bool standing_is_active(const struct standing *standing, const struct cxi_svc_desc *service)
 {
-    /* Without restriction to VNIs, a service is whoever's. */
+    /* A service that is not restricted to VNIs may be any job's. */
     for (unsigned int i = 0; i < service->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++) {
         if (idset_has(&standing->vnis, service->vnis[i]))
             return true;

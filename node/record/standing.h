@@ -24,7 +24,7 @@ struct standing {
 
 /* Asks for all as an admin, else for what may run on this node, and as the cluster's manager for
  * all of that. COMMAND_GO_ON, or an exit code after a message: when the broker does not answer, or
- * does not show all that may be here, nothing can be known to be nobody's. */
+ * does not show all that may be here, no service can be known to be a leftover. */
 int standing_load(struct standing *standing, struct node *node);
 
 /* Whether the service may use a VNI of an active job. */

@@ -17,8 +17,8 @@ static int set_errno_error(const struct statedir *dir, const char *what, struct 
                      strerror(errno));
 }
 
-/* Notes tell whose jobs run here and on which VNIs: nobody else may read them, also in a folder
- * that an older release made, nor write what root then believes. */
+/* Notes show whose jobs run here and on which VNIs: other users must not read them, also in a
+ * folder that an older release made, nor write what root then trusts. */
 static int restrict_to_owner(const struct statedir *dir, struct error *err)
 {
     struct stat status;
@@ -39,7 +39,7 @@ static int open_for_writing(struct statedir *dir, struct error *err)
     int rc = restrict_to_owner(dir, err);
     if (rc < 0)
         return rc;
-    /* Whoever can open a file can lock it. */
+    /* A process that can open a file can lock it. */
     dir->lock =
         openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
     if (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0)

@@ -4,7 +4,7 @@
 /* The directory in which a node remembers what it made, and the locks of those who change it.
  *
  * Locks are bytes of one file: 0 is the NICs', one the boot's, the others are jobs' (life_lock). A
- * process that dies lets go of its locks. Order: a job's first, then the NICs'. */
+ * process that dies releases its locks. Order: a job's first, then the NICs'. */
 
 #include "base/error.h"
 
@@ -28,19 +28,19 @@ void statedir_close(struct statedir *dir);
 
 /* Waits. ERROR_IO. Held until unlocked or closed. */
 int statedir_lock(const struct statedir *dir, uint64_t which, struct error *err);
-/* False: somebody else has it. */
+/* False: another process has it. */
 bool statedir_try_lock(const struct statedir *dir, uint64_t which);
 void statedir_unlock(const struct statedir *dir, uint64_t which);
 
 /* A whole file with a NUL after it, for free(); ERROR_NOT_FOUND, ERROR_IO, ERROR_NOMEM. */
 int statedir_read(const struct statedir *dir, const char *name, char **text, struct error *err);
 
-/* In one step: whoever reads sees the old file or the new one, whole, after a crash too. */
+/* Atomic: a reader sees the whole old file or the whole new one, after a crash too. */
 int statedir_write(const struct statedir *dir, const char *name, const char *text,
                    struct error *err);
 int statedir_remove(const struct statedir *dir, const char *name, struct error *err);
 
-/* Which start of the machine this is; "" when the kernel does not tell. */
+/* The kernel's boot id; "" if it cannot be read. */
 enum { STATEDIR_BOOT_SIZE = 40 };
 void statedir_boot(char out[STATEDIR_BOOT_SIZE]);
 

@@ -13,7 +13,7 @@ static int check_names(const struct mcast_reservation *reservation, const char *
                        const char *job, struct error *err)
 {
     if (!cluster_name_valid(reservation->cluster) || !job_id_valid(reservation->job))
-        return error_set(err, ERROR_INVALID, "the reservation names no job that can be");
+        return error_set(err, ERROR_INVALID, "the reservation has no valid cluster and job name");
     if (strcmp(reservation->job, job) != 0)
         return error_set(err, ERROR_INVALID, "the reservation is of job %.130s, not of %.130s",
                          reservation->job, job);
@@ -31,7 +31,7 @@ static unsigned int read_classes(const struct mcast_reservation *reservation)
     return classes;
 }
 
-/* A list that cannot be read names nobody: the broker would not have taken it. */
+/* A list that cannot be parsed has no node: the broker would have refused it. */
 static void read_nodes(struct claim *claim, const char *nodes, const char *node)
 {
     static const char more[] = "...";
@@ -69,8 +69,8 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
         claim->vnis[claim->vni_count++] = reservation->vnis[i];
     if (claim->vni_count > 0 && claim->uid == UINT32_MAX)
         return error_set(err, ERROR_INVALID,
-                         "the reservation does not tell its owner (uid), and a service must be "
-                         "its owner's alone");
+                         "the reservation has no owner (uid), and a service must be "
+                         "restricted to its owner");
     return 0;
 }
 

@@ -23,12 +23,12 @@ struct claim {
     char job[JOB_ID_MAX + 1];
     uint64_t number; /* of the reservation: one life of a job that may be requeued under its id */
     uint32_t uid;
-    uint32_t node_count;     /* 0: not told */
-    uint32_t cores_per_node; /* 0: not told */
+    uint32_t node_count;     /* 0: not given */
+    uint32_t cores_per_node; /* 0: not given */
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     unsigned int vni_count;
     unsigned int
-        traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not told */
+        traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not given */
     bool active;         /* false: already released */
     bool elsewhere;      /* its node list has another node's names only */
     char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
@@ -40,8 +40,8 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
                            const char *cluster, const char *job, const char *node,
                            struct error *err);
 
-/* ERROR_FULL: a VNI is the system's (1, 10), or not of those that jobs may have on this node: who
- * gave it is no broker of this site, or the two are not configured alike. */
+/* ERROR_FULL: a VNI is the system's (1, 10), or not of those that jobs may have on this node: it
+ * comes from another site's broker, or node.conf and the broker's configuration differ. */
 int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err);
 
 /* "cluster/job", for people. Returns out. */

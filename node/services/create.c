@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Each answer of -ENOSPC takes at least one resource back, down to nothing; others may allocate
+/* Each answer of -ENOSPC reduces at least one reservation, down to 0; other processes may allocate
  * meanwhile, outside our lock. */
 enum { TRIES_MAX = 4 * CXI_RSRC_TYPE_MAX };
 
@@ -38,7 +38,7 @@ static int explain_taken(const struct nic *nic, const struct claim *claim, struc
             if (match_has_vni(service, claim->vnis[v]))
                 return error_set(err, ERROR_REFUSED,
                                  "%s: VNI %u is still in use by service %u (%s); mcast-node clean "
-                                 "--dry-run tells whether that is a leftover",
+                                 "--dry-run shows whether that is a leftover",
                                  nic->name, claim->vnis[v], service->svc_id,
                                  match_describe(service, who));
         }
@@ -91,7 +91,7 @@ static bool scale_back(const struct nics *nics, struct nic *nic, const struct cr
 {
     if (nic_refresh(nics, nic) < 0)
         return false;
-    /* Somebody else may have been faster; if not, the driver knows more than its lists tell. */
+    /* Another process may have been faster; if not, the driver counts more than it lists. */
     return fit_tighten(fit, order->want, &nic->info, nic->services) ||
            fit_shrink(fit, order->want, info);
 }

@@ -36,7 +36,7 @@ static void sweep(struct nics *nics, struct nic *nic, nic_service_fn *meant, voi
     }
     for (unsigned int i = 0; i < count; i++) {
         int failure = nics->calls->destroy_svc(nic->device, ids[i]);
-        /* What fails may have been done all the same, or by somebody else. */
+        /* A call that failed may have had its effect, or another process may have destroyed it. */
         if (failure < 0 && (failure == -EBUSY || is_there(nics, nic, ids[i])))
             add_left(result, nic, ids[i], failure);
         else

@@ -1,7 +1,7 @@
 #ifndef MCAST_NODE_SERVICES_DESTROY_H
 #define MCAST_NODE_SERVICES_DESTROY_H
 
-/* Takes services away, with patience for those that are busy (F9). The only place that does. */
+/* Destroys services, and retries those that are busy (F9). The only place that does. */
 
 #include "node/services/nic.h"
 #include "node/retry.h"
@@ -24,7 +24,7 @@ struct destroy_result {
 };
 
 /* Destroys what is meant on every NIC, never a system service; tries again while any of it is busy
- * and patience lasts. What is meant is asked again before each try, because ids are used again.
+ * and time is left. The filter is called again before each try, because ids are used again.
  * Afterwards the services of `nics` are as they were last read. */
 void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
                       struct destroy_result *result);

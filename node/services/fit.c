@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of the Cassini chip; nothing in libcxi tells. One pool of list entries is everybody's. */
+/* Of the Cassini chip; libcxi does not report it. One pool of list entries is shared by all. */
 enum { LE_POOLS = 16 - 1, TLE_POOLS = 4 };
 
 enum { HOLDERS_NAMED = 4 };
@@ -65,7 +65,7 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
         struct cxi_limits *limits = &fit->limits.type[type];
         uint32_t total = limits_total(info, type), left = count_free(info, services, type);
         *limits = want->type[type];
-        /* A maximum above the device's is -EINVAL (cxi.md), where Flux and Slurm end. */
+        /* A maximum above the device's is -EINVAL, and Flux and Slurm give up then. */
         if (limits->max > total)
             limits->max = (uint16_t)total;
         bool no_pool = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||

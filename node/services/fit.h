@@ -44,7 +44,7 @@ bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
 bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
                 const struct cxi_svc_fail_info *info);
 
-/* What the chip has of pools, as far as the services tell. */
+/* The pools of the chip, as far as the services show them. */
 struct fit_pools fit_count_pools(const struct cxil_svc_list *services);
 
 /* Which job a service belongs to, as far as it is known: "elcap/f2Rs8sydSxmd", or NULL. */

@@ -82,7 +82,7 @@ const char *holders_describe(const char *proc, uint32_t uid, const char *device,
     return out;
 }
 
-/* Of /proc/PID/status. The owner of the folder is root where a process lets nobody look. */
+/* Of /proc/PID/status. The owner of the folder is root if the process is not dumpable. */
 static bool is_living(const char *process, uint32_t uid)
 {
     char path[PATH_SIZE], line[128];

@@ -2,7 +2,7 @@
 #define MCAST_NODE_SERVICES_HOLDERS_H
 
 /* Which processes keep a service busy, as far as can be seen: those of its owner that have the NIC
- * open. The driver does not tell. */
+ * open. The driver does not report it. */
 
 #include <stdbool.h>
 #include <stdint.h>

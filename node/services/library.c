@@ -31,7 +31,7 @@ static const char *find_all(void *handle)
     return NULL;
 }
 
-/* dlopen's own words do not tell a library that is not there from one that is broken. */
+/* dlopen's message does not distinguish a library that is missing from one that is broken. */
 static bool is_elsewhere(const char *name)
 {
     return strchr(name, '/') && access(name, F_OK) == 0;

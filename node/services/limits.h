@@ -42,7 +42,7 @@ const char *limits_words(enum cxi_rsrc_type type); /* "transmit command queues" 
 void limits_init(struct limits_rules *rules);
 
 /* What a job with so many cores is to get. No reservation exceeds its maximum; of trigger list
- * entries the maximum is the reservation, and whoever gets some gets at least LIMITS_TLES_MIN,
+ * entries the maximum is the reservation, and a service with some has at least LIMITS_TLES_MIN,
  * because the driver makes it so. */
 void limits_want(const struct limits_rules *rules, uint32_t cores, struct cxi_rsrc_limits *want);
 

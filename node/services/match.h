@@ -1,7 +1,7 @@
 #ifndef MCAST_NODE_SERVICES_MATCH_H
 #define MCAST_NODE_SERVICES_MATCH_H
 
-/* Which services of a NIC are a job's, and which nobody here may touch (F11). Pure. */
+/* Which services of a NIC are a job's, and which must not be changed (F11). Pure. */
 
 #include "cxi/abi.h"
 #include "node/services/claim.h"
@@ -9,7 +9,7 @@
 /* The default service, and what the system made for itself. */
 bool match_is_system(const struct cxi_svc_desc *service);
 
-/* Exactly: nobody but this uid, no VNIs but these (in any order), traffic classes restricted, not
+/* Exactly: only this uid, no VNIs but these (in any order), traffic classes restricted, not
  * the system's. Ids are used again by the driver, so that they prove nothing. */
 bool match_is_of(const struct cxi_svc_desc *service, uint32_t uid, const uint16_t *vnis,
                  unsigned int vni_count);

@@ -1,7 +1,8 @@
 #ifndef MCAST_NODE_SERVICES_VARIABLES_H
 #define MCAST_NODE_SERVICES_VARIABLES_H
 
-/* SLINGSHOT_*: what libfabric and MPI are told of a job's services on this node (F8, F12). Pure. */
+/* SLINGSHOT_*: what libfabric and MPI need to know of a job's services on this node (F8, F12).
+ * Pure. */
 
 #include "cxi/abi.h"
 #include "node/services/nic.h"

@@ -68,7 +68,7 @@ static int apply_wish(const struct limits_rules *site, struct limits_rules *rule
 }
 
 unsigned int wishes_take(struct limits_rules *rules, bool *adjust_limits, const char *text,
-                         wishes_tell_fn *tell, void *arg)
+                         wishes_warn_fn *warn, void *arg)
 {
     static const char between[] = " \t\r\n,";
     const struct limits_rules site = *rules;
@@ -85,7 +85,7 @@ unsigned int wishes_take(struct limits_rules *rules, bool *adjust_limits, const 
             strcpy(word + kept - 3, "...");
         int rc = apply_wish(&site, rules, adjust_limits, word, &err);
         if (rc < 0)
-            tell(arg, err.text);
+            warn(arg, err.text);
         wrong += rc == ERROR_INVALID;
         text += length;
     }

@@ -72,9 +72,9 @@ static void claim__refuses_what_is_not_enough(void **state)
         {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":0,\"state\":\"active\",\"uid\":1}",
          "has no number"},
         {"{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"vnis\":[7]}",
-         "does not tell its owner"},
+         "has no owner"},
         {"{\"cluster\":\"El Cap\",\"job\":\"f17\",\"number\":1,\"state\":\"active\",\"uid\":1}",
-         "names no job"},
+         "no valid cluster and job name"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct claim claim;

@@ -106,7 +106,7 @@ static void settings__name_every_fault(void **state)
         "dedicated_access\n"
         "node.conf:9: 'report' is not key = value\n"
         "node.conf:10: pool must be ids and ranges such as 1024-2047,4096\n"
-        "node.conf:11: report stands in line 2 already\n"
+        "node.conf:11: report is set in line 2 already\n"
         "node.conf:12: def_txqs must be a number from 0 to 65535\n"
         "node.conf: cert and key go together\n");
     assert_int_equal(count, 12);

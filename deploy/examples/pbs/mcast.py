@@ -59,7 +59,7 @@ def main():
             pbs.logmsg(pbs.LOG_WARNING, "mcastd: %s: %s" % (word, words))
     elif status == 75:  # stays in the queue, and is tried again
         event.reject("mcastd: %s; the job is tried again" % words)
-    elif status != 0:  # without the hold it would be tried again for ever
+    elif status != 0:  # without the hold it would be retried without end
         if word != "queuejob":
             job.Hold_Types = pbs.hold_types("s")
         event.reject("mcastd: " + words)

@@ -29,7 +29,7 @@ struct request {
     uint32_t cores;      /* of a node, the most that the job has on one */
     bool off;            /* -o mcast=off: the rest says nothing */
     int vnis;            /* -1: as the site is configured */
-    const char *hwcoll;  /* one of the words above, or NULL; lives for ever */
+    const char *hwcoll;  /* one of the words above, or NULL; static */
     char classes_text[REQUEST_CLASSES_SIZE];
     const char
         *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL; none: all NULL */

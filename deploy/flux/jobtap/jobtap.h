@@ -3,7 +3,7 @@
 
 /* The plugin of Flux's job manager: what all its jobs share. It runs in the job manager's own
  * process and thread, so nothing in it may wait: libmcast is used in its form that does not, on
- * Flux's reactor (flux.md, "jobtap plugins"). */
+ * Flux's reactor (deploy/flux/jobtap/README.md). */
 
 #include "client/mcast.h"
 
@@ -23,8 +23,8 @@ struct jobtap {
     struct hold *holds;      /* all there are (hold.h) */
 };
 
-/* Asks the broker to release a job, patiently: it may be away, and a release that is lost is found
- * by list_command only. Nobody waits for the answer; one that says no is logged. */
+/* Asks the broker to release a job, with retries: it may be down, and a release that is lost is
+ * found by list_command only. No call waits for the answer; a refusal is logged. */
 void jobtap_release(struct jobtap *jobtap, const char *job);
 
 #endif

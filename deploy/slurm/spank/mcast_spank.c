@@ -173,7 +173,8 @@ static bool inherited(spank_t spank, uint32_t job)
                        job);
 }
 
-/* The one that is not the same everywhere: libfabric looks for a CA that is not here for ever. */
+/* The one that is not the same everywhere: libfabric looks without end for a CA that is not here.
+ */
 static void check_inherited_ca(spank_t spank)
 {
     char value[CA_SIZE];
@@ -181,7 +182,8 @@ static void check_inherited_ca(spank_t spank)
     const char *ca = step_variable(spank, grant_names[GRANT_CACERT], value, sizeof value);
     if (ca[0] && strcmp(ca, "yes") != 0 && strcmp(ca, "no") != 0 &&
         (ca[0] != '/' || stat(ca, &status) < 0))
-        set(spank, GRANT_CACERT, "yes"); /* not "no": the token must go to nobody unverified */
+        set(spank, GRANT_CACERT,
+            "yes"); /* not "no": the token must not go to an unverified server */
 }
 
 /* True: the tasks can use hardware collectives. */
@@ -308,7 +310,7 @@ int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
     has_step = spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
                spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS &&
                (!made_job || stepend.step > 0); /* srun --jobid, from outside */
-    /* Nothing is multicast within a node, and jobs of a thousand small steps ask nobody so often.
+    /* Nothing is multicast within a node, and jobs of a thousand small steps must not ask so often.
      */
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) == ESPANK_SUCCESS && nodes == 1)
         has_step = false;

@@ -120,7 +120,7 @@ static bool await_end(pid_t child, int64_t deadline_ms, int *result)
         const pid_t ended = waitpid(child, &status, WNOHANG);
         if (ended == child && WIFEXITED(status))
             *result = WEXITSTATUS(status) == NOT_STARTED ? PROGRAM_NONE : WEXITSTATUS(status);
-        /* Somebody else in this process may have waited for it: then how it ended is not known. */
+        /* Other code in this process may have waited for it: then how it ended is not known. */
         if (ended == child || (ended < 0 && errno == ECHILD))
             return true;
         if (program_now_ms() >= deadline_ms)

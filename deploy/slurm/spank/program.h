@@ -1,7 +1,7 @@
 #ifndef MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
 #define MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
 
-/* Runs one of our programs from within somebody else's process, as the user and nobody more. */
+/* Runs one of our programs from within another program's process, with the user's rights only. */
 
 #include <stddef.h>
 #include <stdint.h>

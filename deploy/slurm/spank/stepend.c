@@ -56,7 +56,7 @@ static bool surround(struct surroundings *surroundings, const struct grant *gran
     return true;
 }
 
-/* As a process of nobody's, so that neither srun nor who reads its output waits for it. */
+/* As a child of init, so that neither srun nor a reader of its output waits for it. */
 static void let_go(void)
 {
     sigset_t none;

@@ -1,7 +1,7 @@
 #ifndef MCAST_DEPLOY_SLURM_SPANK_STEPEND_H
 #define MCAST_DEPLOY_SLURM_SPANK_STEPEND_H
 
-/* At the end of srun: the trees of its step are to go, and nobody waits for it (F19). srun stays as
+/* At the end of srun: the trees of its step are to go, in the background (F19). srun stays as
  * long as a task of the step runs on any node, which no node knows of the others. */
 
 #include "deploy/slurm/spank/settings.h"

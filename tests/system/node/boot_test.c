@@ -119,7 +119,7 @@ static void boot__is_told_when_the_broker_is_back(void **state)
     struct stand *stand = *state;
     pretender_go(stand->broker);
     assert_int_equal(stand_run(stand, "boot"), 4);
-    stand_expect_err(stand, "warning: the broker is told later that this node has booted: ");
+    stand_expect_err(stand, "warning: the report that this node has booted is sent later: ");
     pretender_come(stand->broker);
     pretender_answer(stand->broker, 403, "forbidden");
     assert_int_equal(stand_run(stand, "boot"), 1);
@@ -138,7 +138,7 @@ static void boot__an_older_broker_is_told_job_by_job(void **state)
     start_anew(stand, "4711");
     (void)pretender_boot(stand->broker, "no-such-path");
     assert_int_equal(stand_run(stand, "boot"), 0);
-    stand_expect_err(stand, "it is told of each job by itself");
+    stand_expect_err(stand, "each job is reported by itself");
     assert_non_null(strstr(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n"));
     assert_false(stand_remembers(stand));
     assert_int_equal(stand_run(stand, "tend"), 0);

@@ -114,7 +114,7 @@ static bool is_asking_on(void *arg)
     snprintf(path, sizeof path, "%s/log", ((struct stand *)arg)->folder);
     FILE *log = fopen(path, "re");
     while (log && !found && fgets(line, sizeof line, log))
-        found = strstr(line, "it is asked again for") != NULL;
+        found = strstr(line, "retrying for") != NULL;
     if (log)
         fclose(log);
     return found;
@@ -133,10 +133,10 @@ static void prolog__waits_for_a_broker_that_is_restarted(void **state)
     assert_int_equal(stage_start_broker(stage), 0);
     assert_int_equal(stand_join(prolog), 0);
     assert_int_equal(stand_services(stand, NULL), 4);
-    /* What can be told later waits for nobody. */
+    /* A report that can be sent later delays no command. */
     assert_int_equal(stage_stop_broker(stage), 0);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_null(strstr(stand->err, "it is asked again for"));
+    assert_null(strstr(stand->err, "retrying for"));
     assert_int_equal(stage_start_broker(stage), 0);
     assert_int_equal(stand_run(stand, "tend"), 0);
     assert_false(stand_remembers(stand));

@@ -157,7 +157,7 @@ static void prolog__takes_the_document_from_a_file_or_from_standard_input(void *
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_false(stand_remembers(stand));
     assert_int_equal(stand_run_with(stand, "{\"job\":", "prolog --job f17 --reservation -"), 2);
-    stand_expect_err(stand, "- is no reservation as mcastctl show --json prints it");
+    stand_expect_err(stand, "- is not a reservation as mcastctl show --json prints it");
     assert_int_equal(stand_run_with(stand, document, "prolog --job f18 --reservation -"), 1);
     stand_expect_err(stand, "is of job f17, not of f18");
     assert_int_equal(stand_run(stand, "prolog --job f17 --reservation /not/there"), 2);

@@ -20,8 +20,8 @@ static void broker__down_during_epilog(void **state)
     pretender_go(stand->broker);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     stand_expect_err(stand,
-                     "warning: the broker is told later that the services of job elcap/f17 are "
-                     "destroyed: cannot reach mcastd");
+                     "warning: the report that the services of job elcap/f17 are destroyed is "
+                     "sent later: cannot reach mcastd");
     assert_int_equal(stand_services(stand, NULL), 0);
     assert_true(stand_remembers(stand));
     /* Whatever talks to the broker next delivers it. */
@@ -46,7 +46,7 @@ static void report__of_the_end_replaces_that_of_the_beginning(void **state)
                                     "prolog --job f17 --reservation -"),
                      0);
     stand_expect_err(stand,
-                     "the broker is told later that the services of job elcap/f17 are created: ");
+                     "the report that the services of job elcap/f17 are created is sent later: ");
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
     pretender_come(stand->broker);
     assert_int_equal(stand_run(stand, "clean"), 0);
@@ -127,7 +127,7 @@ static void report__a_busy_broker_is_asked_again(void **state)
     give_job(stand);
     pretender_answer(stand->broker, 503, "unsaved");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "the broker is told later");
+    stand_expect_err(stand, "is sent later");
     assert_int_equal(stand_services(stand, NULL), 4);
     pretender_answer(stand->broker, 401, "munge");
     assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
@@ -158,7 +158,8 @@ static void report__a_crowded_broker_is_asked_until_it_answers(void **state)
     assert_false(stand_remembers(stand));
 }
 
-/* Where nobody listens it is told later; else a broker that is down would hold up every epilog. */
+/* If no broker listens, the report is sent later, so that a broker that is down delays no epilog.
+ */
 static void report__an_absent_broker_is_not_waited_for(void **state)
 {
     struct stand *stand = *state;
@@ -167,11 +168,11 @@ static void report__an_absent_broker_is_not_waited_for(void **state)
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     pretender_go(stand->broker);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "the broker is told later");
+    stand_expect_err(stand, "is sent later");
     pretender_come(stand->broker);
 }
 
-static void report__patience_ends(void **state)
+static void report__retries_end(void **state)
 {
     struct stand *stand = *state;
     stand_set_config(stand, "busy_retry = 10ms\n");
@@ -180,7 +181,7 @@ static void report__patience_ends(void **state)
     const unsigned int before = pretender_requests(stand->broker);
     pretender_be_busy(stand->broker, 1000);
     assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "the broker is told later");
+    stand_expect_err(stand, "is sent later");
     /* Asked again once, or on a slow machine not even that; and not anew for the spool. */
     assert_in_range(pretender_requests(stand->broker) - before, 1, 2);
     assert_true(stand_remembers(stand));
@@ -192,10 +193,10 @@ static void report__refused_for_good_is_said_once(void **state)
     give_job(stand);
     pretender_answer(stand->broker, 422, "invalid");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "the broker does not take the report that the services of job "
+    stand_expect_err(stand, "the broker refused the report that the services of job "
                             "elcap/f17 are created: the pretended broker says invalid; its VNIs "
-                            "are held back until [vni] hold is over, or until mcastctl fence n1 "
-                            "says that nothing of it is left\n");
+                            "stay quarantined until [vni] hold is over, or until mcastctl fence "
+                            "n1 confirms that nothing of it is left\n");
     assert_int_equal(stand_services(stand, NULL), 4);
     assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
     assert_string_equal(stand->err, "");
@@ -390,7 +391,7 @@ int main(void)
         TEST(report__a_busy_broker_is_asked_again),
         TEST(report__a_crowded_broker_is_asked_until_it_answers),
         TEST(report__an_absent_broker_is_not_waited_for),
-        TEST(report__patience_ends),
+        TEST(report__retries_end),
         TEST(report__refused_for_good_is_said_once),
         TEST(report__an_older_broker_takes_none),
         TEST(reports__of_a_node_that_is_not_believed_are_kept),

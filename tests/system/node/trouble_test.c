@@ -202,7 +202,7 @@ static void taken__by_a_leftover(void **state)
     pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1024,1025", 8));
     assert_int_equal(stand_run(stand, "prolog --job f18"), 1);
     stand_expect_err(stand, "cxi0: VNI 1024 is still in use by service 2 (uid 5588, VNI 1024); "
-                            "mcast-node clean --dry-run tells whether that is a leftover\n");
+                            "mcast-node clean --dry-run shows whether that is a leftover\n");
     assert_int_equal(stand_services(stand, NULL), 4);
 }
 

@@ -34,17 +34,17 @@ static void words__wrong_ones_do_nothing(void **state)
 {
     struct stand *stand = *state;
     static const char *const wrong[][2] = {
-        {"", "'' is no command"},
-        {"prologue", "'prologue' is no command"},
-        {"prolog", "which job?"},
-        {"epilog", "which job?"},
-        {"env", "which job?"},
-        {"explain", "how many cores?"},
+        {"", "unknown command ''"},
+        {"prologue", "unknown command 'prologue'"},
+        {"prolog", "--job JOB is required"},
+        {"epilog", "--job JOB is required"},
+        {"env", "--job JOB is required"},
+        {"explain", "--cores N is required"},
         {"prolog --job f17 f18", "'f18' is not understood"},
         {"prolog --job f17 --cores 0", "--cores 0: a number from 1 to 65535"},
-        {"prolog --job f17 --bogus", "--help tells more"},
-        {"prolog --job a/b", "is no job id"},
-        {"prolog --job f17 --cluster El-Cap", "is no cluster's name"},
+        {"prolog --job f17 --bogus", "see mcast-node prolog --help"},
+        {"prolog --job a/b", "is not a job id"},
+        {"prolog --job f17 --cluster El-Cap", "is not a cluster name"},
         {"epilog --job f17 --retry-busy 5", "--retry-busy 5: a duration"},
         {"env --inherit --clear", "only one of"},
         {"env --job f17 --format csh", "--format csh: sh, json, null or slurm"},
@@ -79,7 +79,7 @@ static void words__of_others_are_one_line(void **state)
     stand_expect_err(stand, "warning: --limits: 'a' is not understood");
     stand_expect_err(stand, "warning: --limits: 'b?[2J' is not understood");
     assert_int_equal(stand_run(stand, "epilog --job f17\nexport\tA=b"), 2);
-    stand_expect_err(stand, "'f17?export?A=b' is no job id");
+    stand_expect_err(stand, "'f17?export?A=b' is not a job id");
 }
 
 static void words__the_cluster_comes_from_somewhere(void **state)
@@ -88,7 +88,7 @@ static void words__the_cluster_comes_from_somewhere(void **state)
     unsetenv("MCAST_CLUSTER");
     pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
     assert_int_equal(stand_run(stand, "prolog --job f17"), 2);
-    stand_expect_err(stand, "which cluster?");
+    stand_expect_err(stand, "no cluster is given: ");
     stand_set_config(stand, "cluster = elcap\n");
     assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
     assert_int_equal(stand_run(stand, "epilog --job f17 --cluster tuolumne"), 0);

@@ -1,5 +1,5 @@
-#ifndef MCAST_HOOK_SURROUNDINGS_H
-#define MCAST_HOOK_SURROUNDINGS_H
+#ifndef MCAST_HOOK_ENVIRONMENT_H
+#define MCAST_HOOK_ENVIRONMENT_H
 
 #include "base/error.h"
 #include "base/names.h"
@@ -9,7 +9,7 @@
 
 /* What the environment says: which step, which services to ask, and with which token (F19). */
 
-struct surroundings {
+struct environment {
     char step[STEP_ID_MAX + 1]; /* steppath_valid */
 
     bool broker;                /* there is one to ask */
@@ -29,6 +29,6 @@ struct surroundings {
  * libc: the caller of the hook waits for it. Borrows the strings. 0; ERROR_NOT_FOUND: there is no
  * job with hardware collectives, which is not a fault; ERROR_INVALID with what is missing or wrong,
  * and no secret. */
-int surroundings_read(struct surroundings *surroundings, const char *step, struct error *err);
+int environment_read(struct environment *environment, const char *step, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "hook/surroundings.h"
+#include "hook/environment.h"
 
 #include "base/steppath.h"
 #include "base/jobid.h"
@@ -16,7 +16,7 @@ static const char *get_variable(const char *name)
 }
 
 /* A step that is not valid is not sent: a session token would not stop it (I6). */
-static int read_step(struct surroundings *s, const char *given, struct error *err)
+static int read_step(struct environment *s, const char *given, struct error *err)
 {
     const char *step = given ? given : get_variable(step_name);
     if (!step)
@@ -28,7 +28,7 @@ static int read_step(struct surroundings *s, const char *given, struct error *er
 }
 
 /* "yes" is the system's store, and so is no value: libfabric would not verify then, we do. */
-static void read_ca(struct surroundings *s)
+static void read_ca(struct environment *s)
 {
     const char *ca = get_variable("FI_CXI_COLL_FABRIC_MGR_CACERT");
     s->verify = !ca || strcmp(ca, "no") != 0;
@@ -54,7 +54,7 @@ static bool token_is_valid(const char *token)
     return length <= TOKEN_MAX;
 }
 
-static int read_fabric(struct surroundings *s, struct error *why)
+static int read_fabric(struct environment *s, struct error *why)
 {
     static const char *const names[] = {"FI_CXI_COLL_MCAST_TOKEN", "FI_CXI_COLL_JOB_ID",
                                         "FI_CXI_COLL_FABRIC_MGR_URL"};
@@ -81,7 +81,7 @@ static int read_fabric(struct surroundings *s, struct error *why)
 }
 
 /* MCAST_TOKEN without MCAST_URL: there is a broker, where libmcast finds it. */
-static void read_broker(struct surroundings *s)
+static void read_broker(struct environment *s)
 {
     const char *token = get_variable("MCAST_TOKEN");
     s->broker_url = get_variable("MCAST_URL");
@@ -89,9 +89,9 @@ static void read_broker(struct surroundings *s)
     s->broker = token || (s->broker_url && !secret_none(s->broker_token));
 }
 
-int surroundings_read(struct surroundings *s, const char *step, struct error *err)
+int environment_read(struct environment *s, const char *step, struct error *err)
 {
-    *s = (struct surroundings){.verify = true};
+    *s = (struct environment){.verify = true};
     if (!get_variable("MCAST_TOKEN") && !get_variable("FI_CXI_COLL_MCAST_TOKEN") &&
         !get_variable("FI_CXI_COLL_JOB_ID") && !get_variable("FI_CXI_COLL_FABRIC_MGR_URL"))
         return error_set(err, ERROR_NOT_FOUND, "no job with hardware collectives is around");
