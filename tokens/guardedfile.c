@@ -33,7 +33,7 @@ static int write_durably(int file, const char *text, size_t size, uid_t owner, g
     return code == 0 ? fsync(file) : code;
 }
 
-static int sync_folder_of(const char *path)
+int guardedfile_sync_folder(const char *path)
 {
     char *copy = strdup(path);
     int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -61,7 +61,7 @@ static int write_draft_and_place(const char *path, char *draft, const char *text
     if (code < 0 || place == link)
         unlink(draft);
     errno = number;
-    return code < 0 ? -1 : sync_folder_of(path);
+    return code < 0 ? -1 : guardedfile_sync_folder(path);
 }
 
 static int explain_write_error(int number, const char *path, const struct guardedfile_kind *kind,

@@ -36,4 +36,7 @@ int guardedfile_open(const char *path, const struct guardedfile_kind *kind, stru
 int guardedfile_read(int file, const char *path, const struct guardedfile_kind *kind, char *text,
                      size_t size, struct error *err);
 
+/* Makes the name of a file durable: fsync of its folder. -1 with errno. */
+int guardedfile_sync_folder(const char *path);
+
 #endif

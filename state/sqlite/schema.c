@@ -2,11 +2,11 @@
 
 #include "state/sqlite/error.h"
 #include "state/sqlite/sealing.h"
+#include "tokens/guardedfile.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -145,18 +145,6 @@ int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
     return 0;
 }
 
-static int sync_folder_of(const char *path)
-{
-    assert(path);
-    char *copy = strdup(path);
-    int fd = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    int code = fd < 0 ? -1 : fsync(fd);
-    if (fd >= 0)
-        close(fd);
-    free(copy);
-    return code;
-}
-
 static int create_tables(const char *path, struct error *err)
 {
     assert(path);
@@ -185,7 +173,7 @@ int schema_create(const char *path, struct error *err)
     else
         close(fd);
     if (code == 0 && (code = create_tables(name, err)) == 0 &&
-        (rename(name, path) < 0 || sync_folder_of(path) < 0))
+        (rename(name, path) < 0 || guardedfile_sync_folder(path) < 0))
         code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
     if (code && fd >= 0)
         unlink(name);
