@@ -93,6 +93,7 @@ static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 
 static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
+    assert(u->leaving <= u->addresses);
     assert(r->fm_side != FM_SIDE_NOTHING);
     adjust_counter(&u->addresses, r->addresses, add);
     /* What was found is not released before an administrator claims it: nothing waits for that. */
@@ -104,6 +105,8 @@ static void adjust_use(struct use *u, const struct reservation *r, bool add)
 
 static void count_jobs(struct use *u, const struct reservation *r, bool add)
 {
+    assert(u->jobs_reserved <= u->jobs_active);
+    assert(u->jobs_found <= u->jobs_reserved);
     assert(r->state == JOB_ACTIVE || r->state == JOB_RELEASING);
     adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
     if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
@@ -372,6 +375,7 @@ static int apply_facts(struct core *core, const struct facts_record *facts, stru
     memmove(core->boot, facts->boot, strlen(facts->boot) + 1);
     core->facts = *facts;
     core->facts.boot = core->boot;
+    assert(core->facts.boot == core->boot);
     if (facts->next_vni > 0)
         core->vnis.after = facts->next_vni;
     if (core->last_number < facts->round_number)

@@ -61,6 +61,7 @@ static int check_clusters(const struct core_config *c, struct error *err)
 
 static int check_vnis(const struct core_config *c, struct error *err)
 {
+    assert(vnipool_usable(&c->vni_pool) <= c->vni_pool.count);
     uint32_t usable = vnipool_usable(&c->vni_pool);
     if (c->vni_per_job > VNI_PER_JOB_MAX)
         return error_set(err, ERROR_INVALID, "[vni] per_job = %u: 0-%d are allowed", c->vni_per_job,

@@ -3,6 +3,8 @@
 
 #include "core/state.h"
 
+#include <string.h>
+
 /* Wanting something done: each fills one effect of the step that is under way. */
 
 struct effect *core_effect(struct core *core, enum effect_kind kind); /* a new one, to be filled */
@@ -25,6 +27,12 @@ void core_effects_clear(struct core *core);
 /* The answer, for what only some kinds of it have. */
 struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                            const struct reservation *reservation, const char *detail);
+
+/* Whether both are NULL, or the same text. */
+static inline bool core_same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
 
 enum { TRACE_ERROR = 3, TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
 

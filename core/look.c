@@ -13,6 +13,7 @@ enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
+    assert(core->all.jobs_reserved <= core->all.jobs_active);
     assert(core->vnis.pool.count >= core->vnis.free.count);
     uint32_t addresses_per_job = 0;
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);

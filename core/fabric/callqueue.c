@@ -26,6 +26,7 @@ void callqueue_resize(struct callqueue *q, uint32_t calls_at_once)
     q->slots = memory_resized(q->slots, calls_at_once, sizeof *q->slots);
     memset(q->slots + q->slot_count, 0, (calls_at_once - q->slot_count) * sizeof *q->slots);
     q->slot_count = calls_at_once;
+    assert(q->slots != NULL);
 }
 
 void callqueue_push(struct callqueue *q, struct operation *op, enum lane lane,
@@ -49,6 +50,7 @@ void callqueue_remove(struct callqueue *q, struct operation *op)
 {
     if (op->queued == FMCALL_NONE)
         return;
+    assert(op->call == 0);
     if (op->queue_prev != NULL)
         op->queue_prev->queue_next = op->queue_next;
     else

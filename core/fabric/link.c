@@ -252,6 +252,7 @@ void link_tick(struct core *core)
 {
     if (link_deadline(core) > core->now_ms)
         return;
+    assert(core->link.list == 0);
     if (core->link.state == LINK_DOWN)
         link_start(core);
     else

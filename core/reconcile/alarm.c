@@ -32,16 +32,12 @@ const char *alarm_kind_advice(enum alarm_kind kind)
     return kinds[kind].advice;
 }
 
-static bool same_cluster(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 /* Where the pointer to the alarm is, or would be. */
 static struct alarm **find_alarm(struct alarm **first, enum alarm_kind kind, const char *cluster)
 {
     assert(kind < ALARM_KIND_COUNT);
-    while (*first != NULL && ((*first)->kind != kind || !same_cluster((*first)->cluster, cluster)))
+    while (*first != NULL &&
+           ((*first)->kind != kind || !core_same_text((*first)->cluster, cluster)))
         first = &(*first)->next;
     return first;
 }

@@ -353,6 +353,7 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
     }
     if (words == NULL)
         words = fmcall_outcome_word(outcome);
+    assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
         compare_list(core);

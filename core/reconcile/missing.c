@@ -243,6 +243,7 @@ void missing_compare(struct core *core)
 
 bool missing_wants_list(const struct core *core)
 {
+    assert(core->gone <= core->missing);
     if (core->missing > 0)
         return true;
     for (const struct operation *op = core->operations; op != NULL; op = op->next)
@@ -253,6 +254,7 @@ bool missing_wants_list(const struct core *core)
 
 void core_accept_loss(struct core *core, uint64_t ticket)
 {
+    assert(core->gone <= core->missing);
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
     for (struct operation *op = core->operations, *next; on && op != NULL; op = next) {

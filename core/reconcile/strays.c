@@ -88,6 +88,7 @@ void strays_keep(struct strays *s)
     names_release(&s->known);
     s->known = s->fresh;
     s->fresh = (struct stray_names){0};
+    assert(s->known.count <= s->known.capacity);
 }
 
 void strays_judge(struct strays *s, bool (*judge)(void *arg, const struct stray *stray), void *arg)

@@ -71,6 +71,7 @@ static bool names_no_other(const struct core *core, const struct cluster *cluste
  * then those that name jobs at all are asked. */
 static bool knows_all_jobs(const struct core *core)
 {
+    assert(core->all.jobs_adopted <= core->all.jobs_active);
     bool any_cluster = alarm_on(core, ALARM_OLD_LEDGER, NULL), named = false;
     if (core->all.jobs_adopted > 0 || core->unknown_lives > 0)
         return false;
@@ -96,6 +97,7 @@ static bool is_suspicion_over(const struct core *core)
 
 void suspect_watch(struct core *core)
 {
+    assert(core->all.jobs_adopted <= core->all.jobs_active);
     if (core->unknown_lives == 0)
         memset(core->unknown_nodes, 0, sizeof core->unknown_nodes[0]);
     if (!core->facts.suspect && core->unknown_lives == 0) {

@@ -67,11 +67,6 @@ void core_granted_again(struct core *core, struct reservation *r)
     save_regranted(core, r);
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static void save_report(struct core *core, struct reservation *r, const struct node_record *record)
 {
     assert(reservation_valid(r));
@@ -254,8 +249,8 @@ void core_node_report(struct core *core, const struct core_event *event)
     if (known == NULL && r->node_number != 0)
         add_node(core, r);
     bool old = is_outdated(known, order);
-    bool news =
-        !old && (known == NULL || known->state != state || !same_text(known->services, services));
+    bool news = !old && (known == NULL || known->state != state ||
+                         !core_same_text(known->services, services));
     if (news || (!old && order > known->order))
         save_report(
             core, r,

@@ -49,11 +49,6 @@ static enum hwcoll_wish wish_of(const struct reserve_request *q)
     return q->wish == 0 ? WISH_AUTO : q->wish;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* The first field in which a request differs from what the job has, or NULL. What a request leaves
  * to the site is the same as whatever the site chose. */
 static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
@@ -64,7 +59,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "uid";
     if (r->node_count != q->node_count)
         return q->nodes != NULL ? "nodes" : "node_count";
-    if (!same_text(r->nodes, q->nodes))
+    if (!core_same_text(r->nodes, q->nodes))
         return "nodes";
     if (r->cores_per_node != q->cores_per_node)
         return "cores_per_node";

@@ -89,6 +89,7 @@ void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
         sift_up(a, r->agenda_slot);
         sift_down(a, r->agenda_slot);
     }
+    assert((due_ms == INT64_MAX) == (r->agenda_slot == 0));
 }
 
 struct reservation *agenda_first(const struct agenda *a)

@@ -65,6 +65,7 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
         grow_ring(log);
     log->ring[event->seq & (log->capacity - 1)] = copy_event(event);
     log->next++;
+    assert(log->next == event->seq + 1);
 }
 
 void eventlog_prune(struct eventlog *log, uint64_t up_to)

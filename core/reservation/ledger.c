@@ -152,6 +152,7 @@ void ledger_index(struct ledger *l)
 {
     if (!l->postponed)
         return;
+    assert(l->count == l->row_count);
     l->postponed = false;
     size_t count = BUCKETS_AT_FIRST;
     while (count <= l->count)

@@ -31,6 +31,7 @@ static void find_free(struct vnipool *p)
         if (vni == first)
             break;
     }
+    assert(p->free.count + p->suspect.count <= p->pool.count);
 }
 
 void vnipool_begin_suspicion(struct vnipool *p)
@@ -38,6 +39,7 @@ void vnipool_begin_suspicion(struct vnipool *p)
     p->free = (struct idset){.count = 0};
     p->suspicious = true;
     find_free(p);
+    assert(p->free.count == 0);
 }
 
 void vnipool_end_suspicion(struct vnipool *p)
