@@ -16,8 +16,7 @@ LICENCE_LINES = 3         # it stands in one of the first
 LICENCE_REQUIRED = False  # not before every file has it
 
 # What is searched for documents that it cites.
-TEXTS = ("*.c", "*.h", "*.sh", "*.in", "*.py", "*.cmake", "*CMakeLists.txt")
-DOCUMENTS = ("*.md", ":!tests")
+TEXTS = (".c", ".h", ".sh", ".in", ".py", ".cmake", "CMakeLists.txt")
 # Files of other projects.
 OTHERS = re.compile(r"\bNEWS\.md|\bCHANGELOG/\S+\.md|-\d\d\.\d\d\.md")
 # Documents under the name that they are installed as: which is checked by system/operation.
@@ -119,7 +118,7 @@ def check_folders(files):
 def sources_of(*endings):
     """Not what builds made."""
     return sorted(str(file.relative_to(TOP)) for file in TOP.rglob("*")
-                  if file.suffix in endings and file.is_file()
+                  if file.name.endswith(endings) and file.is_file()
                   and not re.match(r"build|\.", file.relative_to(TOP).parts[0]))
 
 
@@ -133,8 +132,8 @@ def main():
         if file in product:
             check_includes(file, lines)
     check_folders(product)
-    documents = tracked(*DOCUMENTS)
-    for file in tracked(*TEXTS):
+    documents = sources_of(".md")
+    for file in sources_of(*TEXTS):
         lines = (TOP / file).read_text().splitlines()
         if TOP / file != Path(__file__).resolve():  # its own lists
             check_citations(file, lines, documents)
