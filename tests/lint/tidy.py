@@ -16,7 +16,7 @@ LICENCE_LINES = 3         # it stands in one of the first
 LICENCE_REQUIRED = False  # not before every file has it
 
 # What is searched for documents that it cites.
-TEXTS = (".c", ".h", ".sh", ".in", ".py", ".cmake", "CMakeLists.txt")
+TEXTS = (".c", ".h", ".sh", ".in", ".py", ".cmake", ".txt")  # .txt: CMakeLists.txt only
 # Files of other projects.
 OTHERS = re.compile(r"\bNEWS\.md|\bCHANGELOG/\S+\.md|-\d\d\.\d\d\.md")
 # Documents under the name that they are installed as: which is checked by system/operation.
@@ -118,7 +118,7 @@ def check_folders(files):
 def sources_of(*endings):
     """Not what builds made."""
     return sorted(str(file.relative_to(TOP)) for file in TOP.rglob("*")
-                  if file.name.endswith(endings) and file.is_file()
+                  if file.suffix in endings and file.is_file()
                   and not re.match(r"build|\.", file.relative_to(TOP).parts[0]))
 
 
@@ -134,6 +134,8 @@ def main():
     check_folders(product)
     documents = sources_of(".md")
     for file in sources_of(*TEXTS):
+        if file.endswith(".txt") and not file.endswith("CMakeLists.txt"):
+            continue
         lines = (TOP / file).read_text().splitlines()
         if TOP / file != Path(__file__).resolve():  # its own lists
             check_citations(file, lines, documents)
