@@ -12,6 +12,18 @@ FILES_PER_FOLDER = 30
 FUNCTION_LINES = 70
 COLUMNS = 100
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
+LICENCE_LINES = 3         # it stands in one of the first
+LICENCE_REQUIRED = False  # not before every file has it
+
+# What is searched for documents that it cites.
+TEXTS = (".c", ".h", ".sh", ".in", ".py", ".cmake", ".txt")  # .txt: CMakeLists.txt only
+# Files of other projects.
+OTHERS = re.compile(r"\bNEWS\.md|\bCHANGELOG/\S+\.md|-\d\d\.\d\d\.md")
+# Documents under the name that they are installed as: which is checked by system/operation.
+INSTALLED = re.compile(r"(share/doc/mcastd|@docdir@)/[\w-]+\.md")
+INSTALLED_BY_CMAKE = {"flux.md", "flux-jobtap.md", "mcast_spank.md"}
+# Documents that comments cite and that this project does not have. No name may be added here.
+STILL_CITED = {"api.md", "programs.md", "flux.md", "slurm.md", "peers.md", "quality.md", "cxi.md"}
 
 # Each room, and the rooms that it may include beside itself. The longest prefix decides.
 ROOMS = {
@@ -77,6 +89,24 @@ def check_columns(file, lines):
             complain(file, number, "%d columns, %d are the most" % (len(line), COLUMNS))
 
 
+def check_citations(file, lines, documents):
+    """What begins with docs/ or deploy/ is a path from the top; anything else a document's name."""
+    known = {Path(document).name for document in documents} | STILL_CITED
+    if file.endswith(("CMakeLists.txt", ".cmake")):
+        known |= INSTALLED_BY_CMAKE
+    for number, line in enumerate(lines, 1):
+        text = INSTALLED.sub("", OTHERS.sub("", line))
+        for cited in re.findall(r"[\w./-]*\w\.md\b", text):
+            from_top = cited.startswith(("docs/", "deploy/"))
+            if cited not in documents if from_top else Path(cited).name not in known:
+                complain(file, number, "cites %s, which this project does not have" % cited)
+
+
+def check_licence(file, lines):
+    if not any(LICENCE in line for line in lines[:LICENCE_LINES]):
+        complain(file, 1, "no line with %s among the first %d" % (LICENCE, LICENCE_LINES))
+
+
 def check_folders(files):
     folders = collections.Counter(str(Path(file).parent) for file in files)
     for folder, count in sorted(folders.items()):
@@ -102,6 +132,15 @@ def main():
         if file in product:
             check_includes(file, lines)
     check_folders(product)
+    documents = sources_of(".md")
+    for file in sources_of(*TEXTS):
+        if file.endswith(".txt") and not file.endswith("CMakeLists.txt"):
+            continue
+        lines = (TOP / file).read_text().splitlines()
+        if TOP / file != Path(__file__).resolve():  # its own lists
+            check_citations(file, lines, documents)
+        if LICENCE_REQUIRED and not file.endswith(".in"):
+            check_licence(file, lines)
     for place in places:
         print(place)
     return 1 if places else 0
