@@ -73,12 +73,12 @@ def known_codes():
     """Every word that the sources refuse with."""
     effects = open(sources + "/core/effect.h", encoding="utf-8").read()
     codes = set(re.findall(r'X\(\w+, [45]\d\d, "([a-z-]+)"\)', effects))
-    for name in glob.glob(sources + "/broker/http/*.c"):
+    for name in glob.glob(sources + "/broker/http/**/*.c", recursive=True):
         text = open(name, encoding="utf-8").read()
         calls = re.findall(r'\bproblem_set\(([^;"]*)"([a-z]+(?:-[a-z]+)*)",', text)
         codes |= {code for before, code in calls if "answer_word" not in before}
         codes |= set(re.findall(r'\brefuse_for_now\(\s*call,\s*"([a-z-]+)"', text))
-        if name.endswith(("mungecred.c", "tokencheck.c")):
+        if name.endswith(("mungecred.c", "tokenproof.c")):
             codes |= set(re.findall(r'"((?:munge|token)-[a-z-]+)"', text))
     return codes
 
