@@ -41,7 +41,7 @@ static void on_render(void *arg, const struct answer *answer)
 static void on_speak(void *arg, uint64_t ticket, int code, const char *words)
 {
     (void)arg;
-    call_speak((struct call *)(uintptr_t)ticket, code, words);
+    call_answered((struct call *)(uintptr_t)ticket, code, words);
 }
 
 static void on_spoken(void *arg)

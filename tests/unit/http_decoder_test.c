@@ -62,7 +62,7 @@ static void line__has_a_bound(void **state)
     assert_int_equal(uv_loop_init(&loop), 0);
     struct decoder *decoder = decoder_create(&loop, decode);
     assert_non_null(decoder);
-    for (unsigned i = 0; i < DECODER_LINE_MAX; i++) {
+    for (unsigned i = 0; i < DECODER_QUEUE_MAX; i++) {
         assert_int_equal(decoder_waiting(decoder), i);
         assert_int_equal(
             decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers), 0);
@@ -73,16 +73,16 @@ static void line__has_a_bound(void **state)
     assert_int_equal(decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers),
                      ERROR_FULL);
     assert_int_equal(answers, 0);
-    for (unsigned i = 0; i < DECODER_LINE_MAX + 1; i++)
+    for (unsigned i = 0; i < DECODER_QUEUE_MAX + 1; i++)
         sem_post(&munged.may_go);
     while (decoder_waiting(decoder) > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
-    assert_int_equal(answers, DECODER_LINE_MAX);
+    assert_int_equal(answers, DECODER_QUEUE_MAX);
     assert_int_equal(decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers),
                      0);
     while (decoder_waiting(decoder) > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
-    assert_int_equal(answers, DECODER_LINE_MAX + 1);
+    assert_int_equal(answers, DECODER_QUEUE_MAX + 1);
     assert_int_equal(munged.most, DECODER_THREADS);
     decoder_destroy(decoder, on_closed, &closed);
     uv_run(&loop, UV_RUN_DEFAULT);

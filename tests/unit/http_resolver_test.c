@@ -213,16 +213,16 @@ static void line__has_a_bound(void **state)
     struct stand *stand = *state;
     assert_int_equal(ask(stand, "stuck", 1), 0);
     sem_wait(&names.entered);
-    for (int i = 1; i < RESOLVER_LINE_MAX; i++)
+    for (int i = 1; i < RESOLVER_QUEUE_MAX; i++)
         assert_int_equal(ask(stand, "stuck", 1), 0);
     assert_int_equal(ask(stand, "stuck", 1), ERROR_FULL);
     assert_int_equal(ask(stand, "n1", 1), ERROR_FULL);
-    assert_int_equal(resolver_waiting(stand->resolver), RESOLVER_LINE_MAX);
+    assert_int_equal(resolver_waiting(stand->resolver), RESOLVER_QUEUE_MAX);
     sem_post(&names.may_go);
-    run_until(stand, RESOLVER_LINE_MAX);
+    run_until(stand, RESOLVER_QUEUE_MAX);
     assert_int_equal(resolver_waiting(stand->resolver), 0);
     assert_int_equal(ask(stand, "n1", 1), 0);
-    run_until(stand, RESOLVER_LINE_MAX + 1);
+    run_until(stand, RESOLVER_QUEUE_MAX + 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)

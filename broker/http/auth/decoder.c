@@ -163,7 +163,7 @@ int decoder_ask(struct decoder *decoder, const char *socket, const char *credent
                 decoder_done_fn *done, void *arg)
 {
     struct decoding *decoding = calloc(1, sizeof *decoding);
-    bool full = decoder->count >= DECODER_LINE_MAX;
+    bool full = decoder->count >= DECODER_QUEUE_MAX;
     if (!decoding) {
         free(payload);
         return ERROR_NOMEM;

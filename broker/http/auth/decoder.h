@@ -6,12 +6,12 @@
 #include <uv.h>
 
 /* Decodes MUNGE credentials without keeping the loop waiting: munged is asked by worker threads of
- * the loop, few at once, the rest in line; a request that has waited too long is answered that
+ * the loop, few at once, the rest queued; a request that has waited too long is answered that
  * munged does not answer, whatever its thread waits for. */
 
 enum {
-    DECODER_THREADS = 2,     /* of the loop's four: others need them, too */
-    DECODER_LINE_MAX = 1024, /* waiting or being decoded */
+    DECODER_THREADS = 2,      /* of the loop's four: others need them, too */
+    DECODER_QUEUE_MAX = 1024, /* waiting or being decoded */
     DECODER_DEADLINE_MS = 5000
 };
 
@@ -30,7 +30,7 @@ struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
 int decoder_ask(struct decoder *decoder, const char *socket, const char *credential, char *payload,
                 decoder_done_fn *done, void *arg);
 
-/* How many are in line now: waiting, or being decoded. */
+/* How many are queued now: waiting, or being decoded. */
 unsigned decoder_waiting(const struct decoder *decoder);
 
 /* When nothing waits any more. closed is called from the loop, after the last thread has come back.

@@ -20,7 +20,7 @@ static struct mintlimit_entry *find_entry(struct mintlimit *limit, uint64_t numb
         if (entry->uid != uid || entry->cleared_ms <= now_ms)
             continue;
         of_user++;
-        if (first_of_user == NULL || entry->cleared_ms < first_of_user->cleared_ms)
+        if (!first_of_user || entry->cleared_ms < first_of_user->cleared_ms)
             first_of_user = entry;
     }
     return of_user >= MINTLIMIT_OF_USER ? first_of_user : first;

@@ -217,7 +217,7 @@ int resolver_ask(struct resolver *resolver, const char *name, struct in_addr add
         *known = cached ? *cached : stuck;
         return RESOLVER_KNOWN;
     }
-    if (resolver->waiting >= RESOLVER_LINE_MAX)
+    if (resolver->waiting >= RESOLVER_QUEUE_MAX)
         return ERROR_FULL;
     struct asker *asker = calloc(1, sizeof *asker);
     struct lookup *lookup = asker ? join(resolver, name) : NULL;

@@ -11,8 +11,8 @@
  * not answer delay no other authentication. One lookup answers all who wait for its name. */
 
 enum {
-    RESOLVER_THREADS = 2,     /* of the loop's four: the decoder has two, whose work is short */
-    RESOLVER_LINE_MAX = 4096, /* waiting: as many as there are connections by default, because the
+    RESOLVER_THREADS = 2,      /* of the loop's four: the decoder has two, whose work is short */
+    RESOLVER_QUEUE_MAX = 4096, /* waiting: as many as there are connections by default, because the
                                  nodes of a whole machine come at once */
     RESOLVER_DEADLINE_MS = 5000
 };

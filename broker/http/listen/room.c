@@ -26,7 +26,7 @@ struct room {
     bool stirred;      /* MHD made a callback in its last run */
     bool resumed;      /* a connection, since it last began */
     struct roomqueue_user *user;
-    bool in_line;
+    bool listed;
     struct room *next; /* there */
     void (*closed)(void *arg);
     void *closed_arg;
@@ -172,11 +172,11 @@ void room_set_user(struct room *room, struct roomqueue_user *user)
     room->user = user;
 }
 
-void room_line_add(struct room_line *line, struct room *room)
+void room_list_add(struct room_list *line, struct room *room)
 {
-    if (room->in_line)
+    if (room->listed)
         return;
-    room->in_line = true;
+    room->listed = true;
     room->next = NULL;
     if (line->last)
         line->last->next = room;
@@ -185,7 +185,7 @@ void room_line_add(struct room_line *line, struct room *room)
     line->last = room;
 }
 
-struct room *room_line_take(struct room_line *line)
+struct room *room_list_take(struct room_list *line)
 {
     struct room *room = line->first;
     if (!room)
@@ -193,13 +193,13 @@ struct room *room_line_take(struct room_line *line)
     line->first = room->next;
     if (!line->first)
         line->last = NULL;
-    room->in_line = false;
+    room->listed = false;
     return room;
 }
 
-bool room_in_line(const struct room *room)
+bool room_is_listed(const struct room *room)
 {
-    return room->in_line;
+    return room->listed;
 }
 
 /* ---- life ---- */

@@ -84,15 +84,15 @@ void room_stir(struct room *room);
  * left there and the room is freed. */
 void room_destroy(struct room *room, void (*closed)(void *arg), void *arg);
 
-/* The owner's: whose it is (roomqueue.h), and its line of rooms that have work. */
+/* The owner's: whose it is (roomqueue.h), and its list of rooms that have work. */
 struct roomqueue_user;
 struct roomqueue_user *room_user(const struct room *room); /* NULL, until it is set */
 void room_set_user(struct room *room, struct roomqueue_user *user);
-struct room_line {
+struct room_list {
     struct room *first, *last;
 };
-void room_line_add(struct room_line *line, struct room *room); /* nothing when it is in a line */
-struct room *room_line_take(struct room_line *line);           /* NULL: it is empty */
-bool room_in_line(const struct room *room);
+void room_list_add(struct room_list *line, struct room *room); /* nothing when it is in a list */
+struct room *room_list_take(struct room_list *line);           /* NULL: it is empty */
+bool room_is_listed(const struct room *room);
 
 #endif

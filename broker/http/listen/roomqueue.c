@@ -6,7 +6,7 @@
 struct roomqueue_user {
     uint64_t user;
     unsigned rooms;
-    struct room_line line; /* of those that have work */
+    struct room_list line; /* of those that have work */
     bool in_turn;          /* there are some */
     struct roomqueue_user *turn_next;
     LIST_ENTRY(roomqueue_user) link; /* of all users */
@@ -42,7 +42,7 @@ static void leave_user(struct roomqueue_user *user)
 bool roomqueue_assign(struct roomqueue *queue, struct room *room, uint64_t user)
 {
     struct roomqueue_user *before = room_user(room), *after = NULL;
-    assert(!room_in_line(room));
+    assert(!room_is_listed(room));
     if (user != ROOMQUEUE_SHARED && !(after = find_user(queue, user)) &&
         !(after = add_user(queue, user)))
         return false;
@@ -73,14 +73,14 @@ static void append_user(struct roomqueue *queue, struct roomqueue_user *user)
 void roomqueue_add(struct roomqueue *queue, struct room *room)
 {
     struct roomqueue_user *user = room_user(room);
-    room_line_add(user ? &user->line : &queue->first, room);
+    room_list_add(user ? &user->line : &queue->first, room);
     if (user && !user->in_turn && user->line.first)
         append_user(queue, user);
 }
 
 struct room *roomqueue_take_first(struct roomqueue *queue)
 {
-    return room_line_take(&queue->first);
+    return room_list_take(&queue->first);
 }
 
 struct room *roomqueue_take_users(struct roomqueue *queue)
@@ -90,7 +90,7 @@ struct room *roomqueue_take_users(struct roomqueue *queue)
         return NULL;
     queue->turn_next = user->turn_next;
     user->in_turn = false;
-    struct room *room = room_line_take(&user->line);
+    struct room *room = room_list_take(&user->line);
     assert(room);
     if (user->line.first)
         append_user(queue, user);

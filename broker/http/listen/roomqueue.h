@@ -18,7 +18,7 @@ struct roomqueue_user;
 
 /* All zero is a valid one, without rooms. */
 struct roomqueue {
-    struct room_line first;
+    struct room_list first;
     LIST_HEAD(user_list, roomqueue_user) users;   /* who have rooms */
     struct roomqueue_user *turn_next, *turn_last; /* those whose rooms have work */
 };

@@ -33,7 +33,7 @@ struct server {
     struct room **rooms;
     unsigned room_count;
     struct roomqueue queue;    /* of those that have work */
-    struct room_line restless; /* of those that have to wait */
+    struct room_list restless; /* of those that have to wait */
     uint64_t restless_ns;      /* that these ran since they last had their turn */
     int listener;              /* -1: closed */
     bool tls;
@@ -41,7 +41,7 @@ struct server {
     uv_check_t check;     /* after all ready descriptors were handled */
     uv_prepare_t prepare; /* before it waits: a turn is over */
     uv_timer_t timer, pause;
-    uv_idle_t idle; /* active while there is a line: the loop does not wait */
+    uv_idle_t idle; /* active while rooms have work: the loop does not wait */
     unsigned connections, limit;
     unsigned handles; /* of the loop, those of rooms included, until they are closed */
     unsigned peak;    /* of connections, since memory was last given back */
@@ -121,7 +121,7 @@ static struct room *add_room(struct server *server, uint64_t user, struct error 
 
 static bool is_unused(const struct room *room)
 {
-    return room_connections(room) == 0 && !room_in_line(room);
+    return room_connections(room) == 0 && !room_is_listed(room);
 }
 
 /* The first that has a place, so that others become empty when a crowd has gone; or one that
@@ -273,7 +273,7 @@ static void on_pause_over(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     server->restless_ns = 0;
-    for (struct room *room; (room = room_line_take(&server->restless));)
+    for (struct room *room; (room = room_list_take(&server->restless));)
         roomqueue_add(&server->queue, room);
     run_rooms(server);
 }
@@ -284,7 +284,7 @@ static void delay_room(struct server *server, struct room *room, uint64_t took_n
 {
     server->restless_ns += took_ns;
     const uint64_t pause_ms = server->restless_ns * RESTLESS_PAUSE / 1000000 + 1;
-    room_line_add(&server->restless, room);
+    room_list_add(&server->restless, room);
     if (uv_is_active((uv_handle_t *)&server->pause) &&
         uv_timer_get_due_in(&server->pause) >= pause_ms)
         return;
@@ -438,7 +438,7 @@ unsigned server_waiting(const struct server *server)
     if (server->listener < 0 ||
         getsockopt(server->listener, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
         return 0;
-    return info.tcpi_unacked; /* of a listener: its line */
+    return info.tcpi_unacked; /* of a listener: its queue */
 }
 
 void server_quiesce(struct server *server)

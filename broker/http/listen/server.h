@@ -13,8 +13,8 @@
  * need, and lets each room have its turn for as long as the rest of the loop can wait. */
 
 /* has_room is asked, with the room hooks' arg, before a connection is accepted, and NULL is yes:
- * while it says no, those who come wait in the kernel's line, and it is asked again whenever
- * something has happened, or a second later. user is asked, with the same arg, when one is
+ * while it says no, those who come wait in the kernel's listen queue, and it is asked again
+ * whenever something has happened, or a second later. user is asked, with the same arg, when one is
  * accepted: a user's connections have rooms and turns of their own (roomqueue.h). */
 struct server_hooks {
     struct room_hooks room;
@@ -36,7 +36,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
 /* Lets those rooms run that have work, for a while. Inside of one of their own hooks: later. */
 void server_turn(struct server *server);
 
-/* Connections that wait in the kernel's line to be let in; 0 also where it does not tell (Unix
+/* Connections that wait in the kernel's listen queue; 0 also where it does not tell (Unix
  * sockets). */
 unsigned server_waiting(const struct server *server);
 

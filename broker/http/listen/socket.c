@@ -13,10 +13,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Who waits in the kernel's line is served within the five seconds that clients wait for a
+/* Who waits in the kernel's listen queue is served within the five seconds that clients wait for a
  * connection (libmcast); more would only be served when they have gone. The kernel puts them off.
  */
-enum { INET_LINE = 256 };
+enum { INET_BACKLOG = 256 };
 
 static int stream_socket(int family)
 {
@@ -176,7 +176,7 @@ int socket_listen_tcp(const char *address, bool encrypted, int *port, struct err
             address);
     int fd = stream_socket(inet.any.sa_family), on = 1;
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-        bind(fd, &inet.any, length) == 0 && listen(fd, INET_LINE) == 0 &&
+        bind(fd, &inet.any, length) == 0 && listen(fd, INET_BACKLOG) == 0 &&
         getsockname(fd, &inet.any, &length) == 0) {
         *port = ntohs(inet.any.sa_family == AF_INET6 ? inet.v6.sin6_port : inet.v4.sin_port);
         return fd;

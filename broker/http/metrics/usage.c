@@ -16,7 +16,7 @@ static void read_memory(struct usage *out)
     unsigned long long all = 0, resident = 0;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file == NULL)
+    if (!file)
         return;
     if (fscanf(file, "%llu %llu", &all, &resident) == 2) {
         out->virtual_bytes = all * page;
@@ -33,7 +33,7 @@ static uint64_t count_descriptors(void)
     if (stat("/proc/self/fd", &folder_stat) == 0 && folder_stat.st_size > 0)
         return (uint64_t)folder_stat.st_size;
     DIR *folder = opendir("/proc/self/fd");
-    if (folder == NULL)
+    if (!folder)
         return 0;
     for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
         count += entry->d_name[0] != '.';

@@ -224,7 +224,7 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
 static enum MHD_Result send_answer(struct call *call)
 {
     struct http *http = call->http;
-    assert(call->phase == CALL_SPOKEN);
+    assert(call->phase == CALL_RENDERED);
     call->phase = CALL_SENT;
     peer_answers(call->peer);
     body_drop(call);
@@ -245,7 +245,7 @@ static enum MHD_Result send_answer(struct call *call)
 static void send_rendered(struct call *call)
 {
     assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
-    call->phase = CALL_SPOKEN;
+    call->phase = CALL_RENDERED;
     if (call->deciding)
         return;
     (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
@@ -329,7 +329,7 @@ static void render_unsaved(struct call *call, int code, const char *words)
     problem_render(call);
 }
 
-void call_speak(struct call *call, int code, const char *words)
+void call_answered(struct call *call, int code, const char *words)
 {
     if (code != 0)
         render_unsaved(call, code, words);
@@ -464,7 +464,7 @@ static enum MHD_Result decide(struct call *call)
     else
         call_handler(call);
     call->deciding = false;
-    if (call->phase == CALL_SPOKEN)
+    if (call->phase == CALL_RENDERED)
         return send_answer(call);
     call->phase = CALL_WAITING;
     MHD_suspend_connection(call->connection);

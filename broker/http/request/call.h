@@ -20,9 +20,8 @@ struct origin;
  * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
  * comes to its head again, or finds that the client has gone).
  *
- *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ SPOKEN (sent at once)
- *                                           │                                   ▲
- *                                           └─▶ WAITING (suspended) ── speak ───┘
+ *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ RENDERED (sent at
+ * once) │                                   ▲ └─▶ WAITING (suspended) ── saved ───┘
  *
  * A handler returns -1 with problem set, and that is the answer; or 0 after exactly one of:
  * call_reply, call_reply_saved, call_reply_shown, or engine_step with call_ticket, after which the
@@ -34,7 +33,7 @@ enum call_phase {
     CALL_PROVED,
     CALL_DECIDING,
     CALL_WAITING,
-    CALL_SPOKEN,
+    CALL_RENDERED,
     CALL_SENT
 };
 
@@ -114,7 +113,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
                     enum MHD_RequestTerminationCode code);
 /* ---- for http.c: the engine's listener ---- */
 void call_render(struct call *call, const struct answer *answer);
-void call_speak(struct call *call, int code, const char *words);
+void call_answered(struct call *call, int code, const char *words);
 void call_destroy(struct call *call);
 
 #endif
