@@ -37,9 +37,9 @@ static int start(const char *const argv[], int input, int output, pid_t *child)
 }
 
 /* Everything until the other end is closed, of which what fits is kept. False: it took too long. */
-static bool read_all(int input, char *out, size_t size)
+static bool read_all(int input, int timeout_ms, char *out, size_t size)
 {
-    int64_t deadline = now_ms() + PROGRAM_TIMEOUT_MS;
+    int64_t deadline = now_ms() + timeout_ms;
     size_t used = 0;
     for (;;) {
         char piece[4096];
@@ -77,7 +77,8 @@ static int pipe_with(const char *text)
     return -1;
 }
 
-int program_run(const char *const argv[], const char *input, char *out, size_t size)
+int program_run_for(int timeout_ms, const char *const argv[], const char *input, char *out,
+                    size_t size)
 {
     int ends[2], status = 0;
     pid_t child = 0;
@@ -96,11 +97,16 @@ int program_run(const char *const argv[], const char *input, char *out, size_t s
         close(ends[0]);
         return rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
     }
-    bool whole = read_all(ends[0], out, size);
+    bool whole = read_all(ends[0], timeout_ms, out, size);
     close(ends[0]);
     if (!whole)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     return whole && WIFEXITED(status) ? WEXITSTATUS(status) : PROGRAM_FAILED;
+}
+
+int program_run(const char *const argv[], const char *input, char *out, size_t size)
+{
+    return program_run_for(PROGRAM_TIMEOUT_MS, argv, input, out, size);
 }

@@ -13,4 +13,8 @@ enum { PROGRAM_NOT_FOUND = -1, PROGRAM_FAILED = -2, PROGRAM_TIMEOUT_MS = 10000 }
  * status, or a code: it is not there; it could not be run, was killed, or took too long. */
 int program_run(const char *const argv[], const char *input, char *out, size_t size);
 
+/* The same with another time limit. */
+int program_run_for(int timeout_ms, const char *const argv[], const char *input, char *out,
+                    size_t size);
+
 #endif
