@@ -1,7 +1,6 @@
 #include "cli/command.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/manager.h"
-#include "cli/doctor/place.h"
 #include "cli/program.h"
 
 #include <stdio.h>
@@ -88,8 +87,8 @@ static void read_script_line(struct findings *findings, struct facts *facts, cha
 static void run_script(struct findings *findings, struct facts *facts,
                        struct script_options *options, char *output)
 {
-    char path[PLACE_SIZE];
-    if (!place_find(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
+    char path[PROGRAM_PATH_SIZE];
+    if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
         findings_add(findings, FINDING_PROBLEM, "hooks",
                      "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them",
                      "install mcastd here (cmake --install, or the package)");
@@ -156,13 +155,13 @@ static int ask_broker(struct findings *findings, const struct common *common,
 
 static int misused(const struct command *command)
 {
-    char flux[PLACE_SIZE];
-    if (!place_find(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
+    char flux[PROGRAM_PATH_SIZE];
+    if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
         snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
     return command_misused(command, "check what? Only slurm is known; for Flux run %s", flux);
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_check(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option known[] = {
         {"conf", required_argument, NULL, 'c'},
@@ -197,4 +196,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc != EXIT_OK ? rc : printed;
 }
 
-const struct command command_check = {"check", "whether Slurm and mcastd fit together", usage, run};
+const struct command command_check = {"check", "whether Slurm and mcastd fit together", usage,
+                                      run_check};

@@ -110,7 +110,7 @@ static void judge_slurm(struct findings *findings, const struct release *release
 }
 
 /* Whether it said a release. */
-static bool ask(struct findings *findings, const struct way *way, const char *program)
+static bool ask_program(struct findings *findings, const struct way *way, const char *program)
 {
     char output[OUTPUT_SIZE];
     const char *argv[WORDS_MAX + 1] = {0};
@@ -129,15 +129,15 @@ static bool ask(struct findings *findings, const struct way *way, const char *pr
     return true;
 }
 
-static bool ask_all(struct findings *findings, const struct way *way)
+static bool ask_programs(struct findings *findings, const struct way *way)
 {
     glob_t found;
     bool any = false;
     if (!way->pattern)
-        return ask(findings, way, way->argv[0]);
+        return ask_program(findings, way, way->argv[0]);
     if (glob(way->pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++)
-            any = ask(findings, way, found.gl_pathv[i]) || any;
+            any = ask_program(findings, way, found.gl_pathv[i]) || any;
     }
     globfree(&found);
     return any;
@@ -152,7 +152,7 @@ void software_judge(struct findings *findings)
          */
         if (strcmp(ways[i].name, known) == 0 && !ways[i].pattern)
             continue;
-        if (ask_all(findings, &ways[i]))
+        if (ask_programs(findings, &ways[i]))
             known = ways[i].name;
         any = any || known[0];
     }
