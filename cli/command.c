@@ -96,7 +96,7 @@ bool command_store(struct common *common, int option, const char *value)
     }
 }
 
-static int take_shared(const struct command *command, struct common *common, int option)
+static int apply_shared_option(const struct command *command, struct common *common, int option)
 {
     if (command_store(common, option, optarg))
         return COMMAND_GO_ON;
@@ -126,7 +126,7 @@ int command_options(const struct command *command, struct common *common, int ar
     optind = 0; /* the command line's second part begins anew */
     while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
         if (option >= 256 || option == 'h' || option == '?')
-            rc = take_shared(command, common, option);
+            rc = apply_shared_option(command, common, option);
         else
             rc = take(option, optarg, data);
         if (rc != COMMAND_GO_ON)
@@ -190,14 +190,13 @@ bool command_number(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
-/* Whoever looks on learns why nothing seems to happen. */
-static void tell_of_wait(const struct mcast_error *why, void *data)
+static void print_wait(const struct mcast_error *why, void *data)
 {
     (void)data;
     fprintf(stderr, "mcastctl: %s; asking on, as long as --patience says\n", why->text);
 }
 
-static int be_patient(struct mcast *handle, const char *text, struct mcast_error *error)
+static int set_retry_timeout(struct mcast *handle, const char *text, struct mcast_error *error)
 {
     uint64_t seconds = 0;
     int64_t ms = 0;
@@ -206,7 +205,7 @@ static int be_patient(struct mcast *handle, const char *text, struct mcast_error
     else if ((ms = duration_parse(text, DURATION_DAYS, PATIENCE_MAX_S * 1000LL)) == 0)
         ms = -1;
     if (ms >= 0)
-        return mcast_set_patience(handle, (unsigned)ms, tell_of_wait, NULL, error);
+        return mcast_set_patience(handle, (unsigned)ms, print_wait, NULL, error);
     *error = (struct mcast_error){.code = MCAST_USAGE};
     snprintf(error->text, sizeof(error->text),
              "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", text);
@@ -225,7 +224,7 @@ int command_connect(const struct common *common, struct mcast **out, struct mcas
     if (rc == 0 && common->server_user)
         rc = mcast_set_server_user(*out, common->server_user, error);
     if (rc == 0 && common->patience)
-        rc = be_patient(*out, common->patience, error);
+        rc = set_retry_timeout(*out, common->patience, error);
     if (rc < 0) {
         mcast_close(*out);
         *out = NULL;

@@ -7,7 +7,7 @@
 
 #include <getopt.h>
 
-/* What scripts rely on (programs.md, api.md). */
+/* Scripts rely on these (docs/promises.md). */
 enum exit_code {
     EXIT_OK = MCAST_EXIT_OK,
     EXIT_REFUSED = MCAST_EXIT_REFUSED, /* or the output could not be written */
@@ -24,7 +24,7 @@ struct common {
     const char *cacert, *cert, *key; /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
     const char *server_user;         /* NULL: MCAST_SERVER_USER */
     const char *munge_socket;        /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
-    const char *patience;            /* how long to ask on; NULL: not at all */
+    const char *patience;            /* how long to retry; NULL: not at all */
 };
 
 struct command {
@@ -77,7 +77,7 @@ int command_no_arguments(const struct command *command, int argc, char **argv);
 /* A number from 0 to max, digits only. False: it is none. */
 bool command_number(const char *text, uint64_t max, uint64_t *out);
 
-/* A handle of the broker that the options name, with what they say of credentials and patience;
+/* A handle of the broker that the options name, with what they say of credentials and retries;
  * *out is NULL on entry and after a failure. */
 int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error);
 

@@ -1,8 +1,9 @@
 #ifndef MCAST_CLI_PROGRAM_H
 #define MCAST_CLI_PROGRAM_H
 
-/* Runs another program, without a shell, and keeps what it says. */
+/* Runs another program, without a shell, and keeps its output; locates installed files. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PROGRAM_NOT_FOUND = -1, PROGRAM_FAILED = -2, PROGRAM_TIMEOUT_MS = 10000 };
@@ -12,5 +13,16 @@ enum { PROGRAM_NOT_FOUND = -1, PROGRAM_FAILED = -2, PROGRAM_TIMEOUT_MS = 10000 }
  * pipe; NULL: empty); standard output and error go into out together, cut to fit. Returns its exit
  * status, or a code: it is not there; it could not be run, was killed, or took too long. */
 int program_run(const char *const argv[], const char *input, char *out, size_t size);
+
+/* The same with another time limit. */
+int program_run_for(int timeout_ms, const char *const argv[], const char *input, char *out,
+                    size_t size);
+
+enum { PROGRAM_PATH_SIZE = 1024 };
+
+/* Locates a file installed with this program: relative to this program's folder ("../sbin/mcastd"),
+ * so that any prefix is right, and no variable of the environment matters. out: the whole path,
+ * without ".."; "" and false: there is none. */
+bool program_locate(const char *relative, char out[PROGRAM_PATH_SIZE]);
 
 #endif

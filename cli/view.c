@@ -76,7 +76,8 @@ static void write_silent(FILE *out, const struct mcast_reservation *reservation)
         fprintf(out, "%ssilent: %s", comma, list);
     else
         fprintf(out, "%s%u that said nothing%s%s", comma, reservation->waiting_unheard,
-                reservation->nodes ? "" : " (which is not known: the job only told how many nodes",
+                reservation->nodes ? ""
+                                   : " (which is not known: the job only gave the number of nodes",
                 reservation->nodes        ? ""
                 : reservation->held_until ? "; only the time ends it)"
                                           : ")");

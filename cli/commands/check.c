@@ -1,6 +1,7 @@
 #include "cli/command.h"
-#include "cli/doctor/place.h"
-#include "cli/slurm/site.h"
+#include "cli/doctor/findings.h"
+#include "cli/doctor/manager.h"
+#include "cli/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,11 +9,10 @@
 
 static const char usage[] =
     "Usage: mcastctl check slurm [--conf FILE] [--hooks FOLDER] [--settings FILE] [--node]\n"
-    "Looks whether Slurm and mcastd are wired together, and says of each line of their\n"
+    "Checks whether Slurm and mcastd fit together, and says of each line of their\n"
     "configuration that it is right, or which one to write: the hooks, how tasks get their\n"
-    "environment, the broker's view of the cluster, and, on a node, mcast-node. Run it on each "
-    "kind\n"
-    "of host; on the controller's, as SlurmUser. Flux has one of its own: "
+    "environment, the broker's view of the cluster, and, on a node, mcast-node. Run it on each\n"
+    "kind of host; on the controller's, as SlurmUser. Flux has one of its own: "
     "libexec/mcastd/flux/check.\n"
     "\n"
     "  --conf FILE      this slurm.conf, instead of what scontrol shows\n"
@@ -23,61 +23,129 @@ static const char usage[] =
     "Example:\n"
     "  mcastctl check slurm\n";
 
-static int take(int option, const char *value, void *data)
+/* Of libexec/mcastd/slurm/check: it runs some programs, each for 10 s at most. */
+enum { CHECK_TIMEOUT_MS = 120000, OUTPUT_SIZE = 65536, ARGUMENTS_MAX = 16 };
+
+/* What the script has found out of this host, with which the broker is asked. */
+struct facts {
+    const char *cluster; /* NULL: nothing was found out */
+    const char *hooks, *url, *cacert, *controller, *node, *user;
+};
+
+struct script_options {
+    const char *argv[ARGUMENTS_MAX];
+    size_t count;
+};
+
+static int add_script_option(int option, const char *value, void *data)
 {
-    struct slurmsite_options *options = data;
-    switch (option) {
-    case 'c':
-        options->conf = value;
-        break;
-    case 'k':
-        options->hooks = value;
-        break;
-    case 's':
-        options->settings = value;
-        break;
-    case 'n':
-        options->node = true;
-        break;
-    }
+    struct script_options *options = data;
+    if (options->count + 4 > ARGUMENTS_MAX) /* the same option several times */
+        return COMMAND_GO_ON;
+    options->argv[options->count++] = option == 'c'   ? "--conf"
+                                      : option == 'k' ? "--hooks"
+                                      : option == 's' ? "--settings"
+                                      : option == 'C' ? "--cluster"
+                                                      : "--node";
+    if (value)
+        options->argv[options->count++] = value;
     return COMMAND_GO_ON;
 }
 
-/* As the hooks would: what is not said on the command line is in their settings. */
-static struct common as_hooks(const struct common *common, const struct slurmsite *site)
+/* ---- the script ---- */
+
+static void store_fact(struct facts *facts, const char *name, const char *value)
 {
-    struct common theirs = *common;
-    const char *url = slurmsite_setting(site, "MCAST_URL");
-    const char *cacert = slurmsite_setting(site, "MCAST_CACERT");
-    if (!theirs.url && url)
-        theirs.url = url;
-    if (!theirs.cacert && cacert)
-        theirs.cacert = cacert;
-    return theirs;
+    const struct {
+        const char *name;
+        const char **value;
+    } known[] = {
+        {"cluster", &facts->cluster}, {"hooks", &facts->hooks},           {"url", &facts->url},
+        {"cacert", &facts->cacert},   {"controller", &facts->controller}, {"node", &facts->node},
+        {"user", &facts->user},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(known[i].name, name) == 0)
+            *known[i].value = value;
+    }
 }
 
-/* An exit code, but for problems that were found. */
-static int ask_broker(struct findings *findings, const struct common *common,
-                      const struct slurmsite *site)
+/* "level<TAB>check<TAB>finding<TAB>advice", or "fact<TAB>name<TAB>value"; anything else comes from
+ * the hooks' settings. */
+static void read_script_line(struct findings *findings, struct facts *facts, char *line)
 {
-    const struct common theirs = as_hooks(common, site);
+    const char *level = strsep(&line, "\t"), *check = strsep(&line, "\t");
+    const char *finding = strsep(&line, "\t"), *advice = strsep(&line, "\t");
+    if (check && strcmp(level, "fact") == 0)
+        store_fact(facts, check, finding ? finding : "");
+    else if (finding)
+        findings_add(findings, findings_level(level), check, finding, advice);
+    else if (level[0])
+        fprintf(stderr, "%s\n", level);
+}
+
+static void run_script(struct findings *findings, struct facts *facts,
+                       struct script_options *options, char *output)
+{
+    char path[PROGRAM_PATH_SIZE];
+    if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
+        findings_add(findings, FINDING_PROBLEM, "hooks",
+                     "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them",
+                     "install mcastd here (cmake --install, or the package)");
+        return;
+    }
+    options->argv[0] = path;
+    const int rc = program_run_for(CHECK_TIMEOUT_MS, options->argv, NULL, output, OUTPUT_SIZE);
+    for (char *line; (line = strsep(&output, "\n"));)
+        read_script_line(findings, facts, line);
+    if (rc != 0 || (!facts->cluster && findings_count(findings, FINDING_PROBLEM) == 0))
+        findings_addf(findings, FINDING_PROBLEM, "hooks",
+                      "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
+                      "%s failed", path);
+}
+
+/* ---- the broker ---- */
+
+/* Texts of JSON; status: NULL: none. */
+static void judge_answers(struct findings *findings, const struct facts *facts, const char *whoami,
+                          const char *status)
+{
+    const struct manager manager = {
+        .cluster = facts->cluster,
+        .hooks = facts->hooks ? facts->hooks : "",
+        .user = facts->user ? facts->user : "",
+        .controller = facts->controller && facts->controller[0],
+        .node = facts->node && facts->node[0],
+    };
+    json_t *who = json_loads(whoami, 0, NULL);
+    json_t *how = status ? json_loads(status, 0, NULL) : NULL;
+    manager_judge(findings, &manager, who, how);
+    json_decref(who);
+    json_decref(how);
+}
+
+/* As the hooks do: what is not said on the command line is in their settings. An exit code, but for
+ * problems that were found. */
+static int ask_broker(struct findings *findings, const struct common *common,
+                      const struct facts *facts)
+{
+    struct common as_hooks = *common;
     struct mcast *handle = NULL;
     struct mcast_error error = {0};
     char *whoami = NULL, *status = NULL;
-    int rc = command_connect(&theirs, &handle, &error), code = EXIT_OK;
-    if (rc == 0)
-        rc = mcast_whoami(handle, &whoami, &error);
-    if (rc < 0) {
+    int code = EXIT_OK;
+    if (!as_hooks.url && facts->url && facts->url[0])
+        as_hooks.url = facts->url;
+    if (!as_hooks.cacert && facts->cacert && facts->cacert[0])
+        as_hooks.cacert = facts->cacert;
+    if (command_connect(&as_hooks, &handle, &error) < 0 ||
+        mcast_whoami(handle, &whoami, &error) < 0) {
         findings_add(findings, FINDING_PROBLEM, "broker", error.text,
                      "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
         code = mcast_exit_status(&error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
     } else {
-        (void)mcast_status(handle, &status, NULL); /* not everybody's to see */
-        json_t *who = json_loads(whoami, 0, NULL);
-        json_t *how = status ? json_loads(status, 0, NULL) : NULL;
-        slurmcheck_broker(findings, &site->check, who, how);
-        json_decref(who);
-        json_decref(how);
+        (void)mcast_status(handle, &status, NULL); /* not everyone may see it */
+        judge_answers(findings, facts, whoami, status);
     }
     free(whoami);
     free(status);
@@ -85,32 +153,15 @@ static int ask_broker(struct findings *findings, const struct common *common,
     return code;
 }
 
-static int check(const struct common *common, const struct slurmsite_options *options,
-                 struct findings *findings)
-{
-    struct slurmsite site;
-    int code = EXIT_OK;
-    if (slurmsite_read(&site, options, common->cluster, findings) == 0) {
-        slurmcheck_hooks(findings, &site.check);
-        slurmcheck_settings(findings, &site.check);
-        slurmcheck_tasks(findings, &site.check);
-        code = ask_broker(findings, common, &site);
-        if (site.check.node)
-            slurmsite_judge_node(findings, &site);
-    }
-    slurmsite_release(&site);
-    return code;
-}
-
 static int misused(const struct command *command)
 {
-    char flux[PLACE_SIZE];
-    if (!place_find(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
+    char flux[PROGRAM_PATH_SIZE];
+    if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
         snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
     return command_misused(command, "check what? Only slurm is known; for Flux run %s", flux);
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_check(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option known[] = {
         {"conf", required_argument, NULL, 'c'},
@@ -119,16 +170,24 @@ static int run(const struct command *command, struct common *common, int argc, c
         {"node", no_argument, NULL, 'n'},
         {0},
     };
-    struct slurmsite_options options = {0};
-    int rc = command_options(command, common, argc, argv, known, take, &options);
+    struct script_options options = {.count = 1};
+    struct facts facts = {0};
+    int rc = command_options(command, common, argc, argv, known, add_script_option, &options);
     if (rc != COMMAND_GO_ON)
         return rc;
     if (optind + 1 != argc || strcmp(argv[optind], "slurm") != 0)
         return misused(command);
+    if (common->cluster)
+        (void)add_script_option('C', common->cluster, &options);
     struct findings *findings = findings_create();
-    if (!findings)
+    char *output = findings ? malloc(OUTPUT_SIZE) : NULL;
+    if (!output) {
+        findings_destroy(findings);
         return command_print_json(NULL);
-    rc = check(common, &options, findings);
+    }
+    run_script(findings, &facts, &options, output);
+    rc = facts.cluster ? ask_broker(findings, common, &facts) : EXIT_OK;
+    free(output);
     const int printed = command_print_findings(findings, common->json);
     if (rc == EXIT_OK && (findings_count(findings, FINDING_PROBLEM) > 0 ||
                           findings_count(findings, FINDING_WARNING) > 0))
@@ -137,4 +196,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc != EXIT_OK ? rc : printed;
 }
 
-const struct command command_check = {"check", "whether Slurm and mcastd fit together", usage, run};
+const struct command command_check = {"check", "whether Slurm and mcastd fit together", usage,
+                                      run_check};

@@ -9,12 +9,12 @@
 
 static const char usage[] =
     "Usage: mcastctl cleanup --step STEP [--below] [--wait TIME]\n"
-    "Has the multicast trees of a step removed that ended without doing so itself. For whoever "
-    "has\n"
-    "a token of the job, in MCAST_TOKEN: the job's own (FI_CXI_COLL_MCAST_TOKEN in its tasks), or\n"
-    "one of the broker's that reaches the step. It goes on in the background, also when this\n"
-    "command, or the broker, does not; asking again while it is pending does not begin its time\n"
-    "anew.\n\n"
+    "Asks the broker to remove the multicast trees of a step that ended without doing so. Needs a\n"
+    "token of the job in MCAST_TOKEN: the job's own (FI_CXI_COLL_MCAST_TOKEN in its tasks), or "
+    "one\n"
+    "of the broker's that is valid for the step. The removal runs in the background and survives\n"
+    "the end of this command and a restart of the broker. A second request while it is pending\n"
+    "does not restart its time.\n\n"
     "  --step STEP   Flux's job id path, or Slurm's step\n"
     "  --below       the steps below it too. Of the own path, $FLUX_JOB_ID_PATH in an instance,\n"
     "                these are all jobs of the instance, also those that run: name one\n"
@@ -30,7 +30,7 @@ struct wanted {
     unsigned flags, wait_ms;
 };
 
-static int take(int option, const char *value, void *data)
+static int store_cleanup_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     int64_t ms;
@@ -68,7 +68,7 @@ static int print(const struct common *common, const struct wanted *wanted, const
     return command_finish();
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_cleanup(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"step", required_argument, NULL, 's'},
@@ -80,7 +80,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     struct mcast *handle = NULL;
     struct mcast_error error;
     char *json = NULL;
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_cleanup_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
     if (rc == COMMAND_GO_ON && !wanted.step[0])
@@ -97,4 +97,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_cleanup = {"cleanup", "have the trees of a step removed", usage, run};
+const struct command command_cleanup = {"cleanup", "have the trees of a step removed", usage,
+                                        run_cleanup};

@@ -7,7 +7,7 @@
 
 static const char accept_loss_usage[] =
     "Usage: mcastctl accept-loss\n"
-    "What the fabric manager no longer has is lost: the jobs are told, as for a single loss.\n"
+    "What the fabric manager no longer has is lost: the jobs are notified, as for a single loss.\n"
     "When much is missing at once the broker declares nothing lost by itself and raises the\n"
     "alarm mass-loss, because a gateway that answers for the fabric manager looks the same.\n"
     "Look at the fabric manager first: resource managers may end the jobs. For administrators\n"

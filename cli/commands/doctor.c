@@ -12,9 +12,10 @@
 
 static const char usage[] =
     "Usage: mcastctl doctor [--config FILE]\n"
-    "Looks for what is wrong, and says what to do: asks the broker (link, login, clocks, storage,\n"
-    "pools, certificates, neighbours on the fabric; admins only), and looks at this machine\n"
-    "(configuration, files, MUNGE, who the broker takes you for, software known to be bad).\n\n"
+    "Lists faults, each with what to do: of the broker (link, login, clocks, storage, pools,\n"
+    "certificates, name conflicts on the fabric; admins only), and of this machine "
+    "(configuration,\n"
+    "files, MUNGE, your identity at the broker, releases of software with known faults).\n\n"
     "  --config FILE    the broker's configuration (default: " LOCALFILES_CONFIG ",\n"
     "                   where it is there)\n\n"
     "Exit codes: 0 no problem, 1 a problem, 4 the broker cannot be reached.\n\n"
@@ -23,7 +24,7 @@ static const char usage[] =
 
 enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192 };
 
-static int take(int option, const char *value, void *data)
+static int store_doctor_option(int option, const char *value, void *data)
 {
     const char **config = data;
     if (option == 'c')
@@ -44,7 +45,7 @@ static void judge_job_ca(struct findings *findings, const json_t *report)
         findings_addf(findings, FINDING_PROBLEM, "job-ca",
                       "put the file there on every node, or set [hwcoll] job_ca = yes and have the "
                       "CA in the system's store",
-                      "jobs are told to verify the fabric manager with %s, which is not on this "
+                      "jobs verify the fabric manager with %s, which is not on this "
                       "machine: their start hangs where it is missing",
                       path);
     else
@@ -187,11 +188,11 @@ static void look_around(struct findings *findings, const struct common *common, 
     software_judge(findings);
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_doctor(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'}, {0}};
     const char *config = NULL;
-    int rc = command_options(command, common, argc, argv, options, take, &config);
+    int rc = command_options(command, common, argc, argv, options, store_doctor_option, &config);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
     if (rc != COMMAND_GO_ON)
@@ -208,4 +209,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc != EXIT_OK ? rc : printed;
 }
 
-const struct command command_doctor = {"doctor", "what is wrong, and what to do", usage, run};
+const struct command command_doctor = {"doctor", "what is wrong, and what to do", usage,
+                                       run_doctor};

@@ -9,7 +9,7 @@
 static const char usage[] =
     "Usage: mcastctl env --cluster NAME [--step S] [--format FORMAT] JOB\n"
     "       mcastctl env --inherit --step S [--format FORMAT]\n"
-    "Prints the environment for the tasks of a job's step. It holds the job's token: whoever\n"
+    "Prints the environment for the tasks of a job's step. It holds the job's token: anyone who\n"
     "reads it can make and delete the job's multicast trees. What the job does not have is unset,\n"
     "so that nothing of an outer job stays.\n\n"
     "  --step S         the step: Slurm's number, or Flux's job id path\n"
@@ -51,7 +51,7 @@ struct gathering {
     char unfit[128];             /* name of a variable that the format cannot carry, "" */
 };
 
-static int take(int option, const char *value, void *data)
+static int store_env_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     switch (option) {
@@ -158,7 +158,7 @@ static int print_env(const struct common *common, struct mcast *handle, const st
     return print(&gathering, rc, &error);
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_env(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"step", required_argument, NULL, 's'},
@@ -169,7 +169,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     struct wanted wanted = {0};
     struct mcast *handle = NULL;
     char job[JOB_SIZE] = "";
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_env_option, &wanted);
     if (rc == COMMAND_GO_ON && wanted.inherit && !wanted.step)
         rc = command_misused(command, "which step? --inherit needs --step S");
     if (rc == COMMAND_GO_ON && wanted.inherit)
@@ -187,4 +187,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_env = {"env", "variables for the tasks of a step", usage, run};
+const struct command command_env = {"env", "variables for the tasks of a step", usage, run_env};

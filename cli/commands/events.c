@@ -20,7 +20,7 @@ struct wanted {
     bool json;
 };
 
-static int take(int option, const char *value, void *data)
+static int store_events_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     switch (option) {
@@ -65,7 +65,7 @@ static int print_event(const struct mcast_event *event, void *data)
     return ferror(stdout) ? 1 : 0;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_events(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"after", required_argument, NULL, 'a'},
@@ -75,7 +75,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     struct wanted wanted = {0};
     struct mcast *handle = NULL;
     struct mcast_error error;
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_events_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
     if (rc == COMMAND_GO_ON)
@@ -90,4 +90,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc < 0 ? command_failed(&error) : printed;
 }
 
-const struct command command_events = {"events", "what happened, and what happens", usage, run};
+const struct command command_events = {"events", "what happened, and what happens", usage,
+                                       run_events};

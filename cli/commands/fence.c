@@ -6,18 +6,18 @@
 
 static const char usage[] =
     "Usage: mcastctl fence --reason TEXT NODE\n"
-    "Vouches for a node that does not report any more: nothing on it uses the VNIs of jobs that\n"
-    "are over, as it is switched off, or was started anew. Their VNIs are then no longer held\n"
-    "back for it, in any cluster; jobs that are still active are not touched. For administrators\n"
-    "only: VNIs of a node that still runs something are given to other jobs, and their traffic\n"
-    "mixes. What waits for which node shows 'mcastctl list --held'; of jobs that were reserved\n"
-    "without a node list nobody can say which nodes are silent, only the time ends their waiting,\n"
-    "and a node that has reported nothing of them is fenced in vain: have node lists given.\n\n"
+    "Declares an unresponsive node clean: nothing on it uses the VNIs of jobs that are over,\n"
+    "because it is switched off or was restarted. Their VNIs are then no longer quarantined for\n"
+    "it, in any cluster; active jobs are not changed. For administrators only: if the node still\n"
+    "runs something, its VNIs are assigned to other jobs, and their traffic mixes.\n"
+    "'mcastctl list --held' shows which VNIs wait for which node. For a job that was reserved\n"
+    "without a node list the silent nodes are not known: fence has no effect on it, and its VNIs\n"
+    "stay quarantined until the time is over. Reserve jobs with a node list.\n\n"
     "  --reason TEXT    one line, kept in the broker's log and events\n\n"
     "Example:\n"
     "  mcastctl fence --reason 'powered off, board swapped' elcap17\n";
 
-static int take(int option, const char *value, void *data)
+static int store_fence_option(int option, const char *value, void *data)
 {
     if (option == 'r')
         *(const char **)data = value;
@@ -50,14 +50,14 @@ static int print(const struct common *common, const char *node, const char *text
     return common->json ? command_print_json(indented) : command_finish();
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_fence(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {{"reason", required_argument, NULL, 'r'}, {0}};
     struct mcast *handle = NULL;
     struct mcast_error error;
     const char *reason = NULL;
     char *json = NULL;
-    int rc = command_options(command, common, argc, argv, options, take, &reason);
+    int rc = command_options(command, common, argc, argv, options, store_fence_option, &reason);
     if (rc == COMMAND_GO_ON && argc - optind != 1)
         rc = command_misused(command, "which node? name exactly one");
     if (rc == COMMAND_GO_ON && !reason)
@@ -74,4 +74,5 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_fence = {"fence", "vouch for a node that does not report", usage, run};
+const struct command command_fence = {"fence", "declare an unresponsive node clean", usage,
+                                      run_fence};

@@ -10,7 +10,7 @@ static const char usage[] =
     "Usage: mcastctl list [--cluster NAME] [OPTIONS]\n"
     "Lists reservations, oldest first.\n\n"
     "  --state STATE    only active, or only releasing ones\n"
-    "  --held           released jobs whose VNIs are held back: since when, until when nodes\n"
+    "  --held           released jobs with quarantined VNIs: since when, until when nodes\n"
     "                   that say nothing are waited for ('all report': until they have), and\n"
     "                   for which nodes: lingering, some of its services will not\n"
     "                   go; created, it has not said that they went; silent, it has said\n"
@@ -33,7 +33,7 @@ static const char opening[] = "{\"jobs\":[";
 struct output {
     struct table *table; /* NULL: JSON */
     bool placed;         /* tells how each may be on the node that was asked for */
-    bool held;           /* only those whose VNIs are held back, */
+    bool held;           /* only those whose VNIs are quarantined, */
     uint64_t held_max;   /* at most so many; 0: all */
     uint64_t count;      /* printed so far */
     bool failed;         /* memory was exhausted */
@@ -45,7 +45,7 @@ struct wanted {
     uint64_t hidden; /* on the node that was asked for, and not shown */
 };
 
-static int take(int option, const char *value, void *data)
+static int store_list_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     struct mcast_filter *filter = &wanted->filter;
@@ -188,7 +188,7 @@ static int list_table(struct mcast *handle, const struct mcast_filter *filter,
     return rc < 0 ? command_failed(&error) : printed;
 }
 
-/* Those that are held back are picked from the releasing ones here, so the limit is, too. */
+/* Those with quarantined VNIs are picked from the releasing ones here, so the limit is, too. */
 static int list(struct mcast *handle, struct wanted *wanted, bool json)
 {
     struct mcast_filter *filter = &wanted->filter;
@@ -207,7 +207,7 @@ static int list(struct mcast *handle, struct wanted *wanted, bool json)
     return rc;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_list(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"held", no_argument, NULL, 'd'},        {"state", required_argument, NULL, 's'},
@@ -216,12 +216,12 @@ static int run(const struct command *command, struct common *common, int argc, c
     };
     struct wanted wanted = {.filter = MCAST_FILTER_INIT};
     struct mcast *handle = NULL;
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_list_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_no_arguments(command, argc, argv);
     if (rc == COMMAND_GO_ON && wanted.held && wanted.filter.state &&
         strcmp(wanted.filter.state, "releasing") != 0)
-        rc = command_misused(command, "--held: active jobs' VNIs are not held back");
+        rc = command_misused(command, "--held: active jobs have no quarantined VNIs");
     if (rc == COMMAND_GO_ON)
         rc = command_open(common, &handle);
     if (rc != COMMAND_GO_ON)
@@ -232,4 +232,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_list = {"list", "all reservations", usage, run};
+const struct command command_list = {"list", "all reservations", usage, run_list};

@@ -19,7 +19,7 @@ static int print(const struct common *common, const struct mcast_reservation *re
     return command_finish();
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_release(const struct command *command, struct common *common, int argc, char **argv)
 {
     struct mcast *handle = NULL;
     struct mcast_reservation *reservation = NULL;
@@ -41,4 +41,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_release = {"release", "give back what a job had", usage, run};
+const struct command command_release = {"release", "give back what a job had", usage, run_release};

@@ -60,7 +60,7 @@ static int take_number(const char *name, const char *value, uint64_t max, uint64
                            (unsigned long long)max);
 }
 
-static int take(int option, const char *value, void *data)
+static int store_reserve_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     struct mcast_request *request = &wanted->request;
@@ -99,7 +99,7 @@ static int take(int option, const char *value, void *data)
     return rc;
 }
 
-static int check(const struct command *command, const struct mcast_request *request)
+static int check_request(const struct command *command, const struct mcast_request *request)
 {
     const char *wish = request->hwcoll;
     if (request->uid == UINT32_MAX)
@@ -112,8 +112,8 @@ static int check(const struct command *command, const struct mcast_request *requ
     return COMMAND_GO_ON;
 }
 
-/* What stands in the way of a job that starts is an earlier life of it, whose end was not told (the
- * resource manager was killed) or was told just now, before anything was reserved. */
+/* A job that starts can meet an earlier run of itself, whose end was not reported (the resource
+ * manager was killed) or was reported just now, before anything was reserved. */
 static int reserve_anew(struct mcast *handle, const struct mcast_request *request,
                         struct mcast_reservation **out, struct mcast_error *error)
 {
@@ -150,7 +150,7 @@ static int reserve(const struct common *common, const struct wanted *wanted)
     return rc;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_reserve(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"uid", required_argument, NULL, 'u'},
@@ -165,11 +165,11 @@ static int run(const struct command *command, struct common *common, int argc, c
     };
     struct wanted wanted = {.request = MCAST_REQUEST_INIT};
     char job[JOB_SIZE];
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_reserve_option, &wanted);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, common, argc, argv, job, sizeof(job));
     if (rc == COMMAND_GO_ON)
-        rc = check(command, &wanted.request);
+        rc = check_request(command, &wanted.request);
     if (rc == COMMAND_GO_ON) {
         wanted.request.cluster = common->cluster;
         wanted.request.job = job;
@@ -180,4 +180,4 @@ static int run(const struct command *command, struct common *common, int argc, c
 }
 
 const struct command command_reserve = {"reserve", "get a job its VNIs and multicast addresses",
-                                        usage, run};
+                                        usage, run_reserve};

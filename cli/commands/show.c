@@ -15,7 +15,7 @@ static const char usage[] =
 
 enum { JOB_SIZE = 160, STEPS_WAIT_MS = 5000 };
 
-static int take(int option, const char *value, void *data)
+static int store_show_option(int option, const char *value, void *data)
 {
     (void)option;
     (void)value;
@@ -100,13 +100,13 @@ static int show(const struct common *common, struct mcast *handle, const char *j
     return rc;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_show(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {{"steps", no_argument, NULL, 's'}, {0}};
     struct mcast *handle = NULL;
     bool steps = false;
     char job[JOB_SIZE];
-    int rc = command_options(command, common, argc, argv, options, take, &steps);
+    int rc = command_options(command, common, argc, argv, options, store_show_option, &steps);
     if (rc == COMMAND_GO_ON)
         rc = command_job(command, common, argc, argv, job, sizeof(job));
     if (rc == COMMAND_GO_ON)
@@ -118,4 +118,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_show = {"show", "what one job has", usage, run};
+const struct command command_show = {"show", "what one job has", usage, run_show};

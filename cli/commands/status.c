@@ -138,7 +138,7 @@ static bool print_nodes(const json_t *nodes)
         fputs(lingering == 1 ? ": " : ", the first is ", stdout);
         plain_print(first);
     }
-    puts("; their VNIs are held back: drain, then see mcastctl list --held");
+    puts("; their VNIs stay quarantined: drain, then see mcastctl list --held");
     return false;
 }
 
@@ -185,8 +185,7 @@ static bool print_alarms(const json_t *alarms)
     return json_array_size(alarms) == 0;
 }
 
-/* What somebody who was woken up wants to read first: one line for each thing that is wrong, with
- * what it means for jobs; or that nothing is. */
+/* The most important first: a line for each fault, with what it means for jobs. */
 static void print_verdict(const json_t *root)
 {
     const char *link = member(root, "fabric_manager", "link");
@@ -280,7 +279,7 @@ static int print_indented(const char *text)
     return command_print_json(indented);
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_status(const struct command *command, struct common *common, int argc, char **argv)
 {
     struct mcast *handle = NULL;
     struct mcast_error error;
@@ -301,4 +300,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_status = {"status", "how the broker is", usage, run};
+const struct command command_status = {"status", "show broker status", usage, run_status};

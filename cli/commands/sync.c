@@ -17,7 +17,7 @@ static const char usage[] =
     "  jobs=$(squeue -h -a -r -t CF,R,RS,SI,S,ST,SO,CG,RQ -o %A) || exit 1\n"
     "  printf '%s\\n' \"$jobs\" | mcastctl sync --cluster elcap --empty\n";
 
-static int take(int option, const char *value, void *data)
+static int store_sync_option(int option, const char *value, void *data)
 {
     (void)value;
     if (option == 'e')
@@ -99,12 +99,12 @@ static int sync_jobs(const struct common *common, const struct joblist *list)
     return rc;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_sync(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {{"empty", no_argument, NULL, 'e'}, {0}};
     struct joblist list = {0};
     bool empty = false;
-    int rc = command_options(command, common, argc, argv, options, take, &empty);
+    int rc = command_options(command, common, argc, argv, options, store_sync_option, &empty);
     if (rc != COMMAND_GO_ON)
         return rc;
     if (!common->cluster)
@@ -121,4 +121,4 @@ static int run(const struct command *command, struct common *common, int argc, c
     return rc;
 }
 
-const struct command command_sync = {"sync", "tell which jobs are active", usage, run};
+const struct command command_sync = {"sync", "tell which jobs are active", usage, run_sync};

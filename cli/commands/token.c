@@ -15,11 +15,9 @@ static const char usage[] =
     "       mcastctl token narrow [--steps PATH] [--expires TIME] [--operations LIST]\n"
     "       mcastctl token request [--steps PATH] [--expires TIME] [--operations LIST]\n"
     "       mcastctl token rotate\n"
-    "Shows what one of the broker's tokens is for, or makes one from it that can do less and "
-    "prints\n"
-    "that. Neither asks the broker, so neither can tell whether the token is genuine. request "
-    "asks\n"
-    "it for one, for whoever has the job's own token (FI_CXI_COLL_MCAST_TOKEN). rotate, for\n"
+    "show prints what a token of the broker is for; narrow makes one from it that can do less.\n"
+    "Neither asks the broker, so neither can verify the token. request asks the broker for a\n"
+    "token; it needs the job's own token (FI_CXI_COLL_MCAST_TOKEN). rotate, for\n"
     "administrators, makes it use a new key from now on; tokens that are out stay good as long as\n"
     "their jobs' reservations live.\n"
     "The token is read from MCAST_TOKEN. Only where that is unset ('env -u MCAST_TOKEN mcastctl\n"
@@ -58,7 +56,7 @@ static int take_operations(struct wanted *wanted, const char *value)
     return word ? command_misused(&command_token, "--operations: show, cleanup") : COMMAND_GO_ON;
 }
 
-static int take(int option, const char *value, void *data)
+static int store_token_option(int option, const char *value, void *data)
 {
     struct wanted *wanted = data;
     int64_t ms;
@@ -284,7 +282,7 @@ static int check_words(const struct command *command, enum verb verb, int words,
     return COMMAND_GO_ON;
 }
 
-static int run(const struct command *command, struct common *common, int argc, char **argv)
+static int run_token(const struct command *command, struct common *common, int argc, char **argv)
 {
     static const struct option options[] = {
         {"steps", required_argument, NULL, 's'},
@@ -294,7 +292,7 @@ static int run(const struct command *command, struct common *common, int argc, c
     };
     struct wanted wanted = {.narrowing = MCAST_NARROWING_INIT};
     char token[MCAST_TOKEN_SIZE];
-    int rc = command_options(command, common, argc, argv, options, take, &wanted);
+    int rc = command_options(command, common, argc, argv, options, store_token_option, &wanted);
     if (rc != COMMAND_GO_ON)
         return rc;
     const enum verb verb = verb_of(optind < argc ? argv[optind] : "");
@@ -312,4 +310,4 @@ static int run(const struct command *command, struct common *common, int argc, c
 }
 
 const struct command command_token = {
-    "token", "show, narrow or request a token, rotate the broker's key", usage, run};
+    "token", "show, narrow or request a token, rotate the broker's key", usage, run_token};

@@ -71,7 +71,7 @@ void findings_addf(struct findings *findings, enum finding_level level, const ch
     findings_add(findings, level, check, text, advice);
 }
 
-static enum finding_level level_of(const char *word)
+enum finding_level findings_level(const char *word)
 {
     for (int i = 0; word && i < FINDING_LEVELS; i++) {
         if (strcmp(level_words[i], word) == 0)
@@ -89,7 +89,7 @@ void findings_add_json(struct findings *findings, const json_t *array)
         const char *check = json_string_value(json_object_get(one, "check"));
         const char *finding = json_string_value(json_object_get(one, "finding"));
         if (check && finding)
-            findings_add(findings, level_of(json_string_value(json_object_get(one, "level"))),
+            findings_add(findings, findings_level(json_string_value(json_object_get(one, "level"))),
                          check, finding, json_string_value(json_object_get(one, "advice")));
     }
 }

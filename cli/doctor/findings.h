@@ -9,6 +9,9 @@
 
 enum finding_level { FINDING_PROBLEM, FINDING_WARNING, FINDING_OK, FINDING_LEVELS };
 
+/* "problem", "warning", "ok"; a word that this version does not know is a warning. */
+enum finding_level findings_level(const char *word);
+
 struct findings; /* in the order in which they were added */
 
 /* NULL when memory is exhausted. */

@@ -1,5 +1,4 @@
 #include "cli/doctor/localfiles.h"
-#include "cli/doctor/place.h"
 #include "cli/program.h"
 
 #include <dirent.h>
@@ -112,10 +111,10 @@ static void judge_login(struct findings *findings, const struct named *named)
 /* ---- mcastd --check ---- */
 
 /* The one that was installed with this program, else what PATH finds. */
-static void find_mcastd(char path[PLACE_SIZE])
+static void find_mcastd(char path[PROGRAM_PATH_SIZE])
 {
-    if (!place_find("mcastd", path) && !place_find("../sbin/mcastd", path))
-        snprintf(path, PLACE_SIZE, "mcastd");
+    if (!program_locate("mcastd", path) && !program_locate("../sbin/mcastd", path))
+        snprintf(path, PROGRAM_PATH_SIZE, "mcastd");
 }
 
 static bool cut_warning(char *line)
@@ -130,7 +129,7 @@ static bool cut_warning(char *line)
 
 static void check_config(struct findings *findings, const char *path)
 {
-    char output[OUTPUT_SIZE], mcastd[PLACE_SIZE];
+    char output[OUTPUT_SIZE], mcastd[PROGRAM_PATH_SIZE];
     find_mcastd(mcastd);
     const char *argv[] = {mcastd, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof(output));

@@ -98,7 +98,7 @@ static const struct defect defects[] = {
      "a job whose prolog timed out starts all the same, without its VNIs",
      "use flux-core 0.76.0 or newer"},
     {"flux-core", FINDING_WARNING, "0.1.0", "0.76.0",
-     "tasks have no FLUX_JOB_ID_PATH, by which steps of sub-instances are told apart",
+     "tasks have no FLUX_JOB_ID_PATH, which distinguishes steps of sub-instances",
      "use flux-core 0.76.0 or newer"},
 
     /* github.com/flux-framework/flux-coral2, NEWS.md: cray-slingshot came with 0.27.0; 0.28.0 "fix
@@ -150,7 +150,8 @@ int release_compare(const struct release *a, const struct release *b)
     return 0;
 }
 
-static bool concerns(const struct defect *defect, const char *name, const struct release *release)
+static bool is_affected(const struct defect *defect, const char *name,
+                        const struct release *release)
 {
     struct release from, fixed;
     return strcmp(defect->name, name) == 0 && release_find(defect->from, &from) &&
@@ -159,7 +160,7 @@ static bool concerns(const struct defect *defect, const char *name, const struct
             (release_find(defect->fixed, &fixed) && release_compare(release, &fixed) < 0));
 }
 
-static void format(const struct release *release, char out[64])
+static void format_release(const struct release *release, char out[64])
 {
     if (release->part[3] > 0)
         snprintf(out, 64, "%u.%u.%u.%u", release->part[0], release->part[1], release->part[2],
@@ -174,9 +175,9 @@ void release_judge(struct findings *findings, const char *name, const struct rel
     static const struct release first_cxi = {{1, 21, 0, 0}};
     char number[64];
     bool clean = true;
-    format(release, number);
+    format_release(release, number);
     for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
-        if (!concerns(&defects[i], name, release))
+        if (!is_affected(&defects[i], name, release))
             continue;
         clean = false;
         findings_addf(findings, defects[i].level, name, defects[i].advice, "%s (%s): %s", number,

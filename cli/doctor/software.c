@@ -1,12 +1,12 @@
 #include "cli/doctor/software.h"
 #include "cli/program.h"
 #include "cli/doctor/release.h"
-#include "cli/slurm/switch.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OUTPUT_SIZE = 4096, CONFIG_SIZE = 65536, WORDS_MAX = 6 };
 
@@ -35,35 +35,72 @@ static const struct way ways[] = {
     {"flux-coral2", {"rpm", "-q", "--qf", "%{VERSION}", "flux-coral2"}, "", NULL},
 };
 
+#define PLUGIN "switch_hpe_slingshot.so"
+
+static bool matches_file(const char *pattern)
+{
+    glob_t found;
+    const int rc = glob(pattern, GLOB_NOSORT, NULL, &found);
+    globfree(&found);
+    return rc == 0;
+}
+
+/* As Slurm's packages and its own `make install` put it. */
+static bool is_in_usual_folder(void)
+{
+    static const char *const usual[] = {
+        "/usr/lib/*/slurm*/" PLUGIN,     "/usr/lib64/slurm/" PLUGIN,   "/usr/lib/slurm*/" PLUGIN,
+        "/usr/local/lib*/slurm/" PLUGIN, "/opt/slurm/*/slurm/" PLUGIN,
+    };
+    bool found = false;
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+        found = found || matches_file(usual[i]);
+    return found;
+}
+
+bool software_has_slingshot_plugin(const char *config)
+{
+    static const char key[] = "\nPluginDir";
+    const char *line = config ? strstr(config, key) : NULL;
+    char folders[OUTPUT_SIZE], path[OUTPUT_SIZE + sizeof(PLUGIN) + 1], *rest = folders;
+    if (!line)
+        return is_in_usual_folder();
+    line += sizeof(key) - 1;
+    line += strspn(line, " \t=");
+    snprintf(folders, sizeof(folders), "%.*s", (int)strcspn(line, " \t\r\n"), line);
+    for (const char *folder; (folder = strsep(&rest, ":"));) {
+        snprintf(path, sizeof(path), "%s/" PLUGIN, folder);
+        if (access(path, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* 1: Slurm's own plugin is where this Slurm looks for plugins; 0: it is not; -1: that could not be
  * asked, why is said. */
-static int has_slingshot_plugin(char why[OUTPUT_SIZE])
+static int ask_for_slingshot_plugin(char why[OUTPUT_SIZE])
 {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
-    struct slurmconf *conf = slurmconf_create();
     char *text = malloc(CONFIG_SIZE);
-    const int rc = conf && text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
+    const int rc = text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
     int has = -1;
-    if (rc == 0)
-        slurmconf_take_shown(conf, text);
     if (rc == 0 || rc == PROGRAM_NOT_FOUND)
-        has = slurmswitch_installed(rc == 0 ? conf : NULL);
+        has = software_has_slingshot_plugin(rc == 0 ? text : NULL);
     else
         snprintf(why, OUTPUT_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
     free(text);
-    slurmconf_destroy(conf);
     return has;
 }
 
 static void judge_slurm(struct findings *findings, const struct release *release, const char *where)
 {
     char why[OUTPUT_SIZE] = "";
-    const int has = has_slingshot_plugin(why);
+    const int has = ask_for_slingshot_plugin(why);
     if (has > 0)
         release_judge(findings, "slurm", release, where);
     else if (has == 0)
         findings_addf(findings, FINDING_OK, "slurm", NULL,
-                      "%u.%02u.%u (%s), without switch/hpe_slingshot: it gives out no VNIs itself",
+                      "%u.%02u.%u (%s), without switch/hpe_slingshot: it assigns no VNIs itself",
                       release->part[0], release->part[1], release->part[2], where);
     else
         findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
@@ -73,7 +110,7 @@ static void judge_slurm(struct findings *findings, const struct release *release
 }
 
 /* Whether it said a release. */
-static bool ask(struct findings *findings, const struct way *way, const char *program)
+static bool ask_program(struct findings *findings, const struct way *way, const char *program)
 {
     char output[OUTPUT_SIZE];
     const char *argv[WORDS_MAX + 1] = {0};
@@ -92,15 +129,15 @@ static bool ask(struct findings *findings, const struct way *way, const char *pr
     return true;
 }
 
-static bool ask_all(struct findings *findings, const struct way *way)
+static bool ask_programs(struct findings *findings, const struct way *way)
 {
     glob_t found;
     bool any = false;
     if (!way->pattern)
-        return ask(findings, way, way->argv[0]);
+        return ask_program(findings, way, way->argv[0]);
     if (glob(way->pattern, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++)
-            any = ask(findings, way, found.gl_pathv[i]) || any;
+            any = ask_program(findings, way, found.gl_pathv[i]) || any;
     }
     globfree(&found);
     return any;
@@ -115,7 +152,7 @@ void software_judge(struct findings *findings)
          */
         if (strcmp(ways[i].name, known) == 0 && !ways[i].pattern)
             continue;
-        if (ask_all(findings, &ways[i]))
+        if (ask_programs(findings, &ways[i]))
             known = ways[i].name;
         any = any || known[0];
     }

@@ -425,7 +425,7 @@ static void list__shows_what_is_held_back(void **state)
     assert_has(test->out,
                "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
                "elcap7,elcap9, 1 more, 4 that said nothing (which is not known: the job only "
-               "told how many nodes; only the time ends it)\n");
+               "gave the number of nodes; only the time ends it)\n");
     assert_has(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--json"), 0);
@@ -459,7 +459,7 @@ static void list__shows_what_waits_for_reports(void **state)
     assert_int_equal(RUN("list", "--held"), 0);
     assert_has(test->out,
                "f6  1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
-               "not known: the job only told how many nodes)\n");
+               "not known: the job only gave the number of nodes)\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f6"), 0);
     assert_has(test->out, "all its nodes have reported");
@@ -850,13 +850,13 @@ static void status__says_first_what_is_wrong(void **state)
     assert_has(test->out, "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
     assert_int_equal(RUN("status"), 0);
     static const char nodes[] =
-        "SERVICES OF JOBS WILL NOT GO ON 3 NODES, the first is n17; their VNIs are held back: "
+        "SERVICES OF JOBS WILL NOT GO ON 3 NODES, the first is n17; their VNIs stay quarantined: "
         "drain, then see mcastctl list --held\n"
         "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it\n"
         "What to do: mcastctl doctor\n";
     assert_int_equal(strncmp(test->out, nodes, sizeof(nodes) - 1), 0);
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs are held back");
+    assert_has(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs stay quarantined");
     assert_int_equal(RUN("status"), 0);
     assert_int_equal(strncmp(test->out, "All is well.\n", 13), 0);
     end(test);

@@ -1,6 +1,6 @@
 /* Whether Slurm's own plugin for Slingshot is where this Slurm looks for it. */
 
-#include "cli/slurm/switch.h"
+#include "cli/doctor/software.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
@@ -15,16 +15,12 @@
 static bool is_installed(const char *folders)
 {
     char text[512];
-    struct slurmconf *conf = slurmconf_create();
-    assert_non_null(conf);
-    snprintf(text, sizeof text, "PluginDir               = %s\n", folders);
-    slurmconf_take_shown(conf, text);
-    const bool is = slurmswitch_installed(conf);
-    slurmconf_destroy(conf);
-    return is;
+    snprintf(text, sizeof text,
+             "Configuration data\nPluginDir               = %s\nPlugStackConfig = /x\n", folders);
+    return software_has_slingshot_plugin(text);
 }
 
-static void slurmswitch__looks_where_slurm_does(void **state)
+static void software__looks_where_slurm_does(void **state)
 {
     (void)state;
     char folder[FOLDER_PATH_SIZE], folders[256];
@@ -40,6 +36,6 @@ static void slurmswitch__looks_where_slurm_does(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slurmswitch__looks_where_slurm_does)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(software__looks_where_slurm_does)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

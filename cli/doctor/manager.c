@@ -1,0 +1,94 @@
+#include "cli/doctor/manager.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 1024 };
+
+static const json_t *find_cluster(const json_t *list, const char *name)
+{
+    size_t index;
+    const json_t *one;
+    json_array_foreach(list, index, one)
+    {
+        const char *text = json_is_string(one) ? json_string_value(one)
+                                               : json_string_value(json_object_get(one, "name"));
+        if (text && strcmp(text, name) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+/* Whether another user than SlurmUser, "slurm(64030)", has asked. */
+static bool is_other_user(const char *user, const json_t *whoami)
+{
+    const char *number = strchr(user, '(');
+    const json_t *uid = json_object_get(whoami, "uid");
+    return number && json_is_integer(uid) && json_integer_value(uid) != atoll(number + 1);
+}
+
+static void judge_identity(struct findings *findings, const struct manager *manager,
+                           const json_t *whoami)
+{
+    char advice[LINE_SIZE];
+    const char *identity = json_string_value(json_object_get(whoami, "identity"));
+    const char *user = manager->user;
+    const int length = (int)strcspn(user, "(");
+    if (find_cluster(json_object_get(whoami, "clusters"), manager->cluster)) {
+        findings_addf(findings, FINDING_OK, "broker", NULL,
+                      "it answers, and takes %s for the resource manager of %s",
+                      identity ? identity : "you", manager->cluster);
+    } else if (!manager->controller) {
+        findings_add(findings, FINDING_OK, "broker", "it answers", NULL);
+    } else if (is_other_user(user, whoami)) {
+        snprintf(advice, sizeof(advice), "runuser -u %.*s -- mcastctl check slurm", length, user);
+        findings_addf(findings, manager->node ? FINDING_OK : FINDING_WARNING, "broker", advice,
+                      "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
+                      "can see",
+                      length, user, manager->cluster, length, user);
+    } else {
+        snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
+                 manager->cluster, length, user);
+        findings_addf(findings, FINDING_PROBLEM, "broker", advice,
+                      "it answers, but %s is not the resource manager of %s",
+                      identity ? identity : "this user", manager->cluster);
+    }
+}
+
+static void judge_list(struct findings *findings, const struct manager *manager,
+                       const json_t *cluster)
+{
+    char advice[LINE_SIZE];
+    const json_int_t failures = json_integer_value(json_object_get(cluster, "list_failures"));
+    const char *error = json_string_value(json_object_get(cluster, "list_error"));
+    snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] list_command = %.900s/jobs",
+             manager->cluster, manager->hooks);
+    if (!json_is_true(json_object_get(cluster, "list_command")))
+        findings_add(findings, FINDING_PROBLEM, "list_command",
+                     "not set: jobs whose epilog Slurm never ran are never released", advice);
+    else if (failures > 0 && error && error[0])
+        findings_addf(findings, FINDING_PROBLEM, "list_command",
+                      "run it as mcastd's user and see; docs/operations.md",
+                      "it fails (%lld times so far): %s", (long long)failures, error);
+    else
+        findings_add(findings, FINDING_OK, "list_command",
+                     "mcastd asks Slurm which jobs are active", NULL);
+}
+
+void manager_judge(struct findings *findings, const struct manager *manager, const json_t *whoami,
+                   const json_t *status)
+{
+    const json_t *clusters = json_object_get(status, "clusters");
+    const json_t *cluster = find_cluster(clusters, manager->cluster);
+    char advice[LINE_SIZE];
+    if (whoami)
+        judge_identity(findings, manager, whoami);
+    snprintf(advice, sizeof(advice), "mcastd.conf: a section [cluster \"%.32s\"]",
+             manager->cluster);
+    if (cluster)
+        judge_list(findings, manager, cluster);
+    else if (clusters && manager->controller)
+        findings_addf(findings, FINDING_PROBLEM, "list_command", advice,
+                      "the broker shows no cluster %s", manager->cluster);
+}

@@ -1,0 +1,108 @@
+/* What mcastctl check slurm says of the broker's answers (F23). */
+
+#include "cli/doctor/manager.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+static struct findings *findings;
+static struct manager manager;
+
+static int setup(void **state)
+{
+    (void)state;
+    findings = findings_create();
+    manager = (struct manager){
+        .cluster = "elcap", .hooks = "/hooks", .user = "", .controller = true, .node = true};
+    return findings ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    findings_destroy(findings);
+    return 0;
+}
+
+static void expect(const char *word, const char *level, const char *finding, const char *advice)
+{
+    json_t *all = findings_json(findings), *one;
+    size_t index, found = 0;
+    json_array_foreach(json_object_get(all, "findings"), index, one)
+    {
+        const char *said = json_string_value(json_object_get(one, "finding"));
+        const char *next = json_string_value(json_object_get(one, "advice"));
+        if (strcmp(json_string_value(json_object_get(one, "check")), word) != 0)
+            continue;
+        found++;
+        assert_string_equal(json_string_value(json_object_get(one, "level")), level);
+        if (!strstr(said, finding))
+            fail_msg("'%s' does not say '%s'", said, finding);
+        if (advice && (!next || !strstr(next, advice)))
+            fail_msg("'%s' does not advise '%s'", next ? next : "nothing", advice);
+        assert_true(advice || !next);
+    }
+    assert_int_equal(found, 1);
+    json_decref(all);
+}
+
+static void judge_broker(const char *whoami, const char *status)
+{
+    json_t *who = json_loads(whoami, 0, NULL), *how = json_loads(status, 0, NULL);
+    manager_judge(findings, &manager, who, how);
+    json_decref(who);
+    json_decref(how);
+}
+
+static void manager__is_or_is_not_the_caller(void **state)
+{
+    (void)state;
+    manager.user = "slurm(64030)";
+    judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[\"a\",\"elcap\"]}",
+                 "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,\"list_failures\":0}]}");
+    expect("broker", "ok", "uid 64030 for the resource manager of elcap", NULL);
+    expect("list_command", "ok", "asks Slurm", NULL);
+    teardown(NULL);
+    setup(NULL);
+    manager.user = "slurm(64030)";
+    judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[]}",
+                 "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":false}]}");
+    expect("broker", "problem", "is not the resource manager of elcap",
+           "mcastd.conf: [cluster \"elcap\"] users = slurm");
+    expect("list_command", "problem", "never released", "/jobs");
+    teardown(NULL);
+    setup(NULL);
+    judge_broker("{\"clusters\":[\"elcap\"]}",
+                 "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,\"list_failures\":3,"
+                 "\"list_error\":\"it ended with 1\"}]}");
+    expect("list_command", "problem", "it ended with 1", "mcastd's user");
+    teardown(NULL);
+    setup(NULL);
+    judge_broker("{\"clusters\":[]}", "{\"clusters\":[]}");
+    expect("list_command", "problem", "shows no cluster elcap", "[cluster \"elcap\"]");
+    teardown(NULL);
+    setup(NULL);
+    manager.user = "slurm(64030)"; /* asked as root */
+    manager.node = false;
+    judge_broker("{\"uid\":0,\"clusters\":[]}", "{}");
+    expect("broker", "warning", "only slurm can see", "runuser -u slurm");
+    teardown(NULL);
+    setup(NULL);
+    manager.controller = false; /* a node is no resource manager */
+    judge_broker("{\"clusters\":[]}", "{}");
+    expect("broker", "ok", "it answers", NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
