@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_BASE_IDSET_H
 #define MCAST_BASE_IDSET_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/clock.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/journal.h"
 
 #include "broker/log/log.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_BROKER_KEYRING_H
 #define MCAST_BROKER_KEYRING_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcastd: reads the configuration, and runs the broker or one of its small tasks. */
 
 #include "broker/broker.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CLI_COMMAND_H
 #define MCAST_CLI_COMMAND_H
 

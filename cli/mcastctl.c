@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcastctl: ask mcastd from the command line. */
 
 #include "cli/command.h"

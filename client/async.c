@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The form of the library that never waits (mcast.h, "Without waiting"). */
 
 #include "client/fault.h"

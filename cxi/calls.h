@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CXI_CALLS_H
 #define MCAST_CXI_CALLS_H
 

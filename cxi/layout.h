@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CXI_LAYOUT_H
 #define MCAST_CXI_LAYOUT_H
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the page that is installed of one in the repository: source → page. docs, slurm: the way from
 # the page's folder to that of most pages, and to that of Slurm's hooks; "" or with a slash at the end.
 file(READ "${source}" text)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # install_page(SOURCE FOLDER NAME): installs a page so that its links lead to where the other pages and
 # the examples are then. FOLDER is below the prefix. Nothing depends on the prefix, which may be another
 # one when it is installed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/fmapi.h"
 
 #include "fmapi/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "hook/environment.h"
 
 #include "base/steppath.h"

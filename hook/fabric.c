@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "hook/fabric.h"
 
 #include "base/steppath.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_HOOK_FABRIC_H
 #define MCAST_HOOK_FABRIC_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup: the trees of a step that ended without removing them (F19). */
 
 #include "hook/cleanup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that libcxi.map exports. What they mean is in cxi/calls.h, what the driver says to
  * them in service.h; here are only the blocks of memory that callers get, and what
  * libcxi itself refuses. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_MOCK_CXI_NIC_H
 #define MCAST_MOCK_CXI_NIC_H
 

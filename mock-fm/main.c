@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mock-fm: plays the fabric manager of an HPE Slingshot network. */
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/options.h"
 
 #include <ctype.h>

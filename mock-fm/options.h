@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of mock-fm. */
 #ifndef MCAST_MOCK_FM_OPTIONS_H
 #define MCAST_MOCK_FM_OPTIONS_H

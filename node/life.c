@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "node/life.h"
 
 #include "core/reservation/record.h"

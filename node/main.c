@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-node: a job's CXI services on this node. */
 
 #include "base/roff.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_NODE_NODE_H
 #define MCAST_NODE_NODE_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "node/settings.h"
 
 #include "base/duration.h"

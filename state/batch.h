@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_STATE_BATCH_H
 #define MCAST_STATE_BATCH_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "state/record_fault.h"
 
 #include "base/names.h"

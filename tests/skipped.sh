@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What the last runs of ctest skipped, one line each with the reason: skipped.sh NAME=BUILD…
 # Tests as a whole, which the report names (ctest --output-junit Testing/Temporary/junit.xml); cases
 # that said cmocka's skip() while their program went on; and parts that a test left out ("skipped:

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What ./dev test says was skipped: skipped_test.sh CTEST. Real runs of ctest, of tests that are
 # written here.
 set -eu

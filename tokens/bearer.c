@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/bearer.h"
 
 #include "base/base64url.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_TOKENS_GUARDEDFILE_H
 #define MCAST_TOKENS_GUARDEDFILE_H
 

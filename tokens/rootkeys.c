@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/rootkeys.h"
 
 #include "base/hex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/seal_key.h"
 #include "tokens/guardedfile.h"
 #include "base/hex.h"

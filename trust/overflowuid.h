@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_TRUST_OVERFLOWUID_H
 #define MCAST_TRUST_OVERFLOWUID_H
 

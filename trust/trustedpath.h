@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_TRUST_TRUSTEDPATH_H
 #define MCAST_TRUST_TRUSTEDPATH_H
 

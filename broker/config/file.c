@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/config/file.h"
 
 #include "broker/config/value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/routes.h"
 
 enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/jobs/listrun.h"
 
 #include "broker/jobs/child.h"

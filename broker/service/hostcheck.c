@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/service/hostcheck.h"
 
 #include "broker/http/listen/tls.h"

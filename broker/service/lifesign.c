@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/service/lifesign.h"
 
 #include "broker/log/log.h"

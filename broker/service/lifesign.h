@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_BROKER_SERVICE_LIFESIGN_H
 #define MCAST_BROKER_SERVICE_LIFESIGN_H
 

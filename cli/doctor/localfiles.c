@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/localfiles.h"
 #include "cli/program.h"
 

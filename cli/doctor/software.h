@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CLI_DOCTOR_SOFTWARE_H
 #define MCAST_CLI_DOCTOR_SOFTWARE_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What administrators ask and decide: of the broker's state, of losses and clusters, and that a
  * machine is clean. */
 

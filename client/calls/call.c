@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
 #include "client/fault.h"
 #include "client/calls/field.h"

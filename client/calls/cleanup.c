@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What who has a job's token may ask for: the trees of a step to go. */
 
 #include "client/fault.h"

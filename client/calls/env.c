@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The environment for the tasks of one step. */
 
 #include "client/fault.h"

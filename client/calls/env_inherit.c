@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of a step, from that of the job it is part of: no broker is asked (F16, F17). */
 
 #include "client/fault.h"

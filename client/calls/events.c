@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replays and follows the broker's events, over as many connections as that takes (F24). */
 
 #include "client/calls/sse.h"

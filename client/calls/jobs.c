@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reserve, release and show one job, by its name or by its token. */
 
 #include "client/fault.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every reservation, page by page. */
 
 #include "client/fault.h"

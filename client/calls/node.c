@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a node tells of jobs' services. */
 
 #include "client/fault.h"

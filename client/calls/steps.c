@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of a job that have multicast trees. */
 
 #include "client/fault.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tells the broker which jobs of a cluster are active. */
 
 #include "client/fault.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The broker's bearer tokens: read and narrowed without the broker, and made by it. */
 
 #include "client/fault.h"

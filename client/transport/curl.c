@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Over TCP, with or without TLS: libcurl has the connections. It is opened at run time, by programs
  * whose broker is not on a Unix socket: loading it and the thirty libraries below it takes longer
  * than all that a program asks. */

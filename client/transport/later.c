@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which failures say "not now" rather than "no", to programs and to scripts. */
 
 #include "client/transport/later.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CLIENT_TRANSPORT_SERVERUSER_H
 #define MCAST_CLIENT_TRANSPORT_SERVERUSER_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Over the broker's Unix socket: nothing but libc, because most programs that ask make one request
  * and end. */
 

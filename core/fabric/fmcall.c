@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fabric/fmcall.h"
 
 static const char *const kinds[] = {

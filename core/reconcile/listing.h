@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_CORE_RECONCILE_LISTING_H
 #define MCAST_CORE_RECONCILE_LISTING_H
 

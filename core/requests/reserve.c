@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "core/act.h"
 #include "core/apply.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/effects.h"
 #include "core/reconcile/joblist.h"
 #include "core/requests/requests.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/login/loginfiles.h"
 
 #include "fmapi/wire/keyfile.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_FMAPI_LOGIN_OAUTH_H
 #define MCAST_FMAPI_LOGIN_OAUTH_H
 

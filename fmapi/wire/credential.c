@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/credential.h"
 
 #include "base/memory.h"

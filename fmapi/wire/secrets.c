@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/secrets.h"
 
 #include "fmapi/wire/words.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/faults/control.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The paths below /mock by which a test observes and disturbs the fabric manager. No login. */
 #ifndef MCAST_MOCK_FM_FAULTS_CONTROL_H
 #define MCAST_MOCK_FM_FAULTS_CONTROL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/faults/faults.h"
 
 #include <fnmatch.h>

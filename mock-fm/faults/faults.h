@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of misbehaviour in force: which requests each is for, how often, and what goes wrong
  * then. The first rule that fires decides. */
 #ifndef MCAST_MOCK_FM_FAULTS_FAULTS_H

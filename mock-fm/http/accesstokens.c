@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/http/accesstokens.h"
 
 #include <assert.h>

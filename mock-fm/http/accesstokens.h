@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The access tokens of OAuth 2.0 that were issued, and which of them are still valid. In memory
  * only, so a restart voids them all. */
 #ifndef MCAST_MOCK_FM_HTTP_ACCESSTOKENS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The login of the fabric manager: who may see and change jobs.
  *
  * Basic authentication with user `cxi` and the password of `<authdir>/passwd`; or OAuth 2.0, whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
  *
  * A delayed request is suspended, with a timer of its own, and so delays no other. It acts when its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One request as the HTTP server read it, and what is answered to it. */
 #ifndef MCAST_MOCK_FM_HTTP_MESSAGE_H
 #define MCAST_MOCK_FM_HTTP_MESSAGE_H

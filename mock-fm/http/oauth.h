@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The token endpoint of OAuth 2.0 (RFC 6749): client credentials in, an access token out. */
 #ifndef MCAST_MOCK_FM_HTTP_OAUTH_H
 #define MCAST_MOCK_FM_HTTP_OAUTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The last requests seen, and how many there were: what tests ask "did it, how often, over how many
  * connections?". Methods, paths, statuses and what kind of login: never a header or a body. */
 #ifndef MCAST_MOCK_FM_HTTP_REQUESTLOG_H

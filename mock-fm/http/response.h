@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sends an answer: whole, or as a fault says: half of it, byte by byte, without a length, with
  * further headers. */
 #ifndef MCAST_MOCK_FM_HTTP_RESPONSE_H

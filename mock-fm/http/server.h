@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP server: libmicrohttpd on a libuv loop. */
 #ifndef MCAST_MOCK_FM_HTTP_SERVER_H
 #define MCAST_MOCK_FM_HTTP_SERVER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reproducible random numbers, and the session tokens made of them: what a job shows to make and
  * delete its multicast trees. */
 #ifndef MCAST_MOCK_FM_HTTP_SESSION_H

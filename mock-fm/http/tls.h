@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Certificate, key and client authority of the server, which can be exchanged while it serves: each
  * connection has the ones that were in force when it began. */
 #ifndef MCAST_MOCK_FM_HTTP_TLS_H

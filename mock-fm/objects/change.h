@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One change of the objects, as it is decided, written to the journal and applied. */
 #ifndef MCAST_MOCK_FM_OBJECTS_CHANGE_H
 #define MCAST_MOCK_FM_OBJECTS_CHANGE_H

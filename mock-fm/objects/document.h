@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fabric manager's JSON documents, in the style of VMware Xenon: each carries documentSelfLink,
  * documentVersion, documentEpoch, documentKind, documentUpdateTimeMicros and documentOwner.
  *

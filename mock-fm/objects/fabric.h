@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fabric manager's paths: what is answered to a request, and what it changes. */
 #ifndef MCAST_MOCK_FM_OBJECTS_FABRIC_H
 #define MCAST_MOCK_FM_OBJECTS_FABRIC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
  *
  * A synthetic dragonfly, computed from its size at each request and never stored. Within a group

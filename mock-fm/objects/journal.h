@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the objects on disk: one line of JSON per change, appended and replayed at the next start.
  *
  * A change is handed to the kernel before its answer leaves, so nothing acknowledged is lost when

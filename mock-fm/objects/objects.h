@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric manager holds: reservations of multicast addresses ("jobs"), the multicast trees
  * made within them, and which NIC is the root of a tree. Rules only: no HTTP, no disk, no clock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/objects/otherclient.h"
 
 static int forget_job(struct fabric *fabric, const char *id, int64_t now_us,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What another client or an administrator does with the fabric manager: the client under test does
  * not know of it. */
 #ifndef MCAST_MOCK_FM_OBJECTS_OTHERCLIENT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a read replica shows whose copy lags behind: the last changes, and the state before them. */
 #ifndef MCAST_MOCK_FM_OBJECTS_REPLICA_H
 #define MCAST_MOCK_FM_OBJECTS_REPLICA_H

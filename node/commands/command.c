@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
 
 #include "base/jobid.h"

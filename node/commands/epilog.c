@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* epilog and housekeeping: the same, with a shorter and a longer time for retries (F9). */
 
 #include "node/commands/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/report.h"
 
 #include "node/retry.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/match.h"
 
 #include "core/reservation/record.h"

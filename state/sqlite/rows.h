@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_STATE_SQLITE_ROWS_H
 #define MCAST_STATE_SQLITE_ROWS_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-bench: the goals for speed, measured (./dev bench). */
 #include "tests/bench/parts.h"
 #include "tests/bench/plot.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bench-echo SOCKET: parses a JSON body and answers it, on the very loop and HTTP server that the
  * broker has. What a request costs before anything is decided or saved. */
 #include "broker/http/listen/server.h"

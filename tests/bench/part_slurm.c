@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/absence.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/slurmway.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the benchmark concludes from what it measured. */
 #include "tests/bench/plot.h"
 #include "tests/bench/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/turn.h"
 
 int turn_measure(const struct process *process, const struct load *load, struct turn *out)

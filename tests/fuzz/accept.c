@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The header Accept (broker/http/request/accept.h): a byte for the type asked about, then the
  * header. */
 

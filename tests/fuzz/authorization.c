@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who a request says that it is from: the header Authorization (broker/http/auth/authorization.h),
  * the payload of a MUNGE credential and what is made of munged's answer (mungecred.h). Three bytes
  * for the answer, then lines: the header, method, target. */

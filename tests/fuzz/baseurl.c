@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fabric manager's base URL, and links seen from there (fmapi/wire/baseurl.h): a line for each.
  * That a link leads nowhere else is held against what libcurl would make of it. */
 

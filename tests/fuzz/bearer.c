@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bearer tokens (tokens/bearer.h, tokens/issuer.h): two bytes for the bit that is changed, one for
  * what is asked and how it is narrowed, a byte for the time, a line with the step that is asked
  * for, one with the step that it is narrowed to; then the bytes of its caveats, which are rightly

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Lets libFuzzer look for bad input; ./dev fuzz calls it. See docs/fuzzing.md.
 #   campaign.sh run DIR SECONDS JOBS [TARGET…]      DIR/fuzz has the targets; SECONDS for all of them
 #   campaign.sh runs DIR EXECUTIONS JOBS [TARGET…]  until each target has run so often

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names in a client's certificate (broker/http/auth/certificate.h). First byte '-': the input is
  * PEM; else the bytes after it are one DER certificate, and are put into PEM here. */
 

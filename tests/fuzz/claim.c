@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reservation entitles its job to on a node (node/services/claim.h), from a document that
  * somebody brought: a byte says what was asked for, the rest is the document. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The certificate that is shown to the fabric manager, and its key (fmapi/wire/clientcert.h): two
  * bytes say how long the certificate's file is, then come it and the key's. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration file (broker/config/config.h): the whole input. */
 
 #include "broker/config/config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fabric manager's answers to calls (fmapi/wire/decode.h): a byte for the kind of call and
  * whether it was made with a session token, two for the status, then the body. The secrets are
  * known, so that the fuzzer can quote them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One page of the fabric manager's list (fmapi/wire/decode.h, baseurl.h): two bytes for the status,
  * then the body. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many elements bytes of DER have (broker/http/auth/der.h): a byte for the most that are
  * wanted, then they come. */
 

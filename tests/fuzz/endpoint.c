@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the broker is, as people and MCAST_URL say it (client/transport/endpoint.h): the whole
  * input. */
 

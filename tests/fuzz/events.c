@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The core under arbitrary events (machine.h): each byte, with those that it needs, is a step. */
 
 #include "tests/fuzz/machine.h"

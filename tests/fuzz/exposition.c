@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics for Prometheus (broker/http/metrics/exposition.h): a byte for the kind of sample, eight
  * for its value, and two lines with what its labels say. Read back by the grammar of the text
  * format. */

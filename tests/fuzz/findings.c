@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What mcastctl doctor is told: a line from a program about its release (cli/doctor/release.h),
  * then the broker's findings (cli/doctor/findings.h). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is taken for a request's head (broker/http/request/head.h), behind the real libmicrohttpd:
  * the whole input is what a client sends. A head that is accepted must be one by the letter of RFC
  * 9112, which is worked out a second time here, from the bytes alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of ids (base/idset.h): the whole input is the text. */
 
 #include "base/idset.h"

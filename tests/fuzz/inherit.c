@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an outer instance left in the environment (node/inherit.h): a byte for what is on the NICs,
  * then the four values, one a line; one that begins with '!' is not set. */
 

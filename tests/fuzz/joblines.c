@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What list_command prints (broker/jobs/joblines.h): a byte says how it is cut into pieces, then it
  * comes. */
 

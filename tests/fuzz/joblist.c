@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Job ids from a file or a pipe, one a line (mcastctl sync; cli/joblist.h): the whole input. */
 
 #include "cli/joblist.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small files that a login or a seal is made of (fmapi/wire/keyfile.h, tokens/seal_key.h): the
  * whole input is what stands in the file. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ledger's file and its log, damaged in any way (state/store.h): a small real one is made, and
  * the input says what befalls it. First byte: odd, the log is not yet in the file. Then blows, each
  * a byte (what, and how much), two (where) and what it needs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's reading of pages (mcast_list), of those for a node, too, and of a sync's answer
  * (mcast_sync): each line is the body of one answer. What would ask the broker is replaced. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration as mcastctl doctor reads it, and what mcastd --check prints of it
  * (cli/doctor/localfiles.h). A byte for how that ended and two for how much it printed; then that,
  * and the file. */

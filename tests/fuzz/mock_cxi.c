@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cxi.conf, which says what NICs the mock libcxi shows and what goes wrong with them
  * (mock-cxi/conf.h): the whole input. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A form's body, as the mock fabric manager's token endpoint reads it (mock-fm/http/oauth.h): the
  * whole input. Written again, it is read as the same. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's journal, line by line (mock-fm/objects/change.h): what is understood is
  * written as it was, and changes the objects or contradicts them. */
 

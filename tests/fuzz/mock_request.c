@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to the mock fabric manager (docs/mock-fm.md), without HTTP: each a line "METHOD PATH",
  * a line for the login ("" none, "+" the right one, "=TOKEN" a bearer token, else the header), and
  * a line for the body. Faults that are set disturb those that follow. */

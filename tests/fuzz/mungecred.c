@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What munged says of a credential (broker/http/auth/mungecred.h): here it is this file that stands
  * for libmunge. Its code, the user as two bytes; the method and the target of the request, a line
  * each; then the payload. */

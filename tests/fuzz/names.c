@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of clusters, jobs and steps (base/names.h), and what the client takes for such ones: four
  * lines: a name at the fabric manager, a cluster, a job, a step. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body of a node's report (broker/http/api/bodies/node_body.h): the whole input. */
 
 #include "broker/http/api/bodies/node_body.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.conf (node/settings.h): the whole input. What was taken is read a second time here, by
  * hand. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Node lists (base/nodelist.h): the first line is the list, each further one the name of a node
  * that is looked for. What the list names is worked out a second time here, by expanding it. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a node remembers of a job (node/record/note.h): the whole input is a file of the spool. */
 
 #include "base/names.h"

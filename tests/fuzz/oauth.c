@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said to an OAuth2 token endpoint, and its answers (fmapi/login/oauth.h): two bytes for
  * the status, a line for the client's id, then the body. The client's secret is known, so that the
  * fuzzer can quote it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's reading of a refusal (client/problem.h): a byte for the status, a line for the
  * media type, then the body. */
 

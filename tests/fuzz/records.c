@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records from the disk, as wrong as they can be (core_load): a byte says how many, then come they.
  * The core takes them or says what is wrong; what it took it can go on with, which the rest of the
  * input tries (machine.h). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tries the inputs that are kept on a fuzz target, without libFuzzer: so the corpora are tests in
  * every build. Arguments are files, and folders of files. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's reading of an answer over the Unix socket (client/transport/reply.h): a byte for the
  * size of the pieces, one for whether it is a stream, then what the connection brings until it is
  * closed. In what pieces it comes must make no difference. */

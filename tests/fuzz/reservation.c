@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's reading of a reservation (client/reservation.h): the whole input is the answer's
  * body. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body of a reserve (broker/http/api/bodies/reserve_body.h): the whole input. */
 
 #include "broker/http/api/bodies/reserve_body.h"

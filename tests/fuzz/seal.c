@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets sealed at rest (tokens/seal.h): a byte for the row, two for the bit that is changed, then
  * the secret; the same bytes are tried as something sealed, too. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the SPANK plugin reads: a user's --mcast and those of the job around it, a line each; then
  * what Prolog left of the job's grant, in two pieces (deploy/slurm/spank). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The client's reading of a stream of events (client/calls/sse.h): a byte for the size of
  * the pieces, then the stream. In what pieces it comes must make no difference. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The body of a sync (broker/http/api/bodies/sync_body.h): the whole input. It has a JSON reader of
  * its own, so what that takes and understands is compared with jansson's. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a request line points at (broker/http/request/target.h): the whole input. */
 
 #include "broker/http/request/target.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one job wants of the NICs (node/services/wishes.h), as users write it: two bytes make the
  * site's maximum of one resource, the rest are the words. What becomes of them is worked out a
  * second time here. */

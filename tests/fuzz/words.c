@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Another's words made fit to be passed on (fmapi/wire/words.h, fmapi/wire/secrets.h): a byte for
  * the room, two lines with secrets, then the text. */
 

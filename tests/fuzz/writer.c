@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The JSON that the broker writes (broker/http/request/writer.h): the input says what is written, a
  * byte for what and then a line for its text. The same is built with jansson, which must read back
  * just that. */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Checks the model of docs/model exhaustively: check.sh MODEL [-DPLANT_X]. With a planted mistake,
 # succeeds when it is found.
 set -eu

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where a C source can be changed by one small mistake, and into what.
 
 Only function bodies are changed; never comments, directives, asserts, or what is only text: log

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes small mistakes in one room's sources, one at a time, and counts which of them the room's
 tests find. Run as ./dev mutate; docs/mutation.md explains it."""
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A copy of the sources and its build folders, in which one mutant at a time is judged."""
 import collections
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_SIM_BOOKS_H
 #define MCAST_SIM_BOOKS_H
 
@@ -10,7 +11,7 @@
 
 /* The simulator's own books: who was told what, which VNI may be in whose hands, what the fabric
  * manager lost. Kept from what leaves the broker, not from what the core thinks; the invariants of
- * quality.md are checked against them after every step. */
+ * docs/promises.md are checked against them after every step. */
 
 struct sim;
 

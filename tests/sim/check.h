@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_SIM_CHECK_H
 #define MCAST_SIM_CHECK_H
 
-/* What must hold when everything has had time to settle (I3, I4; quality.md, "Safety"). */
+/* What must hold when everything has had time to settle (I3, I4). */
 
 struct sim;
 struct wire_call;

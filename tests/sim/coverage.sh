@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What of the core the simulator reaches: coverage.sh BUILD [SEEDS]. Lines and branches by file, then
 # every line that no seed reached (docs/simulator.md says why).
 set -eu

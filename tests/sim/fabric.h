@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_SIM_FABRIC_H
 #define MCAST_SIM_FABRIC_H
 

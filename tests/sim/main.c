@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-sim: runs the core in a modelled world, one seed after another, and looks whether its
- * promises hold (quality.md, "Safety"). */
+ * promises hold. */
 
 #include "tests/sim/shrink.h"
 #include "tests/sim/sweep.h"

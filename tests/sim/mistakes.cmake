@@ -1,4 +1,5 @@
-# The simulator must be able to fail (quality.md): each of these deliberate mistakes is compiled into
+# SPDX-License-Identifier: Apache-2.0
+# The simulator must be able to fail: each of these deliberate mistakes is compiled into
 # the core, one at a time, and must be found within so many seeds. The mistakes of the edge and of
 # the disk (answer before the commit, torn commit, …) are plant.h's.
 #

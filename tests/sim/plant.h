@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_SIM_PLANT_H
 #define MCAST_SIM_PLANT_H
 
 #include <stdbool.h>
 
 /* Deliberate mistakes, made at the edge and not in the core, which the simulator must find: it has
- * to be able to fail (quality.md, "Safety"). */
+ * to be able to fail. */
 
 /* name, word, what is done wrong */
 #define PLANTS(X)                                                                                  \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/profile.h"
 
 #include "tests/sim/fault.h"

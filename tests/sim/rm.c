@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/rm.h"
 
 #include "tests/sim/grow.h"
@@ -441,7 +442,7 @@ static void job_runs(struct sim *sim, struct job *job)
     int64_t runs = rng_between(rng, 1, sim->profile.run_ms);
     job->stage = STAGE_RUNNING;
     sim_later(sim, runs, job_ends, job, job->life);
-    if (rng_chance(rng, 300)) /* a prolog that is run again (slurm.md) */
+    if (rng_chance(rng, 300)) /* a prolog that is run again */
         sim_later(sim, rng_between(rng, 0, runs), same_request, job, job->life);
     if (fault_happens(&sim->faults, FAULT_CONFLICT, &job->rng))
         sim_later(sim, rng_between(rng, 0, runs), another_request, job, job->life);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_SIM_RM_H
 #define MCAST_SIM_RM_H
 
@@ -14,7 +15,7 @@
 
 /* The modelled resource managers, one a cluster: jobs that start, run, end, are cancelled and start
  * again under their old id; hooks that repeat, overtake each other or never run; syncs
- * (flux.md, slurm.md). What they believe of their jobs is the truth that the broker must follow. */
+ *. What they believe of their jobs is the truth that the broker must follow. */
 
 struct sim;
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Short stories with a known end: what the simulator meets by chance, once each and in full view.
  */
 
@@ -73,7 +74,7 @@ static const struct reservation *job(const struct script *s, const char *id)
     return core_find(s->core, "elcap", id);
 }
 
-/* flux.md, slurm.md: a cancel overtakes the prolog. */
+/* A cancel overtakes the prolog. */
 static void release__before_reserve_refuses_it_once(void **state)
 {
     struct script *s = up(state);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/wire.h"
 
 #include "tests/sim/check.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # ./dev demo: the life of jobs, with the real programs. Also a test: any surprise ends it with 1.
 set -euo pipefail
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # These link base and cmocka, nothing else: what base needs beyond libc would not be found.
 foreach(noun base64url duration error idset jobid names nodelist roff secret steppath utf8)
     mcast_unit(base_${noun} base)

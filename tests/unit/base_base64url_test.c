@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Base64 of RFC 4648, section 5: one text for each sequence of bytes, and nothing else is read. */
 
 #include "base/base64url.h"

@@ -1,4 +1,5 @@
-/* One job arrives as ƒ…, f… or decimal, and is one job (flux.md). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One job arrives as ƒ…, f… or decimal, and is one job. */
 
 #include "base/jobid.h"
 

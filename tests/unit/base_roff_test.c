@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Manual pages show texts as they stand. */
 
 #include "base/roff.h"

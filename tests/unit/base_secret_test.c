@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Secrets (base/secret.h): a type that cannot be printed. That the compiler refuses it is shown by
  * base_secret_unprintable in base.cmake. */
 

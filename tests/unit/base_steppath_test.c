@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which steps there are, and which lie below which (F19, I6). */
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 add_library(broker_gate STATIC broker_gate.c)
 target_link_libraries(broker_gate PUBLIC state PkgConfig::UV)
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which reservation a session token belongs to (B3, F19): the table follows the ledger. */
 
 #include "broker/bearers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to jobs, in the log with its fields. */
 
 #include "broker/log/chronicle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reload would change, in words. */
 
 #include "broker/config/change.h"

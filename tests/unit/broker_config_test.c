@@ -1,4 +1,5 @@
-/* Configuration files: every fault is told, with its place and what is allowed (programs.md). */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Configuration files: every fault is told, with its place and what is allowed. */
 
 #include "broker/config/config.h"
 #include "broker/config/table.h"
@@ -91,7 +92,7 @@ static void refused(const char *text, const char *reports)
     assert_string_equal(heard, reports);
 }
 
-/* programs.md: the documented defaults. */
+/* The documented defaults. */
 static void defaults__are_as_documented(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The engine: the real core, joined to a store that the test holds the reins of. */
 
 #include "broker/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The edge to the fabric manager, with a transport that fails to begin or answers as told: these
  * fmapi functions stand in for the library's. */
 

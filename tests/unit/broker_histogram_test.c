@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Buckets for Prometheus (B8). */
 #include "broker/metrics/histogram.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a list_command prints: ids or nothing (F20, F22). */
 
 #include "broker/jobs/joblines.h"
@@ -64,7 +65,7 @@ static void last_line__need_not_end(void **state)
     READS("17\r", "17 ");
 }
 
-/* flux.md: one job arrives as ƒ… or f…. */
+/* One job arrives as ƒ… or f…. */
 static void flux_ids__are_as_reserved(void **state)
 {
     (void)state;

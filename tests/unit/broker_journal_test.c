@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Save before speaking (architecture.md; B6, I2): no word leaves before its records are durable. */
 
 #include "broker/journal.h"

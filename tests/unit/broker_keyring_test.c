@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The root keys in force (B3): made, read again, and rotated as long as reservations live. */
 
 #include "broker/keyring.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said once a second, by a loop that turns. */
 
 #include "broker/service/lifesign.h"

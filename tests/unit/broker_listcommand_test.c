@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list_command, with real programs: scripts in a folder of the test's own (F20, F22). */
 
 #include "broker/jobs/listcommand.h"

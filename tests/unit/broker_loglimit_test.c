@@ -1,4 +1,5 @@
-/* Floods in the log: what happens once is never left out, what is left out is counted (peers.md).
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Floods in the log: what happens once is never left out, what is left out is counted.
  */
 
 #include "broker/log/loglimit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sd_notify's protocol, against a datagram socket of the test's own. */
 
 #include "broker/service/notify.h"

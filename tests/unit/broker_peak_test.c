@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The largest value of the last minutes (B8). */
 #include "broker/metrics/histogram.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The line that `systemctl status` shows. */
 
 #include "broker/log/statusline.h"

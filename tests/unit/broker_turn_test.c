@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For how long nobody was served, and what was done meanwhile (G11, B8). */
 #include "broker/turn.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(cli_release cli)
 mcast_unit(cli_findings cli)
 mcast_unit(cli_program cli)

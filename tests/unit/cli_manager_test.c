@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What mcastctl check slurm says of the broker's answers (F23). */
 
 #include "cli/doctor/manager.h"

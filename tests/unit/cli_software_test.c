@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether Slurm's own plugin for Slingshot is where this Slurm looks for it. */
 
 #include "cli/doctor/software.h"

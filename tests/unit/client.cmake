@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The library's inner parts, without its exported shell.
 mcast_unit(client_endpoint client)
 mcast_unit(client_names client)

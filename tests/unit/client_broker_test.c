@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Requests over a Unix socket (client/transport/broker.c, unix.c), against a server that this test
  * plays itself, in the same thread: it reads and writes between the turns of the broker's loop, so
  * that all comes in the order that is written here. */

@@ -1,4 +1,5 @@
-/* "Not now" and "no" are told apart (api.md, "Errors"), and who is put off waits. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* "Not now" and "no" are told apart, and who is put off waits. */
 
 #include "client/mcast.h"
 #include "client/transport/later.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading an answer of HTTP/1.1 (RFC 9112) as the Unix socket brings it: whatever the pieces. */
 
 #include "client/transport/reply.h"

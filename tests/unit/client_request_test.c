@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The time in a Date header (RFC 9110, 5.6.7). */
 
 #include "client/transport/request.h"

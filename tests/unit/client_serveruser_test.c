@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may serve the broker's Unix socket (B8). For the kernel that is who listens. */
 
 #include "client/transport/serveruser.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text in URLs (RFC 3986, 2.1). */
 
 #include "client/text.h"

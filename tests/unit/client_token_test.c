@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens as users of libmcast narrow and read them (B3); what comes of it is the issuer's to say.
  */
 

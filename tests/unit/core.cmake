@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # These link core, base and cmocka, nothing else: what core needs beyond libc and base would not be found.
 foreach(noun config vnipool sizing nodeset nodefold environment ledger agenda callqueue tombstones
         strays eventlog events record reserve release link sync rollcall nodes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* What a reservation wants next, and what its job is told when the time is up (F13, F21). */

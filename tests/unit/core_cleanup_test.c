@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* F19, I6: the trees of a step are removed for whoever holds the job's token, and of no other. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* What the fabric manager lists, compared with the ledger (F20, B11). */

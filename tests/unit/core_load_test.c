@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 static struct record saved(uint64_t number, const char *job, enum job_state state,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* Lists of reservations, page by page; F11: which jobs may have services on a node. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* What should be at the fabric manager and seems not to be: no verdict from one witness (B11, F22,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* F3: a VNI is held back until every node has said that nothing of the job is left there. */

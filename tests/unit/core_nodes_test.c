@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/nodes.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* F18, I5: answered in the very step, whatever the fabric manager does. */
@@ -165,7 +166,7 @@ static void release__vnis_come_back_although_the_manager_is_down(void **state)
     driver_end(&d);
 }
 
-/* flux.md, slurm.md: the release comes first. The reserve it overtook takes nothing; a job that
+/* The release comes first. The reserve it overtook takes nothing; a job that
  * really starts again under its old id gets its own. */
 static void release__before_reserve_is_remembered(void **state)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* F1, F2: VNIs by default one, by request 0–4, unique. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* Roll calls: the broker asks which jobs are active (F20, F22). */

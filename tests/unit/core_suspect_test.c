@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* A ledger that may be older than the jobs that run, and what ends that (B11, F3, I1). */

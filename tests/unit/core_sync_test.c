@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 static const struct sync_found *sync_with(struct driver *d, const char *const *active, size_t count)

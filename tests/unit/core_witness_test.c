@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "core_driver.h"
 
 /* No verdict from one witness: what is at the fabric manager and should not be, and what only a

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(flux_request flux_request)

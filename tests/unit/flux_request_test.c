@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
 
 #include "deploy/flux/grant/fluxids.h"

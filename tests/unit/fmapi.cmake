@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(fmapi_words fmapi)
 mcast_unit(fmapi_decode fmapi)
 mcast_unit(fmapi_secrets fmapi)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is set on libcurl's handle where no server can see it: curl_easy_setopt of fmapi/ is the one
  * here (the linker's --wrap). */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One call without a loop: with what fmapi_wire has, which links neither libuv nor a login. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(http_writer broker_http)
 mcast_unit(http_target broker_http)
 mcast_unit(http_accept broker_http)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names and faults of clients' certificates. */
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Credentials wait in a line with an end, whatever munged does; the test is munged. */
 
 #include <setjmp.h>

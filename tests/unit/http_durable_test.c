@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP interface and the real engine, joined to a store that the test holds the reins of: what
  * is not durable is not said. */
 

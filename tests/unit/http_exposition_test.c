@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text format of Prometheus (B8). */
 #include "broker/http/metrics/exposition.h"
 

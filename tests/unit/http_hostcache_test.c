@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What names resolve to is remembered: a yes for minutes, a no for less, and never without bound.
  */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which libmicrohttpd the broker runs with (B8). */
 #include "broker/http/listen/mhd.h"
 

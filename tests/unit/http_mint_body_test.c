@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What whoever asks for a token wants (B3), and spans of time in requests. */
 
 #include "broker/http/api/bodies/mint_body.h"

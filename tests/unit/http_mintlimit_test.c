@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many tokens one reservation is given (B3, B8). */
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The payload of MUNGE credentials, what is made of munged's words, and the header they come in. */
 
 #include <setjmp.h>

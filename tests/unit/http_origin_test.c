@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Root over MUNGE is the root of the node whose addresses hold its credential's origin, and of no
  * other (S5); whoever is not believed is told why. */
 

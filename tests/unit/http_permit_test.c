@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who may make which call: every identity against every route there is. */
 
 #include <setjmp.h>

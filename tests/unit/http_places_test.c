@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Places for connections: nobody without a role can take them all. */
 
 #include <setjmp.h>

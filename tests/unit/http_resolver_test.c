@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are looked up by worker threads, each once however many wait for it, and nobody waits for a
  * resolver that is stuck. The resolver is the test's own. */
 

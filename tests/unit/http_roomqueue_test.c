@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* In which order rooms have their turns (B8). */
 
 #include <setjmp.h>

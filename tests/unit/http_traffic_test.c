@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What came and went, and what the process takes (B8). */
 #include "broker/http/metrics/traffic.h"
 #include "broker/http/metrics/usage.h"

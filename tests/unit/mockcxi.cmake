@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(mockcxi_conf mockcxi)
 mcast_unit(mockcxi_layout)
 # These load the library, as any program does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a test can make go wrong, while programs run (F9, F10). */
 
 #include "mockcxi_machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* cxi/layout.h against the declarations: ours, and HPE's when CMake found them. Most of it is
  * asserted by the compiler; that this compiles is the test. */
 

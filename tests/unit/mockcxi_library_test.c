@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library as a file, and the blocks of memory that it gives. */
 
 #include "mockcxi_machine.h"
@@ -132,7 +133,7 @@ static void devices__are_described(void **state)
     assert_int_equal(devices->info[1].nid, 0x1f3);
     assert_int_equal(devices->info[1].num_les, 100);
     assert_int_equal(devices->info[1].link_state, 1);
-    /* All of a Cassini 1 that is not said otherwise (cxi.md). */
+    /* All of a Cassini 1 that is not said otherwise. */
     assert_int_equal(devices->info[1].num_ptes, 2048);
     assert_int_equal(devices->info[1].num_txqs, 1024);
     assert_int_equal(devices->info[1].num_tgqs, 512);

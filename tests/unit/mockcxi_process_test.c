@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several processes share one machine, and die at any moment: prolog, tasks and epilog are
  * different processes. */
 

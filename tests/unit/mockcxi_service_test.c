@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the driver allows, through the library's functions (F7, F10, F12). */
 
 #include "mockcxi_machine.h"
@@ -75,7 +76,7 @@ static void alloc__refuses_nonsense(void **state)
     machine->close_device(dev);
 }
 
-/* cxi.md: a maximum above what the device has is EINVAL, for each resource. */
+/* A maximum above what the device has is EINVAL, for each resource. */
 static void alloc__maximum_above_the_device(void **state)
 {
     struct machine *machine = *state;
@@ -96,7 +97,7 @@ static void alloc__maximum_above_the_device(void **state)
     machine->close_device(dev);
 }
 
-/* cxi.md: a reservation above what is free is ENOSPC, for each resource; the driver says how much
+/* A reservation above what is free is ENOSPC, for each resource; the driver says how much
  * is free of all but trigger list entries. */
 static void alloc__reservation_above_what_is_free(void **state)
 {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(mockfm_objects mockfm)
 mcast_unit(mockfm_journal mockfm)
 mcast_unit(mockfm_fabric mockfm)

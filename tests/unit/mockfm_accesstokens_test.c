@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Access tokens: which open the door, and until when. */
 #include <setjmp.h>
 #include <stdarg.h>

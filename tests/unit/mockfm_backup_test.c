@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An old state put back: what was there then, and nothing else, also after a restart. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's paths, as its real clients use them; without HTTP. */
 #include <setjmp.h>
 #include <stdarg.h>

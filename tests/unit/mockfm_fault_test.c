@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's rules of misbehaviour: which requests they hit, and what they do. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The synthetic fabric that the mock fabric manager lets one read. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's state file: what was acknowledged is there again. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The token endpoint and its forms, without HTTP. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the mock fabric manager: reservations, trees, roots, and the three kinds of 507. */
 #include <setjmp.h>
 #include <stdarg.h>

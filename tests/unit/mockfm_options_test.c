@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of mock-fm. */
 #include <setjmp.h>
 #include <stdarg.h>

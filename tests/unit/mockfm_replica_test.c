@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a read replica shows that lags: by writes, by time, and behind what it kept one by one. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's request log: bounded, and still counting everything. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(node_limits node)
 mcast_unit(node_wishes node)
 mcast_unit(node_fit node)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reservation entitles to, and documents that do not say enough (S5). */
 
 #include "client/calls/call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One service on a NIC, whatever the driver answers (F7, F10). */
 
 #include "core/reservation/record.h"

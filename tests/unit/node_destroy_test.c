@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Patience with services that are busy (F9), by a clock that only the test moves. */
 
 #include "node/services/destroy.h"

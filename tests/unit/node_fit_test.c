@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is free of what is wanted, and who holds the rest (F7, F11). */
 
 #include "node/services/fit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who keeps a service busy, from a /proc of our own (F9). */
 
 #include "node/services/holders.h"

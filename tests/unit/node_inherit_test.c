@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an outer instance left is taken, or said to be wrong (F6). */
 
 #include "node/inherit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What N cores want (F7): the table of the Flux Slingshot design. */
 
 #include "node/services/limits.h"

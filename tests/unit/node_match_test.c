@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a service is (F11): exactly a job's, or untouchable. */
 
 #include "node/services/match.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Listing and opening NICs, of which one may go away meanwhile (S7). */
 
 #include "node/services/nic.h"

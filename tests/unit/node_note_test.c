@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the node remembers of what it made (F3, F10). */
 
 #include "node/record/note.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* node.conf: strict, with every fault named by file and line. */
 
 #include "core/reservation/record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SLINGSHOT_* as libfabric and MPI read them (F8, F12): golden texts. */
 
 #include "node/services/variables.h"

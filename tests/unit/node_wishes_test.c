@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What one job wants of the NICs, in srun's words (F7). */
 
 #include "node/services/wishes.h"

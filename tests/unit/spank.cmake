@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(spank_options spank)
 mcast_unit(spank_grant spank rig)
 mcast_unit(spank_settings spank)

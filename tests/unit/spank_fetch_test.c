@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the SPANK plugin finds what a job was granted, with programs that play ours (F8, F16). */
 
 #include "deploy/slurm/spank/fetch.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Prolog puts down for a job's tasks, as the SPANK plugin takes it (F8, F16). */
 
 #include "deploy/slurm/spank/grant.h"

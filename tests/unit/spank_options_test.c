@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words of --mcast: what is taken, what is refused and how (F2, F12, F14). */
 
 #include "deploy/slurm/spank/options.h"

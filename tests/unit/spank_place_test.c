@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the SPANK plugin finds our programs: beside itself, at any prefix (F23). */
 
 #include "deploy/slurm/spank/place.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that the SPANK plugin runs from within slurmstepd: as nobody but the user, and never
  * longer than allowed. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands behind the SPANK plugin in plugstack.conf. */
 
 #include "deploy/slurm/spank/settings.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(state_store state)
 mcast_unit(state_memory state)
 target_link_options(state_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)

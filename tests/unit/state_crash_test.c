@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* I2: what was acknowledged is there after kill -9, and what is there is whole. */
 
 #include "state_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing on disk grows without bound, however many jobs have come and gone. */
 
 #include "state_fixture.h"

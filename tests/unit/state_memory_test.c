@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory keeper when memory is out: malloc of state/ is the one here (the linker's --wrap). */
 
 #include "state_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two commits under way: the keeper goes on with what it was offered (store.h, G2). */
 
 #include "state_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens in the ledger's file (B8): they cannot be read there or moved, and the key not lost
  * unnoticed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What only the SQLite keeper promises: its file, and what it does when the disk does not. */
 
 #include "state_fixture.h"

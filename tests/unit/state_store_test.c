@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract of store.h, each test against both keepers. */
 
 #include "state_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which reservations a batch is about. */
 
 #include "broker/unsaved.h"

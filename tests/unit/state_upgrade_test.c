@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ledger of an earlier version becomes one of this version: nothing lost, no token left behind,
  * and a broker that was killed meanwhile continues from there. */
 

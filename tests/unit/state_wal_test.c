@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was committed is not forgotten because its log was damaged; what a power cut leaves is no
  * damage (I2). Each test lays a log out as a disk could hold it, made from what SQLite wrote. */
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 mcast_unit(tokens_seal tokens)
 mcast_unit(tokens_seal_key tokens)
 mcast_unit(tokens_bearer tokens)

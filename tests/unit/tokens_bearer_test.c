@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bearer tokens as anybody may handle them (B3): read, narrowed, written, without a key. */
 
 #include "base/base64url.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fingerprints of session tokens (B3): the same for the same token and key, telling nothing. */
 
 #include "tokens/fingerprint.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bearer tokens as their issuer sees them (B3, F19, I6): the format is that of docs/tokens.md,
  * narrowing never widens, and whatever is changed is refused. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The root keys' file (B3): made and rotated whole or not at all, refused when others could have it
  * or a line of it is damaged. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The key file (B8): made whole or not at all, never made over, refused when others could have it.
  */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sealing (B8): what is sealed opens with its key at its place, and nothing else does. */
 
 #include "tokens/seal.h"

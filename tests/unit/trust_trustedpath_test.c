@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who else could change what the service runs, reads, writes or listens at (B8). */
 
 #include "trust/trustedpath.h"

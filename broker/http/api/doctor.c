@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/api/diagnosis.h"
 #include "broker/http/http.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Makes a C source of a file: cmake -DIN=… -DOUT=… -DHEADER=… -DNAME=… -P embed.cmake
 file(READ ${IN} bytes HEX)
 string(LENGTH "${bytes}" length)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/authorization.h"
 #include "broker/http/request/call.h"
 #include "broker/http/api/bodies/mint_body.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/api/bodies/node_body.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/routes.h"
 #include "broker/http/listen/tls.h"

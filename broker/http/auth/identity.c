@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/identity.h"
 
 #include "broker/http/http.h"

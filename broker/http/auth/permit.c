@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/permit.h"
 
 bool permit_looks(enum need need, bool anonymous)

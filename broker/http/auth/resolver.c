@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/resolver.h"
 
 #include "broker/http/auth/host.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/peer.h"
 
 #include "broker/http/request/problem.h"

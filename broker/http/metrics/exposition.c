@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/metrics/exposition.h"
 
 #include <assert.h>

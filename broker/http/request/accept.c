@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/accept.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/wait_query.h"
 
 #include "base/duration.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PBS hook for mcastd: hands each event to mcast-pbs and does with the job what its answer says.
 
   qmgr -c "create resource mcast type=string"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* grant STEP: reads a reservation, as it was published in the job's part of the KVS, on standard
  * input, and prints the tasks' variables of this step, as lines for a TaskProlog: "export
  * NAME=value", or "unset NAME". Of an empty one, and with nothing on standard input, all are to be

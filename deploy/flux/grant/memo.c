@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/memo.h"
 
 static int keep(json_t *memo, const char *name, const json_t *of, const char *field)

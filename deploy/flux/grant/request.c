@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
 #include "deploy/flux/grant/fluxids.h"
 

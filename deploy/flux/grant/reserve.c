@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reserves for a Flux job: reads its R and jobspec on standard input, prints the reservation as
  * JSON, with the job's token: {} for a job that wants none (-o mcast=off), or gets none. On
  * standard error is why, or, when all went well, what everybody may know of the reservation, as

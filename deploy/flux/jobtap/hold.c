@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/hold.h"
 #include "deploy/flux/grant/request.h"
 #include "deploy/flux/jobtap/publish.h"

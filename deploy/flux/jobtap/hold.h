@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_FLUX_HOLD_H
 #define MCAST_FLUX_HOLD_H
 

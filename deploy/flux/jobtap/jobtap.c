@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/jobtap.h"
 #include "deploy/flux/jobtap/hold.h"
 #include "deploy/flux/jobtap/settings.h"

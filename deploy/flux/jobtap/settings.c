@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/settings.h"
 #include "base/names.h"
 

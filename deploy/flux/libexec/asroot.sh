@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Sourced by what runs on the nodes as root. flux-imp hands on what user flux has of FLUX_…, and by such
 # variables Flux's programs are told what to run and to load (FLUX_EXEC_PATH, FLUX_CONNECTOR_PATH,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Sourced by the hooks: Flux's subcommands without `flux`, which only looks for them, at twice their own
 # cost. A hook has FLUX_EXEC_PATH from its broker; where it has not, flux does it.

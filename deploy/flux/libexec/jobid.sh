@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # Sourced by the hooks: a Flux job id in the forms that they need (RFC 19), without starting anything.
 # Prolog and epilog are given ƒ… or f… (by locale), housekeeping the decimal number.

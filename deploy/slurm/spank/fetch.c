@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/fetch.h"
 
 #include "deploy/slurm/spank/program.h"

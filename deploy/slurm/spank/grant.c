@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/grant.h"
 
 #include <errno.h>

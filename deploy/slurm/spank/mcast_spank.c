@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast_spank.so: mcastd in srun, sbatch and salloc, and in each step of a job (F14, F16, F19,
  * F23).
  *

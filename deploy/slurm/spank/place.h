@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_DEPLOY_SLURM_SPANK_PLACE_H
 #define MCAST_DEPLOY_SLURM_SPANK_PLACE_H
 

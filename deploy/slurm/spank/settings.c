@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/settings.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/stepend.h"
 
 #include "deploy/slurm/spank/fetch.h"

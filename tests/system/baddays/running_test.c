@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bad days while the broker runs (B6): nothing acknowledged is lost, what is durable is shown all
  * the while, every refusal says why, and service goes on by itself when the day is over. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the broker may find when it starts: each is refused with one sentence that names the cause
  * and the next step, and changes nothing; when it is mended, everything that clients were told is
  * there (B6, B8). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_TESTS_BADINPUT_CASES_H
 #define MCAST_TESTS_BADINPUT_CASES_H
 

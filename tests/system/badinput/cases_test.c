@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/peer.h"
 #include "tests/system/badinput/run.h"
 #include "tests/system/rig/await.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Bad input (api.md, "Errors"): no input whatsoever crashes the broker, blocks it, or changes state
+/* Bad input: no input whatsoever crashes the broker, blocks it, or changes state
  * halfway. Every table, on both roads, to one broker. */
 
 static const struct bad_table *tables[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Bodies in chunks. What libmicrohttpd cannot read it answers itself; where it is too generous,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Requests whose end is a matter of opinion. Somebody else on the way may have the other opinion:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Heads: the request line and headers, one by one. What libmicrohttpd cannot read it answers itself

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Bodies that are no JSON, or not the JSON of a request: as text, whatever their fields. */

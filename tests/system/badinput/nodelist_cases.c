@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Node lists: each is counted without being expanded, however many nodes it names. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/gauge.h"
 #include "tests/system/badinput/peer.h"
 #include "tests/system/badinput/run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* Syncs. One that were taken for {"active":[]} would release every job of the cluster. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/cases.h"
 
 /* What libmicrohttpd answers otherwise since 1.0, and nothing can be done about: the same requests,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/yard.h"
 #include "tests/system/http/papers.h"
 #include "tests/system/rig/folder.h"

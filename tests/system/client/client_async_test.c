@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The form of the library that does not wait, against a scripted broker: it sends what the other
  * form sends, understands what that understands, and answers every request exactly once. */
 

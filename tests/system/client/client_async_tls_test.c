@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libmcast without waiting, over TLS with the real broker: who asks is known by a certificate, and
  * neither a handshake nor the look-up of a name is waited for. */
 

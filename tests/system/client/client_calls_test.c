@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The library's calls against a scripted broker: what goes over the wire, and what comes of what
  * comes back. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcastctl as people and scripts meet it: real processes, their exit codes and what they print. */
 
 #include "client/mcast.h"
@@ -526,7 +527,7 @@ static void show__says_that_there_are_no_steps(void **state)
     end(test);
 }
 
-/* flux.md: a job arrives as ƒ… or f…, and is one and the same. */
+/* A job arrives as ƒ… or f…, and is one and the same. */
 static void jobid__flux_form_becomes_plain(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stream of events over connections that break (F24). */
 
 #include "client/mcast.h"

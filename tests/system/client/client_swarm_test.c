@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libmcast without waiting against the real broker: a thousand requests at once on one loop, while
  * the broker is stopped, killed and started again; that no call of the library can wait is counted
  * (B6, F18). */

@@ -1,5 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libmcast over TLS, with the real broker and a real munged: whom it believes, and how it says who
- * it is (api.md, "Who may do what"). */
+ * it is. */
 
 #include "client/mcast.h"
 #include "secured.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # exports.sh NM LIBRARY HEADER: the library exports what the header declares, no more and no less.
 set -eu
 exported=$("$1" -D --defined-only "$2" | awk '$2 == "T" || $2 == "D" || $2 == "B" || $2 == "R" {

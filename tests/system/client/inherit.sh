@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # inherit.sh MCASTCTL: mcastctl env --inherit, evaluated by a shell (F16, F17); no broker is there.
 set -eu
 mcastctl=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # installed.sh CMAKE BUILD CC PKG_CONFIG PAGE MCASTD: installs the library into a folder, compiles the
 # whole programs among the C examples of the page against it, and runs the first where no broker is,
 # and the second, which does not wait, with one.

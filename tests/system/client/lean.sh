@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # lean.sh MCASTCTL MCAST_NODE RESERVE: what asks over the Unix socket loads neither libcurl nor
 # libcrypto, which take longer than all the rest. Where these would be loaded from, there is
 # something that cannot be: whoever needs them says so.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # page.sh GROFF MCASTCTL: the manual page is well-formed, and has every command and variable.
 set -eu
 page=$("$2" --man-page)

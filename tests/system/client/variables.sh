@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # variables.sh MCASTCTL SOURCES: what tasks are given has the same names in all languages that have to
 # list them (F16): where one is missing, an outer job's would stay.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GET /v1/doctor as openapi.json has it: for admins, and for nobody else. */
 
 #include "tests/system/http/site.h"

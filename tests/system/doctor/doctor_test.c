@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcastctl doctor as an administrator meets it: real programs, sick in one place at a time. */
 
 #include "cli/program.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A job that is cancelled in every phase of its life leaves nothing (F18, F20): before it runs, while
 # mcastd is silent, while its nodes are prepared, while it runs, and in its epilog.
 # shellcheck shell=bash

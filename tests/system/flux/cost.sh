@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What our hooks add to `flux run true`, against hooks that do nothing, in the same run: two instances side
 # by side, jobs in turn. Not a test: figures of one machine.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Many jobs on 1,024 pretended nodes, with the job manager and hooks as they are, while mcastd is killed
 # and started again: every job runs, none is refused, and nothing is left (F20, B6).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The hooks with a Flux that only answers what they ask, and a real mcastd: runs everywhere.
 # shellcheck shell=bash
 fake_flux=$(dirname "$(readlink -f "$0")")/fake

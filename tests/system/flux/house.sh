@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests of this folder: the house of all tests in shell, and a Flux instance with our hooks.
 # Usage of each test: TEST.sh BUILD. One that needs no Flux sets fake_flux to a folder with another program of
 # that name.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A Flux of several users: its owner is not root, another one submits, and flux-imp runs as root what the
 # nodes need (F2, F7, F10, F14, F23), by the scripts and by the plugin; of each line of configuration that
 # this takes: what happens without it, and that check says so. As root, with a MUNGE and a mount namespace of

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # The job manager's plugin in a real Flux: grants, refusals, a broker that is stopped, killed and away,
 # cancels, a plugin that comes late (F14, F16, F18, F20, F21).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What hooks cannot do: a reservation that the fabric manager lost ends its job with our words (F22), and
 # a job whose release never came is found by asking Flux (F20).
 # shellcheck shell=bash

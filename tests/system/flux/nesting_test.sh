@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Three levels of Flux: what the outer job was given is handed on with a step of its own for each job
 # (F6, F17), and trees that a job leaves are removed when it ends, at any depth; also when the job
 # around it is killed with all that it has, and runs no epilog (F19).

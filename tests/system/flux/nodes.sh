@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests that have nodes with NICs of mock-cxi: the house, and two nodes on one host.
 # shellcheck shell=bash
 # shellcheck source=tests/system/flux/house.sh

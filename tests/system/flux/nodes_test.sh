@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The nodes' part under a real Flux, on NICs of mock-cxi: services before the first task and none after
 # the last, each node its own (F7, F8), handed down to instances within jobs (F6); a node that cannot
 # serve fails the job in words, and one that cannot clean up is drained (F9, F10).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/fmapi/authority.h"
 
 #include <openssl/ec.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,7 +132,7 @@ static void login__is_made_by_the_first_call(void **state)
     scene_release(&scene);
 }
 
-/* quality.md: 401 and 403 renew the login once; calls that were refused together go again. */
+/* 401 and 403 renew the login once; calls that were refused together go again. */
 static void login__is_renewed_when_refused(void **state)
 {
     (void)state;

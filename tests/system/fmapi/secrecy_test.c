@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +18,7 @@
 #include "tests/system/fmapi/puppet.h"
 
 /* No secret in any words that fmapi says, whatever servers quote back and however they fail: all
- * words are searched for all secrets (peers.md: tokens and OAuth answers in logs; B8). */
+ * words are searched for all secrets (tokens and OAuth answers in logs; B8). */
 
 #define PASSWORD "fm-passw0rd"
 #define BASIC "Y3hpOmZtLXBhc3N3MHJk" /* base64 of "cxi:fm-passw0rd" */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup in the background, and what it leaves lying about: nothing (F19). */
 
 #include "tests/system/hook/porch.h"

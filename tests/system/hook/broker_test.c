@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup with a broker to ask, and what it does when that is gone (F19, B3, I6). */
 
 #include "tests/system/hook/porch.h"

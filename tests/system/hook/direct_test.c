@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup straight at the fabric manager, with nothing but a job's environment (F19, I6). */
 
 #include "tests/system/hook/porch.h"

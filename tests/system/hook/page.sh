@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # page.sh GROFF MCAST_CLEANUP: the manual page is well-formed, and has every option and variable.
 set -eu
 page=$("$2" --man-page)

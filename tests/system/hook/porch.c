@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/hook/porch.h"
 
 #include "tests/system/mockfm/authority.h"

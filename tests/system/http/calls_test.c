@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
@@ -11,7 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The calls of api.md, each answer held against openapi.json. */
+/* The calls of the interface, each answer held against openapi.json. */
 
 #define JOB "/v1/clusters/elcap/jobs/"
 

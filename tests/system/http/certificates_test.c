@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/tlssite.h"
 
 #include "tests/system/rig/folder.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* What a client's certificate makes its holder (api.md, "Who may do what"). */
+/* What a client's certificate makes its holder. */
 
 #define ELCAP "/v1/clusters/elcap/jobs/"
 #define TUO "/v1/clusters/tuo/jobs/"
@@ -249,7 +250,7 @@ static void bad_certificate__is_told_why(void **state)
     authority_release(&pretender);
 }
 
-/* Rights are those of the moment of a request, not of the connection (peers.md, CVE-2022-28620). */
+/* Rights are those of the moment of a request, not of the connection (CVE-2022-28620). */
 static void reload__changes_the_rights_of_open_connections(void **state)
 {
     struct tlssite *tls = *state;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/line.h"
 
 #include "tests/system/rig/await.h"

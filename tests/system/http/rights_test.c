@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
 
@@ -10,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* Who may do what (api.md). The tester's own uid plays all parts, one after the other: what changes
+/* Who may do what. The tester's own uid plays all parts, one after the other: what changes
  * is what the configuration makes of it. State on disk keeps the jobs. */
 
 #define ELCAP "/v1/clusters/elcap/jobs/"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests of this folder: the house of all tests in shell, and pretended nodes with NICs.
 # Usage of each test: TEST.sh BUILD SOURCES
 # shellcheck shell=bash disable=SC2034  # the tests use what is set here

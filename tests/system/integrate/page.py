@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """page.py PAGE FOLDER SOURCES CC…: runs what docs/integrate.md shows, and compares.
 
 Each ```sh block is run, all in one shell and in FOLDER; the ```text block behind it must be what they

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # docs/integrate.md: its commands and its program are run as they stand there, and print what it says;
 # it has a word on each answer. page_test.sh BUILD SOURCES CC…
 command -v python3 >/dev/null || {

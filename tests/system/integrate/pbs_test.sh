@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # deploy/examples/pbs: each hook is called as PBS calls it, in PBS's order and out of it; Debian has no
 # PBS, so what gives the events is a stand-in (F1, F4, F8, F9, F10, F16, F18, F22).
 command -v python3 >/dev/null || {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # deploy/examples/shell/minirm, a resource manager in plain shell, with all that can go wrong around it
 # (F1, F8, F16, F18, F20, F22, B6).
 # shellcheck source=tests/system/integrate/house.sh

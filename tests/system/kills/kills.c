@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-kills: a real broker and the fabric manager's double under load, killed and otherwise
  * mistreated at random moments, round by round. Exit status 0: after every round the clients'
  * notes, the ledger, the fabric manager and the events agreed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The notes of the kill rounds must be able to find fault: each promise broken, one at a time. */
 #include "tests/system/kills/job.h"
 

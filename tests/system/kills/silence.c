@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/kills/silence.h"
 
 #include "tests/system/soak/weather.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ledger of the previous schema versions under the new broker, with clients that do not wait for
  * the upgrade, and kills in the middle of it (B6). The steps themselves: tests/unit/state_upgrade.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Alert rules, dashboard and documentation name what the broker really shows, and all of it is
  * documented: names cannot drift apart. */
 #include "tests/system/fmapi/authority.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/metrics/promtool.h"
 
 #include <fcntl.h>

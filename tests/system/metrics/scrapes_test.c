@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What /metrics says while the broker idles, is busy, and is in trouble (B8): each scrape passes
  * "promtool check metrics", and the numbers are those that were caused. */
 #include "tests/system/metrics/promtool.h"

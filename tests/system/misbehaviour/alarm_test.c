@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When much is missing at once the broker stops and says so wherever one looks; an administrator
  * decides (F22, B11). */
 

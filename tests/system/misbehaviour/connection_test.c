@@ -1,4 +1,5 @@
-/* quality.md, "Fabric-manager misbehaviour": it cannot be reached, is somebody else, or does not
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It cannot be reached, is somebody else, or does not
  * let us log in (F13, F20). */
 
 #include "tests/system/fmapi/authority.h"

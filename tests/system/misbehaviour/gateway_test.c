@@ -1,4 +1,5 @@
-/* quality.md, "Fabric-manager misbehaviour": a gateway in front of the fabric manager has lost its
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A gateway in front of the fabric manager has lost its
  * routes and answers 404 in its own words, for 2.5 seconds. No job is told that it lost
  * anything, nothing of an active job is deleted, and what ended meanwhile is released afterwards
  * (F3, F20, F22, I3, I4). */

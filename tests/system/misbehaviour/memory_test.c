@@ -1,4 +1,5 @@
-/* quality.md, "Fabric-manager misbehaviour": it forgets, comes back with an old state, or lists
+/* SPDX-License-Identifier: Apache-2.0 */
+/* It forgets, comes back with an old state, or lists
  * what it holds only in part (F20, F22, I4). */
 
 #include "tests/system/misbehaviour/scene.h"

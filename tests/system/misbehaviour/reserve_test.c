@@ -1,4 +1,5 @@
-/* quality.md, "Fabric-manager misbehaviour": a reserve meets trouble. Each row says what the fabric
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A reserve meets trouble. Each row says what the fabric
  * manager does, and what the job sees of it, what becomes of the link, and what the log says.
  * Afterwards it is well again, and must hold exactly what the active jobs should have (I3). */
 

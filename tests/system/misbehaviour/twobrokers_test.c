@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two brokers with one cluster name on one fabric, as when a test copy of a configuration is
  * started beside the real one. Each has jobs of its own, and none of the other's: what it lists
  * looks like leftovers. Neither deletes them, and both say what is wrong (F3, F20, I3, I4). */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A certificate authority made at run time, and the certificates it issues. What cannot be made
  * fails the test. */
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_AUTHORITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of all sorts: pipelined, a thousand at once, kept, split, expecting a 100. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A running mock-fm in a folder of its own. */
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H
 #define MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each fault does what it says, seen from the client's end of the connection. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -231,7 +232,7 @@ static void page_size__cuts_the_list(void **state)
     double_stop(fm);
 }
 
-/* quality.md: 429 with its Retry-After. */
+/* 429 with its Retry-After. */
 static void headers__are_added(void **state)
 {
     struct double_fm *fm = *state;
@@ -349,7 +350,7 @@ static void byte_every_ms__holds_up_nobody_and_no_end(void **state)
     rawhttp_close(&stays);
 }
 
-/* quality.md: a list that fails half way, by a page that breaks off. */
+/* A list that fails half way, by a page that breaks off. */
 static void page__breaks_off(void **state)
 {
     struct double_fm *fm = *state;

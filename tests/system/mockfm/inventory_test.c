@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric consists of, as a client reads it: by following the links of the lists. */
 #include <setjmp.h>
 #include <stdarg.h>

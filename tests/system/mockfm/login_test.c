@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Logging in: passwords that change, access tokens that expire and are revoked; seen by a real
  * client. */
 #include <setjmp.h>

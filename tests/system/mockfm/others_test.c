@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around a fabric manager: a gateway, replicas that lag, other clients. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One TCP connection and the bytes that cross it: for what an HTTP library would hide. */
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H
 #define MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H

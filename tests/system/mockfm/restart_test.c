@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Starting, stopping, being killed: what was acknowledged stays. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a job's session token opens, on the wire: each kind of fabric manager that one can have. */
 #include <setjmp.h>
 #include <stdarg.h>

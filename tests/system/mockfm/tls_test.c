@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TLS, client certificates, and the exchange of both while it serves; seen by a real client. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recording of tests/data/transcripts: the requests of a real client, by connection. */
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_TRANSCRIPT_H
 #define MCAST_TESTS_SYSTEM_MOCKFM_TRANSCRIPT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What real clients were recorded to send, byte for byte; and what they accept as an answer. */
 #include <setjmp.h>
 #include <stdarg.h>

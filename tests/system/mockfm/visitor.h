@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A real client, libcurl: for what a real client does by itself, as TLS, forms and keep-alive. */
 #ifndef MCAST_TESTS_SYSTEM_MOCKFM_VISITOR_H
 #define MCAST_TESTS_SYSTEM_MOCKFM_VISITOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A machine that was started anew: no service of before is there, and the broker learns of it, by
  * one request that comes behind all of before and ahead of all since (F3). */
 

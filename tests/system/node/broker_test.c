@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-node and the real broker: what one writes the other understands (F1, F3, F7, F9, I1, S1,
  * S5). */
 

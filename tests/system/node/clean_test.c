@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Leftovers go, live jobs' services and the system's stay (F11). */
 
 #include "tests/system/node/stand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job's life on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
 
 #include "tests/system/node/stand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-node by its node's certificate, and the real broker: a node may ask what may run on it, so
  * that it can clean, and whatever it is not shown it leaves alone (F11, S5). */
 

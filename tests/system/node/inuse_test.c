@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Services that are in use when their job is over: by a process that lives on, or by another job of
  * the same user (F9, I3). */
 

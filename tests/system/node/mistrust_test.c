@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A broker that is not what it claims to be, or has lost what it knew, ends no job and gets nothing
  * that is not its own (B3, F9, F11). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-node on hosts that have MUNGE and no certificate, and the real broker behind TLS: root of a
  * node does what its hooks need, for this node only (F1, F3, S5). Nodes are called by addresses, to
  * which each of these names resolves on any machine. */

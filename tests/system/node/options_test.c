@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a site and a job choose (F2, F7, F12); docs/mcast-node.md has the list of it. */
 
 #include "tests/system/node/realbroker.h"

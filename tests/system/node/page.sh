@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # page.sh GROFF MCAST_NODE: the manual page is well-formed, and has every command, key and exit code.
 set -eu
 page=$("$2" --man-page)

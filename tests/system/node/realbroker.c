@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/node/realbroker.h"
 
 #include <stdio.h>

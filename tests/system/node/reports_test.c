@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the broker is told, when it can be told, and never too early (F3, I1). */
 
 #include "tests/system/node/stand.h"

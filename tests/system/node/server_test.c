@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What listens in mcastd's place, while that is away, is told nothing and believed nothing (B8). */
 
 #include "tests/system/node/stand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file of root's that one user can read, and not write (B8). */
 
 #include "tests/system/node/stand.h"

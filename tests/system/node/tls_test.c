@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-node and a broker that it reaches over TLS: each proves to the other who it is (S5). */
 
 #include "tests/system/http/tlssite.h"

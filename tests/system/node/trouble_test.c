@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NICs that are busy, full, broken or gone, and hooks that are killed (F9, F10, I1). */
 
 #include "tests/system/node/stand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The command line: what hooks and people rely on. */
 
 #include "tests/system/node/stand.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` leaves: the files, and a broker that checks, starts and stops from there with
 # the shipped configuration, its places moved into the test's folder.
 # usage: installed.sh CMAKE BUILD

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a service manager hears of the real broker through its whole life (sd_notify(3)). */
 
 #include "tests/system/operation/house.h"
@@ -145,7 +146,7 @@ static void reserve_many(void)
     wire_destroy(wire);
 }
 
-/* peers.md: start-up killed by a time-out during recovery. */
+/* Start-up killed by a time-out during recovery. */
 static void large_ledger__asks_for_time(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The manual pages that the program writes: no complaint from groff, and every key and option is in.
 # usage: pages.sh MCASTD
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SIGHUP: the configuration in the files is in force wholly, or nothing is changed (F5). */
 
 #include "tests/system/operation/certificate.h"

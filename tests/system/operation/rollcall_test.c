@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* list_command in the whole broker: ends of jobs that nobody reported are found, and a list that is
  * not whole is no reason to release anything (F20, F22). */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A start that goes wrong: one sentence that names the file, the cause and the next step; and
  * --check says it beforehand, with the line where the key stands. Run as a user who is not root, as
  * the service is: root may do everything. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* B8: what others than root and the service's user could change is neither read nor used: the start
  * is refused, --check and the doctor name it, a reload changes nothing. */
 

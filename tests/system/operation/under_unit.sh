@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The service as its unit runs it, as far as that can be had without systemd: installed, its user and
 # folders made by the shipped sysusers and tmpfiles, its key by root, and then that user without any
 # capability, without a way to new privileges, with all but its own folders read-only. In a mount

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The unit as systemd reads it: no fault, and exposed no more than it must be.
 # usage: unit.sh CMAKE BUILD
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The replay is only worth what its notes catch: each fault here must be counted. */
 #include "tests/system/replay/notes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-replay: the log of a real machine through a real broker, with the fabric manager's double.
  * Exit status 0: every promise held. */
 #include "tests/system/replay/joblog.h"

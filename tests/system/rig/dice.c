@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/rig/dice.h"
 
 void dice_init(struct dice *dice, uint64_t seed)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the house.sh of each folder of tests in shell: mock-fm and mcastd in a folder of their own,
 # $dir. What they and the tests wrote there is searched for tokens before it is deleted; what jobs print,
 # who have theirs, is in $dir/out (rig/telltale.h). Who sources it has set $build, and a PATH that finds

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #ifndef MCAST_TESTS_RIG_TELLTALE_H
 #define MCAST_TESTS_RIG_TELLTALE_H
 
@@ -5,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* That secrets stand nowhere (peers.md, B8): looks for them in all that the programs of a test
+/* That secrets stand nowhere (B8): looks for them in all that the programs of a test
  * wrote. The rig does so by itself, for every test: in each folder before folder_destroy deletes
  * it, in each process's command line before it is ended, in each refusal and each page for
  * everybody that plainhttp_call brings.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* By hand: build/tests/slurm/slurm_bench [cost__*|thousand_jobs__*]
  *
  * cost: what our hooks add to `srun true` against hooks that do nothing, in the same run, turn by

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What deploy/slurm/check says of a Slurm, without one: each line that is missing is named as it is to
 # be written (F23). usage: check_test.sh HOOKS, the folder deploy/slurm
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What Prolog puts down for a job's tasks, without a Slurm: the owner can read it, and neither he nor
 # what runs as him can write to it, as it lies in root's memory (B8).
 # usage: grants_test.sh HOOKS MCAST-NODE, the folder deploy/slurm and the program

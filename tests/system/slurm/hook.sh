@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What slurm.conf of a test names as a hook, by a link of the hook's name in hooks/: runs that of
 # slurm/, and waits before or after it while a file in hold/ says so (site.h).
 PATH=/usr/bin:/bin

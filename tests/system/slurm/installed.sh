@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install --prefix` lays down for Slurm works from where it then lies, whatever was
 # configured: each hook finds what it sources and our programs, and mcastctl finds them all.
 # usage: installed.sh CMAKE BUILD

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/slurm/site.h"

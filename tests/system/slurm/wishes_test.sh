@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What PrologSlurmctld makes of a job's size and wishes, without a Slurm: which options mcastctl gets
 # (F2, F12). usage: wishes_test.sh HOOKS, the folder deploy/slurm
 set -eu

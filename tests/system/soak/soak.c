@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-soak: the log of a real machine through a real broker, round and round, with the fabric
  * manager's double misbehaving, and restarts now and then. Exit status 0: every promise held, and
  * nothing grew with the jobs. */

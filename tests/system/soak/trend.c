@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/soak/trend.h"
 
 #include <stdlib.h>

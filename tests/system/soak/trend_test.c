@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of the soak test: a leak is found under noise, and noise is no leak. */
 #include "tests/system/soak/trend.h"
 

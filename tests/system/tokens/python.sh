@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # python.sh PAGE: the Python of docs/tokens.md makes the third token of its vectors from the first.
 set -eu
 command -v python3 >/dev/null || {

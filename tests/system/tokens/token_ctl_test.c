@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* mcastctl token as people and scripts meet it (B3): real processes, and the issuer's word on what
  * they print. */
 

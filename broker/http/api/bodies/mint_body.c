@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/bodies/mint_body.h"
 
 #include "base/duration.h"

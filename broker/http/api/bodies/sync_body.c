@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/bodies/sync_body.h"
 
 #include "base/names.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A stand-in for the module that PBS gives its hooks, by the interface that its manual describes.
 
 What the event is stands in $PBS_EVENT, a JSON object; what the hook made of it goes to $PBS_OUTCOME:
