@@ -23,7 +23,7 @@ struct calls {
     struct control *control;
     uint64_t latency_ms;
     struct responses responses;
-    LIST_HEAD(, call) waiting; /* the suspended ones */
+    LIST_HEAD(call_list, call) waiting; /* the suspended ones */
 };
 
 /* libmicrohttpd's callbacks; their `cls` is the struct calls. */

@@ -18,7 +18,8 @@ struct responses {
     uv_loop_t *loop;
     void (*wake)(void *server);
     void *server;
-    LIST_HEAD(, response_stream) waiting; /* suspended until their next byte is due */
+    LIST_HEAD(response_stream_list, response_stream)
+    waiting; /* suspended until their next byte is due */
 };
 
 /* Queues the answer, with the body rendered from it, which is taken. `challenge` is the value of

@@ -418,12 +418,13 @@ static int dispatch(struct task *task)
 /* A read, from a replica that lags: it knows neither the latest jobs nor their tokens. */
 static int dispatch_behind(struct task *task)
 {
-    struct fabric behind = *task->fabric;
+    struct fabric *current = task->fabric, behind = *current;
     behind.objects = replica_objects(behind.replica, &task->request->lag, task->request->now_us);
     if (!behind.objects)
         return problem_set(task->problem, 500, "out of memory");
-    task->fabric = &behind;
+    task->fabric = &behind; // cppcheck-suppress autoVariables ; taken back below
     int result = dispatch(task);
+    task->fabric = current;
     objects_destroy(behind.objects);
     return result;
 }
