@@ -23,7 +23,7 @@ struct reread_line {
 };
 
 struct reread {
-    /* What to read, and for whom: both as they were at the start. */
+    /* What to read, and for which user: both as they were at the start. */
     const char *path;
     const struct keyring *keyring;
 

@@ -320,7 +320,7 @@ static void send_one(struct broker *broker, struct request *request, int64_t now
     }
 }
 
-/* Those that cannot be sent are answered at once, and may be asked anew by whoever hears that: no
+/* Those that cannot be sent are answered at once, and the caller may ask anew then: no
  * more of them at a time than there are connections. */
 static void send_waiting(struct broker *broker)
 {
@@ -332,7 +332,7 @@ static void send_waiting(struct broker *broker)
         send_one(broker, TAILQ_FIRST(&broker->waiting), now);
 }
 
-/* There is a connection again. Whether the broker that is there serves anybody, its next answer
+/* There is a connection again. Whether that broker serves requests, its next answer
  * tells; one that could not before is asked by one request alone until then. */
 static void note_connections(struct broker *broker)
 {

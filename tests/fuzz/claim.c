@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reservation entitles its job to on a node (node/services/claim.h), from a document that
- * somebody brought: a byte says what was asked for, the rest is the document. */
+ * a file holds: a byte says what was asked for, the rest is the document. */
 
 #include "base/names.h"
 #include "client/calls/call.h"

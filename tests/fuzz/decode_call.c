@@ -73,7 +73,7 @@ static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, bo
     FUZZ_CHECK((outcome == FM_REFUSED) == (session && (status == 401 || status == 403)));
 }
 
-/* What whoever acts on them relies on (core/fabric/fmcall.h). */
+/* What the caller relies on (core/fabric/fmcall.h). */
 static void check_steps(const struct fmcall_steps *steps)
 {
     static bool seen[FMCALL_TREES];

@@ -353,7 +353,7 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
     else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
-    else if (call->number == 0) /* of a ledger that was lost, acted on late: nobody can know */
+    else if (call->number == 0) /* of a ledger that was lost, acted on late: unknown */
         books_forgotten(sim, object->number);
     else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)

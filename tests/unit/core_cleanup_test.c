@@ -994,7 +994,7 @@ static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
     driver_end(&d);
 }
 
-/* I6: nobody was ever given a token of what was only found, nor of what never was. */
+/* I6: no token was ever given for what was only found, nor of what never was. */
 static void cleanup__of_what_is_not_ours_is_refused(void **state)
 {
     (void)state;

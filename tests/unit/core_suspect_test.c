@@ -3,7 +3,7 @@
 
 /* A ledger that may be older than the jobs that run, and what ends that (B11, F3, I1). */
 
-/* F3: after a restart nobody knows for how long it was suspect already: [vni] hold begins anew. */
+/* F3: after a restart it is not known for how long it was suspect: [vni] hold begins anew. */
 static void suspect__goes_on_after_a_restart(void **state)
 {
     (void)state;

@@ -54,7 +54,7 @@ static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 }
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
- * itself: neither because no list names its job, nor because somebody releases it here. */
+ * itself: neither because no list names its job, nor because a client releases it here. */
 static void witness__unknown_reservation_is_not_deleted(void **state)
 {
     (void)state;
@@ -281,7 +281,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
     driver_list(&d, names, 2, FM_OK);
     assert_null(driver_find(&d, EFFECT_CALL));
     assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    assert_int_equal(jobs_adopted(&d), 2); /* nobody knows their VNIs */
+    assert_int_equal(jobs_adopted(&d), 2); /* their VNIs are not known */
     assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
     assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
     for (int i = 0; i < 3; i++) {
@@ -307,7 +307,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
     driver_end(&d);
 }
 
-/* Reserved while the list was read: what it shows is that, and in nobody's way. */
+/* Reserved while the list was read: what it shows is that, and in no one's way. */
 static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
 {
     (void)state;

@@ -134,7 +134,7 @@ static void class__has_places_of_its_own(void **state)
     assert_int_equal(places.taken, MAX / 8);
 }
 
-/* Of a class more than half are worked for, whoever's they are. */
+/* More than half of a class are worked for, of any users. */
 static void class__is_crowded_by_those_that_are_worked_for(void **state)
 {
     (void)state;

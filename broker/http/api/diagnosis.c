@@ -261,7 +261,7 @@ static void check_adopted(const struct maker *maker)
             adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
 }
 
-/* F19: a step that died keeps switches busy with trees that nobody needs. */
+/* F19: a step that died keeps switches busy with trees that are not needed. */
 static void check_cleanups(const struct maker *maker)
 {
     const uint64_t given_up = maker->facts->core->cleanups_given_up;

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* What a token that somebody shows proves: that its bearer acts for one reservation, and how far
+/* What a token in a request proves: that its bearer acts for one reservation, and how far
  * that goes (B3, F19). Nothing in it is secret. Pure. */
 
 struct tokenproof {
@@ -26,7 +26,7 @@ int tokenproof_allows(const struct tokenproof *proof, enum bearer_operation oper
 /* "token 0123456789abcdef of elcap/f2Rs8sydSxmd". Cut to fit; returns out. */
 const char *tokenproof_format(const struct tokenproof *proof, char *out, size_t size);
 
-/* Whether a token that somebody shows is good now: it is known here, and its job's reservation is
+/* Whether a token in a request is good now: it is known here, and its job's reservation is
  * active (B3, F19). */
 
 struct http;

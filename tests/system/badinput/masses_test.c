@@ -211,7 +211,8 @@ static struct peer *open_spinner(const struct site *site, int i)
     return spinner;
 }
 
-/* Whoever shares a room with one (broker/http/listen/room.h) must not multiply what it costs. */
+/* A connection that shares a room with one (broker/http/listen/room.h) must not multiply what it
+ * costs. */
 static void endless_chunk_header__does_not_take_the_processor(void **state)
 {
     enum { SPINNERS = 20, ROOM = 48, SLEEPS = 300 };

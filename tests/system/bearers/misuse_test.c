@@ -378,7 +378,7 @@ static void expect_status(struct line *line, int status)
 
 /* Who waits for a cleanup keeps his connection as long as the fabric manager takes: when those who
  * do have half of the bearers' places, the others are told at once that it is pending, so that
- * there is room for whoever comes (B8). */
+ * a new connection is accepted (B8). */
 static void waits__keep_nobody_out(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* It cannot be reached, is somebody else, or does not
+/* It cannot be reached, is another service, or does not
  * let us log in (F13, F20). */
 
 #include "tests/system/fmapi/authority.h"
