@@ -59,12 +59,21 @@ void vnipool_configure(struct vnipool *p, const struct idset *set)
     find_free(p);
 }
 
+/* Half the pool behind those whose turn it is, and behind its end from its beginning on. */
+static uint32_t opposite(const struct vnipool *p)
+{
+    assert(p->pool.count > 0);
+    uint32_t from = p->after + p->pool.count / 2;
+    bool past_end = idset_next(&p->pool, from) < (int)from;
+    return past_end ? from - p->pool.count : from;
+}
+
 bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis)
 {
     assert(vnis != NULL);
     if (p->free.count < count)
         return false;
-    uint32_t from = p->after + (far ? p->pool.count / 2 : 0);
+    uint32_t from = far && count > 0 ? opposite(p) : p->after;
     for (unsigned i = 0; i < count; i++) {
         int vni = idset_next(&p->free, from);
         assert(vni >= 0);

@@ -89,6 +89,26 @@ static void vnipool_pick__all_or_nothing_and_distinct(void **state)
 }
 
 /* F5: shrinking takes no VNI from a job; what comes back later stays out. */
+/* B11: far away means half of the pool, wherever the round is. */
+static void vnipool_pick__far_is_half_the_pool_away(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t after;
+        uint16_t far;
+    } cases[] = {{2000, 2050}, {2049, 2099}, {2050, 2000}, {2080, 2030}, {2100, 2050}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct vnipool pool;
+        uint16_t vni = 0;
+        vnipool_init(&pool);
+        configure(&pool, "2000-2099");
+        pool.after = cases[i].after;
+        assert_true(vnipool_pick(&pool, 1, true, &vni));
+        assert_int_equal(vni, cases[i].far);
+        assert_true(vnipool_pick(&pool, 0, true, &vni));
+    }
+}
+
 static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
 {
     (void)state;
@@ -127,6 +147,7 @@ int main(void)
         cmocka_unit_test(vnipool__goes_round),
         cmocka_unit_test(vnipool__held_is_not_free),
         cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
+        cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
         cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
         cmocka_unit_test(vnipool_configure__empty_pool),
     };
