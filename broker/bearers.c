@@ -124,7 +124,7 @@ static void add_token(struct bearers *bearers, uint64_t number, struct secret to
     struct fingerprint print;
     const struct entry *entry = *place_of(bearers, number);
     /* Without it the job is as it would be without a broker: its token opens the fabric manager. */
-    if (fingerprint_take(&bearers->key, token, &print, NULL) < 0) {
+    if (fingerprint_compute(&bearers->key, token, &print, NULL) < 0) {
         remove_token(bearers, number);
         return;
     }
@@ -155,7 +155,7 @@ uint64_t bearers_find(const struct bearers *bearers, struct secret token)
 {
     struct fingerprint print;
     uint64_t number = 0;
-    if (bearers->count == 0 || fingerprint_take(&bearers->key, token, &print, NULL) < 0)
+    if (bearers->count == 0 || fingerprint_compute(&bearers->key, token, &print, NULL) < 0)
         return 0;
     const struct entry *entry = bearers->by_print[print_bucket(&print, bearers->buckets)];
     for (; entry != NULL; entry = entry->print_next)

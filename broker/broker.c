@@ -4,7 +4,7 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/service/lifesign.h"
+#include "broker/service/heartbeat.h"
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
@@ -41,10 +41,10 @@ struct broker {
     struct engine *engine;
     struct http *http;
     struct notify notify;
-    struct lifesign lifesign;
+    struct heartbeat heartbeat;
     uv_signal_t signals[SIGNALS];
     uv_timer_t reload_soon;
-    bool running; /* lifesign and reload_soon are in the loop */
+    bool running; /* heartbeat and reload_soon are in the loop */
     bool stopping;
     uint64_t stop_ms; /* of the first SIGTERM, by the loop */
     int status;
@@ -62,7 +62,7 @@ static void on_http_closed(void *arg)
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
     if (broker->running) {
-        uv_close((uv_handle_t *)&broker->lifesign.timer, NULL);
+        uv_close((uv_handle_t *)&broker->heartbeat.timer, NULL);
         uv_close((uv_handle_t *)&broker->reload_soon, NULL);
     }
 }
@@ -71,7 +71,7 @@ static void on_engine_stopped(void *arg)
 {
     struct broker *broker = arg;
     if (broker->running)
-        lifesign_stop(&broker->lifesign);
+        heartbeat_stop(&broker->heartbeat);
     if (broker->http != NULL)
         http_destroy(broker->http, on_http_closed, broker);
     else
@@ -96,10 +96,10 @@ static void stop_broker(struct broker *broker)
 static void on_reloaded(void *arg, bool applied)
 {
     struct broker *broker = arg;
-    broker->lifesign.reload_refused = !applied;
+    broker->heartbeat.reload_refused = !applied;
     http_reloaded(broker->http, applied);
     if (!broker->reload.again) /* else the service manager waits for the one that follows */
-        lifesign_ready(&broker->lifesign);
+        heartbeat_ready(&broker->heartbeat);
 }
 
 static void on_reload_soon(uv_timer_t *timer)
@@ -249,13 +249,13 @@ static int create_engine(struct broker *broker, struct error *err)
         .fabric = present ? &fabric : NULL,
         .lists = lists,
         .list_count = settings_lists(config, lists),
-        .loading = lifesign_loading,
+        .loading = heartbeat_loading,
         .loading_arg = &broker->notify,
     };
     if (config->store == CONFIG_STORE_MEMORY) {
         options.store = store_memory_open(err);
     } else {
-        lifesign_opening(&broker->notify, config->state_path);
+        heartbeat_opening(&broker->notify, config->state_path);
         options.store = store_sqlite_open(config->state_path, config->state_key_file, err);
     }
     if (options.store == NULL)
@@ -335,9 +335,9 @@ static void start_running(struct broker *broker)
     broker->reload.keyring = broker->keyring;
     (void)uv_timer_init(&broker->loop, &broker->reload_soon);
     broker->reload_soon.data = broker;
-    lifesign_start(&broker->lifesign, &broker->loop, &broker->notify, broker->engine);
+    heartbeat_start(&broker->heartbeat, &broker->loop, &broker->notify, broker->engine);
     broker->running = true;
-    lifesign_ready(&broker->lifesign);
+    heartbeat_ready(&broker->heartbeat);
 }
 
 static void start_all(struct broker *broker)

@@ -2,7 +2,7 @@
 #include "broker/engine.h"
 
 #include "base/memory.h"
-#include "broker/log/chronicle.h"
+#include "broker/log/decisionlog.h"
 #include "broker/clock.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
@@ -64,8 +64,8 @@ static void send_answer(struct engine *engine, uint64_t ticket, int code, const 
     assert(engine->tickets > 0);
     engine->tickets--;
     engine->answered = true;
-    if (engine->listener.speak != NULL)
-        engine->listener.speak(engine->listener.arg, ticket, code, why);
+    if (engine->listener.send != NULL)
+        engine->listener.send(engine->listener.arg, ticket, code, why);
 }
 
 /* The journal's: everything that the effect is built on is durable. */
@@ -84,13 +84,13 @@ static void perform_effect(void *arg, const struct effect *effect, int code)
     case EFFECT_LIST:
         fabric_perform(engine->fabric, effect);
         break;
-    case EFFECT_ROLLCALL:
+    case EFFECT_JOBPOLL:
         if (engine->lists != NULL)
-            listcommand_ask(engine->lists, effect->u.rollcall.id, effect->u.rollcall.cluster);
+            listcommand_ask(engine->lists, effect->u.jobpoll.id, effect->u.jobpoll.cluster);
         break;
     case EFFECT_EVENT:
         engine->event_seq = effect->u.event->seq;
-        chronicle_event(engine->core, engine->event_seq);
+        decisionlog_event(engine->core, engine->event_seq);
         break;
     case EFFECT_SAVE:
     case EFFECT_TRACE:
@@ -107,8 +107,8 @@ static void on_flushed(void *arg)
     engine->answered = false;
     if (seq != 0 && engine->listener.events != NULL)
         engine->listener.events(engine->listener.arg, seq);
-    if (answered && engine->listener.spoken != NULL)
-        engine->listener.spoken(engine->listener.arg);
+    if (answered && engine->listener.flushed != NULL)
+        engine->listener.flushed(engine->listener.arg);
 }
 
 static void on_deposed(void *arg)
@@ -125,7 +125,7 @@ static void apply_effects(struct engine *engine)
     const struct effect *effects = core_effects(engine->core, &count);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_TRACE)
-            chronicle_trace(&effects[i]);
+            decisionlog_trace(&effects[i]);
         if (effects[i].kind != EFFECT_SAVE)
             continue;
         journal_save(engine->journal, &effects[i].u.record);
@@ -184,10 +184,10 @@ void engine_step(struct engine *engine, struct core_event *event)
     event->now_ms = engine_now_ms(engine);
     engine->steps++;
     engine->stepping = true;
-    const char *before = turn_enter(&engine->turn, event->kind == CORE_SYNC ? "the step of a sync"
-                                                   : event->kind == CORE_ROLLCALL_DONE
-                                                       ? "the step after list_command"
-                                                       : "steps of the core");
+    const char *before =
+        turn_enter(&engine->turn, event->kind == CORE_SYNC           ? "the step of a sync"
+                                  : event->kind == CORE_JOBPOLL_DONE ? "the step after list_command"
+                                                                     : "steps of the core");
     core_step(engine->core, event);
     apply_effects(engine);
     engine->stepping = false;
@@ -490,8 +490,8 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
         .commit_times = &counters->times,
         .commit_sizes = &counters->sizes,
         .fm = engine->fabric != NULL ? fabric_counters(engine->fabric) : &no_calls,
-        .loop_absence = &engine->turn.absence,
-        .loop_absence_us_peak = turn_peak_us(&engine->turn),
+        .loop_stall = &engine->turn.stall,
+        .loop_stall_us_peak = turn_peak_us(&engine->turn),
         .started_ms = engine->started_ms,
     };
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);

@@ -30,10 +30,10 @@ struct engine_listener {
      * ERROR_FULL (it could not be saved: 503; it may be saved later, so the client repeats its
      * request), ERROR_NOT_LEADER, ERROR_REFUSED (the broker is stopping; these two may come without
      * a render before). Called exactly once for each ticket. */
-    void (*speak)(void *arg, uint64_t ticket, int code, const char *why);
+    void (*send)(void *arg, uint64_t ticket, int code, const char *why);
     /* All answers that were ready in this turn of the loop are sent (for one MHD_run after many).
      */
-    void (*spoken)(void *arg);
+    void (*flushed)(void *arg);
     /* Events up to and with this seq are durable and may be sent (core_event_at). */
     void (*events)(void *arg, uint64_t last_seq);
 };
@@ -107,8 +107,8 @@ struct engine_counters {
     const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
     const struct fabric_counters *fm;
     struct fmapi_counters fabric;
-    const struct histogram *loop_absence; /* turns of the loop without their wait */
-    int64_t loop_absence_us_peak;         /* the longest of the last five minutes */
+    const struct histogram *loop_stall; /* turns of the loop without their wait */
+    int64_t loop_stall_us_peak;         /* the longest of the last five minutes */
     int64_t started_ms;
 };
 void engine_counters(const struct engine *engine, struct engine_counters *out);

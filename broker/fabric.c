@@ -299,7 +299,7 @@ static void add_counters(struct fmapi_counters *to, const struct fmapi_counters 
     to->connections += from->connections;
     to->bytes_in += from->bytes_in;
     to->bytes_out += from->bytes_out;
-    to->under_way += from->under_way;
+    to->in_flight += from->in_flight;
     to->logins += from->logins;
     to->renewals += from->renewals;
     to->login_failures += from->login_failures;
@@ -335,7 +335,7 @@ static void generation_close(struct generation *generation)
         return;
     generation->closing = true;
     fmapi_counters(generation->api, &counters);
-    counters.under_way = 0; /* what is aborted is not reported */
+    counters.in_flight = 0; /* what is aborted is not reported */
     add_counters(&generation->fabric->past, &counters);
     fmapi_destroy(generation->api, on_api_closed, generation);
 }

@@ -80,7 +80,7 @@ static void queue_append(struct queue *to, struct queue *from)
 
 static bool has_texts(const struct effect *effect)
 {
-    return effect->kind == EFFECT_CALL || effect->kind == EFFECT_ROLLCALL;
+    return effect->kind == EFFECT_CALL || effect->kind == EFFECT_JOBPOLL;
 }
 
 /* A session token does not outlive the call that it was for, performed or not. */
@@ -117,8 +117,8 @@ static const char *keep_text(char **at, const char *text)
 
 static size_t texts_size(const struct effect *effect)
 {
-    if (effect->kind == EFFECT_ROLLCALL)
-        return text_size(effect->u.rollcall.cluster);
+    if (effect->kind == EFFECT_JOBPOLL)
+        return text_size(effect->u.jobpoll.cluster);
     return text_size(effect->u.call.name) + text_size(effect->u.call.step) +
            text_size(secret_expose(effect->u.call.token));
 }
@@ -142,8 +142,8 @@ static struct deferred *deferred_create(struct journal *journal, const struct ef
         copy->u.call.name = keep_text(&texts, effect->u.call.name);
         copy->u.call.step = keep_text(&texts, effect->u.call.step);
         copy->u.call.token = secret_of(keep_text(&texts, secret_expose(effect->u.call.token)));
-    } else if (effect->kind == EFFECT_ROLLCALL) {
-        copy->u.rollcall.cluster = keep_text(&texts, effect->u.rollcall.cluster);
+    } else if (effect->kind == EFFECT_JOBPOLL) {
+        copy->u.jobpoll.cluster = keep_text(&texts, effect->u.jobpoll.cluster);
     } else if (effect->kind == EFFECT_EVENT) {
         deferred->event = *effect->u.event;
         deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;

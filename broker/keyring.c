@@ -22,9 +22,9 @@ struct keyring {
 static int draw_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[0];
-    int rc = randombytes_draw(key->id, sizeof key->id, err);
+    int rc = randombytes_fill(key->id, sizeof key->id, err);
     if (rc == 0)
-        rc = randombytes_draw(key->bytes, sizeof key->bytes, err);
+        rc = randombytes_fill(key->bytes, sizeof key->bytes, err);
     key->made = now;
     keys->count = 1;
     return rc;

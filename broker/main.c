@@ -88,7 +88,7 @@ static int check_config(const struct options *options)
         return EXIT_FAILURE;
     }
     struct config *config = config_create();
-    rc = config_load_as(config, options->config_path, geteuid(), hostcheck_look, print_fault, NULL);
+    rc = config_load_as(config, options->config_path, geteuid(), hostcheck_run, print_fault, NULL);
     config_destroy(config);
     return rc == 0 ? 0 : EXIT_FAILURE;
 }
@@ -142,7 +142,7 @@ static int run_service(const struct options *options)
     (void)sigemptyset(&hangup);
     (void)sigaddset(&hangup, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &hangup, NULL);
-    struct config *config = load_config(options->config_path, geteuid(), pathcheck_look, log_fault);
+    struct config *config = load_config(options->config_path, geteuid(), pathcheck_run, log_fault);
     return config != NULL ? broker_run(config, options->config_path, options->log_level)
                           : EXIT_FAILURE;
 }

@@ -60,7 +60,7 @@ void reload_init(struct reload *reload, struct config *config, const char *path,
 
 void reload_look(struct reload *reload)
 {
-    namedfiles_look(&reload->files, reload->config);
+    namedfiles_stat(&reload->files, reload->config);
 }
 
 void reload_release(struct reload *reload)
@@ -214,7 +214,7 @@ static void keep_line(void *arg, bool fault, const char *line)
 static int read_config(struct reread *reread)
 {
     struct config *config = config_create();
-    int rc = config_load_as(config, reread->path, geteuid(), pathcheck_look, keep_line, reread);
+    int rc = config_load_as(config, reread->path, geteuid(), pathcheck_run, keep_line, reread);
     if (rc < 0)
         config_destroy(config);
     else
@@ -243,7 +243,7 @@ static void reread_files(struct reread *reread)
 {
     if (read_config(reread) < 0)
         return;
-    namedfiles_look(&reread->files, reread->config);
+    namedfiles_stat(&reread->files, reread->config);
     reread->err.code = read_named(reread);
 }
 

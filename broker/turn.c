@@ -71,7 +71,7 @@ void turn_interrupted(struct turn *turn)
 
 /* waited_ns is part of the unnamed time: libuv runs the callbacks of descriptors while it waits,
  * and there is no turn_enter around a wait. */
-static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn_absence *out)
+static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn_stall *out)
 {
     const struct turn_part *most = &turn->parts[0];
     uint64_t *unnamed_ns = &turn->parts[0].took_ns;
@@ -84,7 +84,7 @@ static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn
     out->cpu_us = (int64_t)((cpu_time_ns() - turn->cpu_ns) / 1000);
 }
 
-bool turn_end(struct turn *turn, struct turn_absence *out)
+bool turn_end(struct turn *turn, struct turn_stall *out)
 {
     uint64_t now_ns = turn->now_ns();
     uint64_t took_ns = now_ns - turn->began_ns;
@@ -92,7 +92,7 @@ bool turn_end(struct turn *turn, struct turn_absence *out)
     bool measured = turn->began_ns != 0 && !turn->interrupted;
     out->took_us = took_ns > waited_ns ? (int64_t)((took_ns - waited_ns) / 1000) : 0;
     if (measured) {
-        histogram_add(&turn->absence, out->took_us);
+        histogram_add(&turn->stall, out->took_us);
         peak_add(&turn->peak, (int64_t)(now_ns / 1000000), out->took_us);
     }
     bool is_long = measured && out->took_us >= TURN_LONG_US;
@@ -106,13 +106,12 @@ bool turn_end(struct turn *turn, struct turn_absence *out)
 
 void turn_next(struct turn *turn)
 {
-    struct turn_absence absence;
-    if (turn_end(turn, &absence))
+    struct turn_stall stall;
+    if (turn_end(turn, &stall))
         log_line(LOG_WARNING,
                  "event loop stalled for %" PRId64 " ms (CPU %" PRId64 " ms), mostly in %s "
                  "(%" PRId64 " ms)",
-                 absence.took_us / 1000, absence.cpu_us / 1000, absence.what,
-                 absence.what_us / 1000);
+                 stall.took_us / 1000, stall.cpu_us / 1000, stall.what, stall.what_us / 1000);
 }
 
 int64_t turn_peak_us(const struct turn *turn)

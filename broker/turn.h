@@ -33,12 +33,12 @@ struct turn {
     struct turn_part parts[TURN_NAMES]; /* the first: the unnamed rest */
     unsigned part_count;
     bool interrupted;
-    struct histogram absence; /* microseconds */
-    struct peak peak;         /* by now_ns */
+    struct histogram stall; /* microseconds */
+    struct peak peak;       /* by now_ns */
 };
 
 /* A turn of TURN_LONG_US or more. */
-struct turn_absence {
+struct turn_stall {
     int64_t took_us;
     int64_t cpu_us;   /* computed meanwhile */
     const char *what; /* took longest */
@@ -55,7 +55,7 @@ void turn_leave(struct turn *turn, const char *before);
 void turn_interrupted(struct turn *turn);
 
 /* Just before the loop waits: ends a turn and begins the next. true: it was a long one. */
-bool turn_end(struct turn *turn, struct turn_absence *out);
+bool turn_end(struct turn *turn, struct turn_stall *out);
 /* The same, and logs a long turn. */
 void turn_next(struct turn *turn);
 

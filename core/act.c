@@ -307,13 +307,13 @@ void core_pump(struct core *core)
         struct reservation *r = op->owner;
         assert(r != NULL && op->call != 0);
         op->sent_ms = core->now_ms;
-        op->asked |= op->under_way == FMCALL_RESERVE;
+        op->asked |= op->in_flight == FMCALL_RESERVE;
         char *name = memory_zeroed(FM_NAME_MAX + 1);
         fm_name_format(name, r->cluster, r->job);
         core_discard(core, name);
         struct effect *effect = core_effect(core, EFFECT_CALL);
         effect->u.call.id = op->call;
-        effect->u.call.kind = op->under_way;
+        effect->u.call.kind = op->in_flight;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
         if (r->cleaner != NULL && op == &r->cleaner->op)
@@ -321,7 +321,7 @@ void core_pump(struct core *core)
         else
             core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
                           reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
-                          fmcall_kind_word(op->under_way));
+                          fmcall_kind_word(op->in_flight));
         agenda_set(&core->agenda, r, next_deadline(core, r));
     }
 }

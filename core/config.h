@@ -20,8 +20,8 @@ struct cluster_config {
     char name[CLUSTER_NAME_MAX + 1];
     uint32_t budget; /* multicast addresses that its jobs may hold together; 0: no limit but the
                         total (B4) */
-    bool rollcall;   /* it can be asked which of its jobs are active (F20, F22) */
-    int64_t rollcall_every_ms; /* and is, this often; 0: only after a start and a reconnect */
+    bool jobpoll;    /* it can be asked which of its jobs are active (F20, F22) */
+    int64_t jobpoll_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
 
 struct core_config {

@@ -12,7 +12,7 @@
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/listing.h"
 #include "core/reconcile/missing.h"
-#include "core/reconcile/rollcall.h"
+#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/joblist.h"
 #include "core/reconcile/strays.h"
 #include "core/reconcile/suspect.h"
@@ -212,7 +212,7 @@ void core_start(struct core *core, int64_t now_ms)
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
     link_start(core);
-    rollcall_start(core);
+    jobpoll_start(core);
     struct ledger_walk all = {0}, again = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;)
         settle_after_load(core, r);
@@ -259,7 +259,7 @@ static void apply_configuration(struct core *core, const struct core_config *con
     callqueue_resize(&core->calls, config->calls_at_once);
     core->addresses_freed = true;
     joblist_configure(core);
-    rollcall_configure(core);
+    jobpoll_configure(core);
     if (!had_fm && config->fm_present)
         link_start(core);
     else if (had_fm && !config->fm_present)
@@ -271,7 +271,7 @@ static void apply_configuration(struct core *core, const struct core_config *con
 static void act_on_deadlines(struct core *core)
 {
     link_tick(core);
-    rollcall_tick(core);
+    jobpoll_tick(core);
     suspect_watch(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         struct reservation *r = agenda_first(&core->agenda);
@@ -311,8 +311,8 @@ void core_step(struct core *core, const struct core_event *event)
     case CORE_CALL_DONE:
         core_call_done(core, event);
         break;
-    case CORE_ROLLCALL_DONE:
-        rollcall_done(core, event);
+    case CORE_JOBPOLL_DONE:
+        jobpoll_done(core, event);
         break;
     case CORE_NODE_REPORT:
         core_node_report(core, event);
@@ -353,11 +353,11 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 
 int64_t core_next_deadline(const struct core *core)
 {
-    int64_t when = link_deadline(core), rollcall = rollcall_deadline(core);
+    int64_t when = link_deadline(core), jobpoll = jobpoll_deadline(core);
     int64_t joblist = joblist_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
-    if (rollcall < when)
-        when = rollcall;
+    if (jobpoll < when)
+        when = jobpoll;
     if (joblist < when)
         when = joblist;
     if (suspect_deadline(core) < when)

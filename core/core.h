@@ -41,15 +41,15 @@ enum core_event_kind {
     CORE_LIST_NAMES, /* u.names: some of a list under way */
     CORE_LIST_DONE,  /* u.list_done: its end; only FM_OK means that it was whole */
     CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
-    CORE_ROLLCALL_DONE, /* u.rollcall: exactly once for each EFFECT_ROLLCALL, but for `more` */
-    CORE_NODE_REPORT,   /* u.report; answered once */
-    CORE_FENCE,         /* u.fence; answered once */
-    CORE_NODE_BOOT,     /* u.boot; answered once */
-    CORE_ACCEPT_LOSS,   /* u.accept_loss; answered once */
-    CORE_CLAIM,         /* u.claim; answered once */
-    CORE_CLEANUP,       /* u.cleanup; answered once */
-    CORE_STEPS,         /* u.steps; answered once */
-    CORE_CONFIGURE,     /* u.config, already checked: replaces the configuration (F5) */
+    CORE_JOBPOLL_DONE, /* u.jobpoll: exactly once for each EFFECT_JOBPOLL, but for `more` */
+    CORE_NODE_REPORT,  /* u.report; answered once */
+    CORE_FENCE,        /* u.fence; answered once */
+    CORE_NODE_BOOT,    /* u.boot; answered once */
+    CORE_ACCEPT_LOSS,  /* u.accept_loss; answered once */
+    CORE_CLAIM,        /* u.claim; answered once */
+    CORE_CLEANUP,      /* u.cleanup; answered once */
+    CORE_STEPS,        /* u.steps; answered once */
+    CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
 };
 
 struct core_event {
@@ -100,7 +100,7 @@ struct core_event {
             size_t count;
             const char *words; /* why it is not */
             bool more;         /* and the rest of it follows */
-        } rollcall;
+        } jobpoll;
         struct {
             uint64_t ticket;
             const char *cluster;
@@ -204,7 +204,7 @@ struct core_status {
                                   clean although some had said anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
-    uint32_t calls_under_way;
+    uint32_t calls_in_flight;
     uint64_t cleanups_pending;                 /* asked for and not yet done */
     uint64_t cleanups_done, cleanups_given_up; /* since the start */
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
@@ -220,12 +220,12 @@ struct core_cluster_status {
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
     uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
-    bool rollcall;
-    int64_t rollcall_ms;        /* last whole job list poll since the start; 0: none */
-    uint64_t rollcall_failures; /* since the start */
-    const char *rollcall_error; /* why the last one failed; "" when it did not */
-    const char *neighbour; /* a name at the fabric manager whose owner, if it is Slurm, deletes this
-                              cluster's reservations; "" when none was seen */
+    bool jobpoll;
+    int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
+    uint64_t jobpoll_failures; /* since the start */
+    const char *jobpoll_error; /* why the last one failed; "" when it did not */
+    const char *name_conflict; /* a name at the fabric manager whose owner, if it is Slurm, deletes
+                              this cluster's reservations; "" when none was seen */
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 

@@ -17,15 +17,15 @@
  * Pointers inside are valid until the next core_step: the edge copies or renders at once. */
 
 enum effect_kind {
-    EFFECT_SAVE,     /* u.record */
-    EFFECT_ANSWER,   /* u.answer: to one request */
-    EFFECT_CALL,     /* u.call: of the fabric manager; comes back as CORE_CALL_DONE */
-    EFFECT_LOGIN,    /* u.login; comes back as CORE_LOGIN_DONE */
-    EFFECT_LIST,     /* u.list; comes back as CORE_LIST_NAMES…, CORE_LIST_DONE */
-    EFFECT_ROLLCALL, /* u.rollcall: asks a cluster which of its jobs are active; comes back as
-                        CORE_ROLLCALL_DONE */
-    EFFECT_EVENT,    /* u.event: to subscribers (F24); its record is among the SAVEs */
-    EFFECT_TRACE,    /* u.trace: "situation → decision", for the log */
+    EFFECT_SAVE,    /* u.record */
+    EFFECT_ANSWER,  /* u.answer: to one request */
+    EFFECT_CALL,    /* u.call: of the fabric manager; comes back as CORE_CALL_DONE */
+    EFFECT_LOGIN,   /* u.login; comes back as CORE_LOGIN_DONE */
+    EFFECT_LIST,    /* u.list; comes back as CORE_LIST_NAMES…, CORE_LIST_DONE */
+    EFFECT_JOBPOLL, /* u.jobpoll: asks a cluster which of its jobs are active; comes back as
+                        CORE_JOBPOLL_DONE */
+    EFFECT_EVENT,   /* u.event: to subscribers (F24); its record is among the SAVEs */
+    EFFECT_TRACE,   /* u.trace: "situation → decision", for the log */
 };
 
 /* code, HTTP status, stable word */
@@ -111,7 +111,7 @@ struct effect {
         struct {
             uint64_t id;
             const char *cluster;
-        } rollcall;
+        } jobpoll;
         const struct event_record *event;
         struct {
             int level; /* as syslog: 3 error, 4 warning, 5 notice, 6 info, 7 debug */

@@ -46,9 +46,9 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
         .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
         .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
-        .calls_under_way =
-            core->calls.lanes[LANE_RESERVE].under_way + core->calls.lanes[LANE_RELEASE].under_way +
-            core->calls.lanes[LANE_CHECK].under_way + core->calls.lanes[LANE_CLEANUP].under_way,
+        .calls_in_flight =
+            core->calls.lanes[LANE_RESERVE].in_flight + core->calls.lanes[LANE_RELEASE].in_flight +
+            core->calls.lanes[LANE_CHECK].in_flight + core->calls.lanes[LANE_CLEANUP].in_flight,
         .cleanups_pending = core->cleanups,
         .cleanups_done = core->cleanups_done,
         .cleanups_given_up = core->cleanups_given_up,
@@ -84,11 +84,11 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
         .jobs_releasing = found->use.jobs_releasing,
         .jobs_reserved = found->use.jobs_reserved,
         .synced_ms = found->synced_ms,
-        .rollcall = config->rollcall,
-        .rollcall_ms = found->rollcall.whole_ms,
-        .rollcall_failures = found->rollcall.failures,
-        .rollcall_error = found->rollcall.error,
-        .neighbour = found->neighbour,
+        .jobpoll = config->jobpoll,
+        .jobpoll_ms = found->jobpoll.whole_ms,
+        .jobpoll_failures = found->jobpoll.failures,
+        .jobpoll_error = found->jobpoll.error,
+        .name_conflict = found->name_conflict,
     };
     memcpy(out->told, found->told, sizeof out->told);
     return true;

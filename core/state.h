@@ -31,7 +31,7 @@ struct use {
 };
 
 /* Asking a resource manager which of its jobs are active. */
-struct rollcall {
+struct jobpoll {
     bool called; /* else nothing below counts */
     bool again;  /* to be asked anew as soon as the one under way is answered */
     bool stale;  /* the one under way is from before a reload, perhaps of the wrong command */
@@ -50,8 +50,8 @@ struct cluster {
     uint64_t told[EVENT_KIND_COUNT]; /* events since the start */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool ids_known; /* since the start or the last reload a list has named an active job of ours */
-    struct rollcall rollcall;
-    char neighbour[64];    /* a name at the fabric manager that endangers ours, or "" */
+    struct jobpoll jobpoll;
+    char name_conflict[64]; /* a name at the fabric manager that endangers ours, or "" */
     bool same_name_logged; /* a reservation was listed that may be of a Slurm cluster named alike */
     uint32_t contested; /* names in the last whole list whose jobs have nothing there by the ledger,
                            and that it cannot explain */
@@ -116,7 +116,7 @@ struct core {
     uint32_t cluster_count;
     struct operation *operations; /* all of them */
 
-    uint64_t last_number, last_seq, last_list, last_joblist, last_rollcall;
+    uint64_t last_number, last_seq, last_list, last_joblist, last_jobpoll;
     uint64_t step_seq;    /* last_seq when this step began */
     struct use all;       /* of all clusters */
     bool addresses_freed; /* in this step: addresses were given back, or the limits changed */

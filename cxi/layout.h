@@ -6,7 +6,7 @@
  *
  * The tables name no type of ours, so they are asserted twice: of our own declarations
  * (cxi/abi.h, in every compilation) and of HPE's headers, when CMake finds them
- * (tests/unit/mockcxi_layout_test.c). Slingshot Host Software 12.0 to 14.0 agree. */
+ * (tests/unit/mockcxi/layout_test.c). Slingshot Host Software 12.0 to 14.0 agree. */
 
 /* X(type, size in bytes) */
 #define CXI_LAYOUT_SIZES(X)                                                                        \

@@ -18,7 +18,7 @@ struct fmapi {
     bool unverified;
     struct login *login;
     struct session *session;
-    unsigned under_way;
+    unsigned in_flight;
     struct login_wait login_wait;
     fmapi_login_fn *login_done; /* NULL: no fmapi_login is in progress */
     void *login_arg;

@@ -106,7 +106,7 @@ static void on_session_closed(void *arg)
     struct fmapi *api = arg;
     void (*closed)(void *closed_arg) = api->closed;
     void *closed_arg = api->closed_arg;
-    assert(api->under_way == 0);
+    assert(api->in_flight == 0);
     free_urls(api);
     free(api);
     closed(closed_arg);
@@ -189,7 +189,7 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
     struct call *call = arg;
     struct fmapi *api = call->api;
     struct decoded decoded = {0};
-    api->under_way--;
+    api->in_flight--;
     if (answer->end == TRANSPORT_CANCELLED || api->closing) {
         free(call);
         return;
@@ -235,7 +235,7 @@ static int begin_call(struct fmapi *api, struct request *request, int code, cons
     if (code != 0)
         free(kept);
     else
-        api->under_way++;
+        api->in_flight++;
     return code;
 }
 
@@ -270,7 +270,7 @@ void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
                                    .connections = transport.connections,
                                    .bytes_in = transport.bytes_in,
                                    .bytes_out = transport.bytes_out,
-                                   .under_way = api->under_way,
+                                   .in_flight = api->in_flight,
                                    .logins = login.logins,
                                    .login_failures = login.failures,
                                    .renewals = login.renewals,

@@ -101,7 +101,7 @@ int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void
 
 struct fmapi_counters {
     uint64_t calls, connections, bytes_in, bytes_out; /* of the fabric manager alone */
-    unsigned under_way;
+    unsigned in_flight;
     uint64_t logins;          /* successful fmapi_login */
     uint64_t renewals;        /* other successful logins: early, or for a refused call */
     uint64_t login_failures;  /* of either: files not readable, token endpoint down or refusing */

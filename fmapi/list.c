@@ -39,7 +39,7 @@ static void list_release(struct list *list)
 static void finish_list(struct list *list, enum fmcall_outcome outcome, int status,
                         const char *words)
 {
-    list->api->under_way--;
+    list->api->in_flight--;
     if (!list->api->closing)
         list->done(list->arg, &(struct fmapi_reply){
                                   .outcome = outcome,
@@ -214,6 +214,6 @@ int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void
     if (code != 0)
         list_release(list);
     else
-        api->under_way++;
+        api->in_flight++;
     return code;
 }

@@ -40,7 +40,7 @@ struct transport {
     bool expiring;         /* libcurl is handling its timeout */
     uv_timer_t wait_timer; /* of the exchanges that wait for the authorities */
     unsigned handles;      /* of the loop's that are ours and not yet closed */
-    struct exchange *under_way;
+    struct exchange *in_flight;
     struct transport_counters counters;
     uint64_t skew_seen_ms; /* the loop's time */
     bool closing;
@@ -53,7 +53,7 @@ static void unlink_exchange(struct transport *transport, struct exchange *exchan
     if (exchange->previous != NULL)
         exchange->previous->next = exchange->next;
     else
-        transport->under_way = exchange->next;
+        transport->in_flight = exchange->next;
     if (exchange->next != NULL)
         exchange->next->previous = exchange->previous;
 }
@@ -176,7 +176,7 @@ static int start_exchange(struct transport *transport, struct exchange *exchange
 static struct exchange *first_waiting(const struct transport *transport)
 {
     struct exchange *first = NULL;
-    for (struct exchange *exchange = transport->under_way; exchange; exchange = exchange->next)
+    for (struct exchange *exchange = transport->in_flight; exchange; exchange = exchange->next)
         if (exchange->waits)
             first = exchange;
     return first;
@@ -197,7 +197,7 @@ static void on_authorities(void *arg)
 static void on_wait_deadline(uv_timer_t *timer)
 {
     struct transport *transport = timer->data;
-    struct exchange *exchange = transport->under_way;
+    struct exchange *exchange = transport->in_flight;
     int64_t next_ms = INT64_MAX;
     while (exchange != NULL && !transport->closing) {
         struct exchange *next = exchange->next;
@@ -207,7 +207,7 @@ static void on_wait_deadline(uv_timer_t *timer)
         if (exchange->waits && left_ms == 0) {
             exchange_waited(exchange, "its authorities' certificates could not be read in time");
             finish_exchange(transport, exchange, CURLE_OPERATION_TIMEDOUT);
-            next = transport->under_way; /* done may have sent more */
+            next = transport->in_flight; /* done may have sent more */
             next_ms = INT64_MAX;
         }
         exchange = next;
@@ -370,7 +370,7 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     struct transport *transport = handle->data;
     struct exchange *exchange;
-    while ((exchange = transport->under_way) != NULL) {
+    while ((exchange = transport->in_flight) != NULL) {
         (void)curl_multi_remove_handle(transport->multi, exchange->easy);
         unlink_exchange(transport, exchange);
         exchange->done(exchange->done_arg,
@@ -417,10 +417,10 @@ int transport_send(struct transport *transport, const struct request *request,
     }
     if (exchange->waits)
         arm_wait_timer(transport, exchange->timeout_ms);
-    exchange->next = transport->under_way;
+    exchange->next = transport->in_flight;
     if (exchange->next != NULL)
         exchange->next->previous = exchange;
-    transport->under_way = exchange;
+    transport->in_flight = exchange;
     return 0;
 }
 

@@ -160,7 +160,7 @@ static int parse_bytes(struct bearer *bearer, struct error *err)
     return read_caveats(&bytes, &bearer->scope, err);
 }
 
-bool bearer_recognized(struct secret text)
+bool bearer_is_ours(struct secret text)
 {
     const char *at = secret_none(text) ? "" : secret_expose(text);
     if (strncmp(at, prefix, 5) != 0)
@@ -172,7 +172,7 @@ bool bearer_recognized(struct secret text)
 static int decode_text(const char *text, struct bearer *bearer, struct error *err)
 {
     size_t length = strnlen(text, BEARER_TEXT_MAX + 1);
-    if (!bearer_recognized(secret_of(text)))
+    if (!bearer_is_ours(secret_of(text)))
         return error_set(err, ERROR_INVALID, "this is no token of mcastd: those begin with %s",
                          prefix);
     if (strncmp(text, prefix, PREFIX_LENGTH) != 0)

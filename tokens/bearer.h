@@ -66,7 +66,7 @@ struct bearer {
 };
 
 /* Whether it is one of our tokens, of whatever version, rather than some other secret. */
-bool bearer_recognized(struct secret text);
+bool bearer_is_ours(struct secret text);
 
 /* 0; ERROR_VERSION: of a later version; ERROR_INVALID: it is no token, cut or damaged. The sentence
  * says what is wrong without any of the token. On failure nothing of it is left in bearer. */

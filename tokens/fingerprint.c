@@ -17,7 +17,7 @@ int fingerprint_key_derive(struct fingerprint_key *key, const struct seal_key *f
 
 int fingerprint_key_draw(struct fingerprint_key *key, struct error *err)
 {
-    return randombytes_draw(key->key.mac, sizeof key->key.mac, err);
+    return randombytes_fill(key->key.mac, sizeof key->key.mac, err);
 }
 
 void fingerprint_key_wipe(struct fingerprint_key *key)
@@ -25,8 +25,8 @@ void fingerprint_key_wipe(struct fingerprint_key *key)
     chain_wipe(&key->key);
 }
 
-int fingerprint_take(const struct fingerprint_key *key, struct secret token,
-                     struct fingerprint *out, struct error *err)
+int fingerprint_compute(const struct fingerprint_key *key, struct secret token,
+                        struct fingerprint *out, struct error *err)
 {
     struct chain chain = key->key;
     assert(!secret_none(token));

@@ -37,8 +37,8 @@ int fingerprint_key_draw(struct fingerprint_key *key, struct error *err);
 void fingerprint_key_wipe(struct fingerprint_key *key);
 
 /* Of a session token, which is not none. ERROR_NOMEM */
-int fingerprint_take(const struct fingerprint_key *key, struct secret token,
-                     struct fingerprint *out, struct error *err);
+int fingerprint_compute(const struct fingerprint_key *key, struct secret token,
+                        struct fingerprint *out, struct error *err);
 
 /* In constant time. */
 bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b);

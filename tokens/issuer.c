@@ -32,7 +32,7 @@ int issuer_mint(const struct rootkeys *keys, uint64_t number, const char *cluste
     const struct rootkey *key = rootkeys_current(keys);
     unsigned char nonce[BEARER_NONCE_SIZE];
     struct chain chain;
-    int code = randombytes_draw(nonce, sizeof nonce, err);
+    int code = randombytes_fill(nonce, sizeof nonce, err);
     if (code < 0)
         return code;
     bearer_begin(bearer, key->id, number, cluster, job, nonce);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-int randombytes_draw(unsigned char *bytes, size_t size, struct error *err)
+int randombytes_fill(unsigned char *bytes, size_t size, struct error *err)
 {
     size_t got = 0;
     while (got < size) {

@@ -7,6 +7,6 @@
 #include <stddef.h>
 
 /* Random bytes from the kernel. 0, or ERROR_IO. */
-int randombytes_draw(unsigned char *bytes, size_t size, struct error *err);
+int randombytes_fill(unsigned char *bytes, size_t size, struct error *err);
 
 #endif

@@ -160,7 +160,7 @@ int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
 static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[keys->count];
-    int code = randombytes_draw(key->bytes, sizeof key->bytes, err);
+    int code = randombytes_fill(key->bytes, sizeof key->bytes, err);
     if (code < 0)
         return code;
     if (derive_id(key->bytes, key->id) < 0)

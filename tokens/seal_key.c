@@ -27,7 +27,7 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
 {
     struct seal_key key;
     char text[TEXT_SIZE];
-    int code = randombytes_draw(key.bytes, sizeof key.bytes, err);
+    int code = randombytes_fill(key.bytes, sizeof key.bytes, err);
     if (code == 0) {
         hex_write(key.bytes, sizeof key.bytes, text);
         text[TEXT_SIZE - 1] = '\n';

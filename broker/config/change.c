@@ -121,7 +121,7 @@ static void look_at_file(struct namedfiles *out, const char *section, const char
     file->changed = found.st_ctim;
 }
 
-void namedfiles_look(struct namedfiles *out, const struct config *config)
+void namedfiles_stat(struct namedfiles *out, const struct config *config)
 {
     out->count = 0;
     look_at_file(out, "broker", "tls_cert", config->tls_cert, NULL);

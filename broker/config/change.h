@@ -54,7 +54,7 @@ struct namedfiles {
 };
 
 /* Looks at them now: what is there, and which version of it, never what is in it. */
-void namedfiles_look(struct namedfiles *out, const struct config *config);
+void namedfiles_stat(struct namedfiles *out, const struct config *config);
 
 /* The next file that both looked at and that is another one, or has other contents, after than
  * before; NULL when there are no more. *at begins at 0. */

@@ -316,8 +316,8 @@ void config_check(struct config_reading *reading)
         const struct config_cluster *from = &config->clusters[i];
         memcpy(to->name, from->name, sizeof to->name);
         to->budget = from->budget;
-        to->rollcall = from->list_command != NULL;
-        to->rollcall_every_ms = from->list_every_ms;
+        to->jobpoll = from->list_command != NULL;
+        to->jobpoll_every_ms = from->list_every_ms;
     }
     while (config->core.fm_url_count < FM_URLS_MAX &&
            config->core.fm_urls[config->core.fm_url_count][0] != '\0')

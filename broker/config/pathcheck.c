@@ -230,7 +230,7 @@ static void look_at_commands(struct config_reading *reading)
     }
 }
 
-void pathcheck_look(struct config_reading *reading)
+void pathcheck_run(struct config_reading *reading)
 {
     look_at_commands(reading);
     look_at_sockets(reading);

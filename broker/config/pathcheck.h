@@ -11,6 +11,6 @@
  * B8). What is missing is reported elsewhere.
  *
  * For config_load_as, where the service reads the files, or --check as its user. */
-void pathcheck_look(struct config_reading *reading);
+void pathcheck_run(struct config_reading *reading);
 
 #endif

@@ -39,13 +39,13 @@ static void on_render(void *arg, const struct answer *answer)
     call_render((struct call *)(uintptr_t)answer->ticket, answer);
 }
 
-static void on_speak(void *arg, uint64_t ticket, int code, const char *words)
+static void on_send(void *arg, uint64_t ticket, int code, const char *words)
 {
     (void)arg;
     call_answered((struct call *)(uintptr_t)ticket, code, words);
 }
 
-static void on_spoken(void *arg)
+static void on_flushed(void *arg)
 {
     http_turn(arg);
 }
@@ -226,7 +226,7 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
                                                 .connection = peer_connection},
                                        .has_room = peer_has_room,
                                        .user = peer_user,
-                                       .look = peer_look,
+                                       .look = peer_check_heads,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
@@ -283,7 +283,7 @@ static int workers_create(struct http *http, struct error *err)
     if (!http->slowheads)
         return ERROR_IO;
     if (!(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
-        !(http->resolver = resolver_create(http->loop, host_look)))
+        !(http->resolver = resolver_create(http->loop, host_resolve)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     return 0;
 }
@@ -317,8 +317,8 @@ struct http *http_create(const struct http_options *options, struct error *err)
     }
     const struct engine_listener listener = {.arg = http,
                                              .render = on_render,
-                                             .speak = on_speak,
-                                             .spoken = on_spoken,
+                                             .send = on_send,
+                                             .flushed = on_flushed,
                                              .events = on_events};
     engine_listen(http->engine, &listener);
     return http;

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* The core's edge towards resource managers: runs a cluster's list_command when EFFECT_ROLLCALL
- * asks for it, and brings back which jobs it names, as CORE_ROLLCALL_DONE (F20, F22).
+/* The core's edge towards resource managers: runs a cluster's list_command when EFFECT_JOBPOLL
+ * asks for it, and brings back which jobs it names, as CORE_JOBPOLL_DONE (F20, F22).
  *
  * A list counts only when it is whole: the command exited with status 0, closed its output, and
  * printed nothing but job ids (joblines.h), or nothing at all and no complaint either. Everything

@@ -138,15 +138,15 @@ static void on_timer(uv_timer_t *timer);
 static void send_next_ids(struct listrun *run)
 {
     size_t left = run->lines.count - run->sent;
-    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
-    event.u.rollcall.id = run->id;
-    event.u.rollcall.ok = true;
-    event.u.rollcall.more = left > PIECE_IDS;
-    event.u.rollcall.active = run->lines.ids + run->sent;
-    event.u.rollcall.count = left > PIECE_IDS ? PIECE_IDS : left;
+    struct core_event event = {.kind = CORE_JOBPOLL_DONE};
+    event.u.jobpoll.id = run->id;
+    event.u.jobpoll.ok = true;
+    event.u.jobpoll.more = left > PIECE_IDS;
+    event.u.jobpoll.active = run->lines.ids + run->sent;
+    event.u.jobpoll.count = left > PIECE_IDS ? PIECE_IDS : left;
     run->sent += PIECE_IDS;
     run->stage = STAGE_REPORTING;
-    if (event.u.rollcall.more)
+    if (event.u.jobpoll.more)
         (void)uv_timer_start(&run->timer, on_timer, NEXT_TURN_MS, 0);
     else
         close_run(run);
@@ -170,9 +170,9 @@ static void report_result(struct listrun *run)
     }
     (void)snprintf(words, sizeof words, "%s%s%s", run->why.text,
                    run->stderr_length > 0 ? "; its stderr: " : "", run->stderr_line);
-    struct core_event event = {.kind = CORE_ROLLCALL_DONE};
-    event.u.rollcall.id = run->id;
-    event.u.rollcall.words = words;
+    struct core_event event = {.kind = CORE_JOBPOLL_DONE};
+    event.u.jobpoll.id = run->id;
+    event.u.jobpoll.words = words;
     close_run(run);
     run->all->owner.step(run->all->owner.arg, &event);
 }

@@ -176,7 +176,7 @@ static void check_tls(struct config_reading *reading)
     tls_drop(tls);
 }
 
-void hostcheck_look(struct config_reading *reading)
+void hostcheck_run(struct config_reading *reading)
 {
     const struct config *config = reading->config;
     check_folder(reading, "broker", "socket", config->socket);
@@ -189,7 +189,7 @@ void hostcheck_look(struct config_reading *reading)
     bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
     (void)check_certificate(reading, "fm", "ca", config->fm_ca);
     (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
-    pathcheck_look(reading);
+    pathcheck_run(reading);
     if (own && clients && reading->faults == 0) /* else it may be the same fault once more */
         check_tls(reading);
 }

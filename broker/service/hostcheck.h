@@ -10,6 +10,6 @@
 
 enum { HOSTCHECK_DAYS = 30 /* a certificate that ends earlier is warned of */ };
 
-void hostcheck_look(struct config_reading *reading);
+void hostcheck_run(struct config_reading *reading);
 
 #endif

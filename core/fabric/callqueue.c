@@ -68,9 +68,9 @@ void callqueue_remove(struct callqueue *q, struct operation *op)
 static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 {
     assert(calls_at_once > 0);
-    uint32_t reserves = q->lanes[LANE_RESERVE].under_way;
-    uint32_t cleanups = q->lanes[LANE_CLEANUP].under_way;
-    uint32_t others = q->lanes[LANE_RELEASE].under_way + q->lanes[LANE_CHECK].under_way + cleanups;
+    uint32_t reserves = q->lanes[LANE_RESERVE].in_flight;
+    uint32_t cleanups = q->lanes[LANE_CLEANUP].in_flight;
+    uint32_t others = q->lanes[LANE_RELEASE].in_flight + q->lanes[LANE_CHECK].in_flight + cleanups;
     if (reserves + others >= calls_at_once)
         return LANES;
     if (q->lanes[LANE_RESERVE].first != NULL)
@@ -100,10 +100,10 @@ struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
     enum fmcall_kind kind = op->queued;
     callqueue_remove(q, op);
     assert(kind != FMCALL_NONE && op->call == 0);
-    op->under_way = kind;
+    op->in_flight = kind;
     op->call = ++q->last_id;
     *slot = (struct call_slot){.id = op->call, .op = op, .lane = lane};
-    q->lanes[lane].under_way++;
+    q->lanes[lane].in_flight++;
     return op;
 }
 
@@ -114,12 +114,12 @@ struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_ki
         if (slot->id != id || id == 0)
             continue;
         struct operation *op = slot->op;
-        assert(op->call == id && q->lanes[slot->lane].under_way > 0);
-        q->lanes[slot->lane].under_way--;
-        *kind = op->under_way;
+        assert(op->call == id && q->lanes[slot->lane].in_flight > 0);
+        q->lanes[slot->lane].in_flight--;
+        *kind = op->in_flight;
         slot->id = 0;
         op->call = 0;
-        op->under_way = FMCALL_NONE;
+        op->in_flight = FMCALL_NONE;
         return op;
     }
     return NULL;

@@ -21,7 +21,7 @@ struct call_slot {
 struct callqueue {
     struct {
         struct operation *first, *last;
-        uint32_t queued, under_way;
+        uint32_t queued, in_flight;
     } lanes[LANES];
     struct call_slot *slots;
     uint32_t slot_count;

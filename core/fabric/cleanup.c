@@ -188,7 +188,7 @@ bool cleanup_may_hit_name(const struct reservation *r)
 {
     assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
-    return k != NULL && k->op.call != 0 && k->sent_by_login && k->op.under_way == FMCALL_END_STEP;
+    return k != NULL && k->op.call != 0 && k->sent_by_login && k->op.in_flight == FMCALL_END_STEP;
 }
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
@@ -235,17 +235,17 @@ void cleanup_act(struct core *core, struct reservation *r)
         return;
     for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
         next = c->next;
-        bool under_way = c == k->first && k->op.call != 0;
+        bool in_flight = c == k->first && k->op.call != 0;
         if (!cleanup_has_trees(r) && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
         else if (!cleanup_has_trees(r))
             answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
         answer_overdue_waiters(core, r, c);
-        if (c->look && c->waiters == NULL && !under_way)
+        if (c->look && c->waiters == NULL && !in_flight)
             cleaner_end(k, c);
-        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !under_way)
+        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !in_flight)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !under_way)
+        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !in_flight)
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
     queue_cleanup_call(core, r);
@@ -260,8 +260,8 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
         return when;
     bool calls = k->op.call == 0 && core->link.state == LINK_UP;
     for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
-        bool under_way = c == k->first && k->op.call != 0;
-        if (!c->look && !under_way && c->give_up_ms < when)
+        bool in_flight = c == k->first && k->op.call != 0;
+        if (!c->look && !in_flight && c->give_up_ms < when)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
             when = c->retry_ms;

@@ -6,7 +6,7 @@
 #include "core/effects.h"
 #include "core/publish.h"
 #include "core/reconcile/missing.h"
-#include "core/reconcile/rollcall.h"
+#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/state.h"
 
@@ -115,7 +115,7 @@ void link_came_up(struct core *core)
     core->link.error[0] = '\0';
     memset(core->link.last_errors, 0, sizeof core->link.last_errors);
     core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
-    rollcall_start(core);
+    jobpoll_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct operation *op = core->operations, *next; op != NULL; op = next) {
         next = op->next;

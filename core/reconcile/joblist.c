@@ -6,7 +6,7 @@
 #include "core/effects.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/listing.h"
-#include "core/reconcile/rollcall.h"
+#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
@@ -186,7 +186,7 @@ static void compare_next_lot(struct core *core, struct joblist *list)
     if (list->kind == JOBLIST_SYNC)
         sync_compared(core, list);
     else
-        rollcall_compared(core, list);
+        jobpoll_compared(core, list);
     joblist_end(core, list);
 }
 
@@ -237,8 +237,8 @@ void joblist_configure(struct core *core)
 {
     for (struct joblist *list = core->joblists, *next; list != NULL; list = next) {
         next = list->next;
-        if (list->kind == JOBLIST_ROLLCALL) {
-            rollcall_dropped(list);
+        if (list->kind == JOBLIST_JOBPOLL) {
+            jobpoll_dropped(list);
             joblist_end(core, list);
             continue;
         }

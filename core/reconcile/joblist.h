@@ -25,7 +25,7 @@
 struct core;
 struct cluster;
 
-enum joblist_kind { JOBLIST_SYNC, JOBLIST_ROLLCALL };
+enum joblist_kind { JOBLIST_SYNC, JOBLIST_JOBPOLL };
 
 struct joblist {
     struct joblist *next; /* begun later */
@@ -60,7 +60,7 @@ void joblist_compare(struct core *core, struct joblist *list);
 /* It is over. What it found stays until the next step. */
 void joblist_end(struct core *core, struct joblist *list);
 
-/* Compares one more lot. Tells sync.c or rollcall.c when that was the last one. */
+/* Compares one more lot. Tells sync.c or jobpoll.c when that was the last one. */
 void joblist_tick(struct core *core);
 int64_t joblist_deadline(const struct core *core);
 

@@ -9,7 +9,7 @@
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/missing.h"
-#include "core/reconcile/rollcall.h"
+#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/reconcile/suspect.h"
 #include "core/reservation/sizing.h"
@@ -26,12 +26,12 @@
 /* A name of another owner, with any bytes: made printable, because it is shown. */
 static void keep_conflicting_name(struct cluster *cluster, const char *name)
 {
-    assert(cluster->neighbour[0] == '\0');
+    assert(cluster->name_conflict[0] == '\0');
     size_t length = 0;
-    for (; length < sizeof cluster->neighbour - 1 && name[length] != '\0'; length++)
-        cluster->neighbour[length] =
+    for (; length < sizeof cluster->name_conflict - 1 && name[length] != '\0'; length++)
+        cluster->name_conflict[length] =
             (char)(name[length] > ' ' && name[length] <= '~' ? name[length] : '?');
-    cluster->neighbour[length] = '\0';
+    cluster->name_conflict[length] = '\0';
 }
 
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
@@ -45,7 +45,7 @@ static void warn_of_prefix_conflict(struct core *core, const char *name)
         const char *ours = core->config.clusters[i].name;
         struct cluster *cluster = core_cluster(core, ours);
         if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
-            cluster->neighbour[0] != '\0')
+            cluster->name_conflict[0] != '\0')
             continue;
         keep_conflicting_name(cluster, name);
         core_trace(
@@ -192,8 +192,8 @@ static uint64_t released_proof(const struct core *core, const struct reservation
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
     assert(stray->over || stray->claimed);
-    if (cluster->rollcall.called && cluster->rollcall.seen_ms <= stray->first_ms) {
-        rollcall_soon(core, cluster); /* which may name its job */
+    if (cluster->jobpoll.called && cluster->jobpoll.seen_ms <= stray->first_ms) {
+        jobpoll_soon(core, cluster); /* which may name its job */
         return false;
     }
     return !alarm_on(core, ALARM_MASS_LOSS, NULL) &&

@@ -31,7 +31,7 @@ struct operation {
     struct operation *queue_prev, *queue_next; /* in its lane of the call queue */
     struct waiter *waiters;                    /* requests that wait for the answer */
     uint64_t call;                             /* id of the call under way, 0: none */
-    enum fmcall_kind under_way, queued;        /* FMCALL_NONE when not */
+    enum fmcall_kind in_flight, queued;        /* FMCALL_NONE when not */
     int lane;                                  /* of the call queue, while queued */
     uint32_t tries;                            /* failures in a row */
     int64_t sent_ms;                           /* when the call under way was handed out */
@@ -98,7 +98,7 @@ static inline bool reservation_wants_hwcoll(const struct reservation *r)
 /* What holds for every operation: it waits in a lane, or its call is in flight, or neither. */
 static inline bool operation_valid(const struct operation *op)
 {
-    return (op->call != 0) == (op->under_way != FMCALL_NONE) &&
+    return (op->call != 0) == (op->in_flight != FMCALL_NONE) &&
            (op->call == 0 || op->queued == FMCALL_NONE);
 }
 

@@ -6,7 +6,7 @@
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/keyfile.h"
 #include "fmapi/wire/secrets.h"
-#include "fmapi/wire/words.h"
+#include "fmapi/wire/printable.h"
 
 #include <assert.h>
 #include <curl/curl.h>

@@ -4,7 +4,7 @@
 #include "base/hex.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/jobsteps.h"
-#include "fmapi/wire/words.h"
+#include "fmapi/wire/printable.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -112,7 +112,7 @@ static void server_text(char out[static WORDS_MAX + 1], json_t *object,
     if (message[0] != '\0' && detail[0] != '\0' && strstr(message, detail) == NULL) {
         char both[2 * WORDS_MAX + 4];
         int written = snprintf(both, sizeof both, "%s (%s)", message, detail);
-        words_clean(out, WORDS_MAX + 1, both, (size_t)written);
+        printable_copy(out, WORDS_MAX + 1, both, (size_t)written);
     } else {
         memcpy(out, message[0] != '\0' ? message : detail, WORDS_MAX + 1);
     }
@@ -185,7 +185,7 @@ static void first_text(char out[static WORDS_MAX + 1], const char *body, size_t 
     }
     while (end > start && strchr(blanks, end[-1]) != NULL)
         end--;
-    words_clean(out, WORDS_MAX + 1, start, (size_t)(end - start));
+    printable_copy(out, WORDS_MAX + 1, start, (size_t)(end - start));
 }
 
 /* Another server answered: its text helps to find out which. */

@@ -2,7 +2,7 @@
 #include "fmapi/wire/exchange.h"
 
 #include "fmapi/wire/tlsfault.h"
-#include "fmapi/wire/words.h"
+#include "fmapi/wire/printable.h"
 
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -292,7 +292,7 @@ static void describe_cause(struct exchange *exchange, CURLcode code, char *out, 
     const char *advice = tlsfault_advice(&fault);
 
     exchange->tls_fault = advice != NULL;
-    words_clean(cause, sizeof cause, fault.words, strlen(fault.words));
+    printable_copy(cause, sizeof cause, fault.words, strlen(fault.words));
     bool advised = advice != NULL && advice[0] != '\0' && !exchange->bare;
     (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
 }

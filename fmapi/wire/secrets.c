@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/secrets.h"
 
-#include "fmapi/wire/words.h"
+#include "fmapi/wire/printable.h"
 
 #include <assert.h>
 #include <string.h>
@@ -88,8 +88,8 @@ bool secrets_blank(const struct secrets *secrets, const char *text, char *out, s
 
 void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size)
 {
-    char blanked[2 * WORDS_MAX]; /* more than fits: words_clean shall see that it must cut */
+    char blanked[2 * WORDS_MAX]; /* more than fits: printable_copy shall see that it must cut */
     out[0] = '\0';
     if (text != NULL && secrets_blank(secrets, text, blanked, sizeof blanked))
-        (void)words_clean(out, size, blanked, strlen(blanked));
+        (void)printable_copy(out, size, blanked, strlen(blanked));
 }

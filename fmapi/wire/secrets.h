@@ -26,7 +26,7 @@ bool secrets_add(struct secrets *secrets, const char *value);
  * when longer than size. False, and out empty, when text is longer than SECRETS_TEXT_MAX. */
 bool secrets_blank(const struct secrets *secrets, const char *text, char *out, size_t size);
 
-/* The same, made printable by words_clean; "" for NULL. */
+/* The same, made printable by printable_copy; "" for NULL. */
 void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size);
 
 #endif

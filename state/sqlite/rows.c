@@ -433,8 +433,9 @@ static int load_row(const struct reader *reader, const struct table *table, sqli
         return damaged(reader, table->name, table->single ? 1 : sqlite3_column_int64(statement, 0),
                        fault);
     if (record.kind == RECORD_RESERVATION)
-        code = sealing_take(reader->rows->sealing, statement, TOKEN_AT, record.u.reservation.number,
-                            &record.u.reservation.token, reader->err);
+        code = sealing_open_column(reader->rows->sealing, statement, TOKEN_AT,
+                                   record.u.reservation.number, &record.u.reservation.token,
+                                   reader->err);
     if (code < 0)
         return code;
     code = reader->each(reader->arg, &record);

@@ -29,7 +29,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struct error *err);
 
 /* As store_load. Every row is checked: ERROR_CORRUPT names the first one that no broker wrote;
- * errors of tokens are those of sealing_take. */
+ * errors of tokens are those of sealing_open_column. */
 int sqlite_rows_load(struct sqlite_rows *rows, store_each_fn *each, void *arg, struct error *err);
 
 void sqlite_rows_release(struct sqlite_rows *rows);

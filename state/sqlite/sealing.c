@@ -132,8 +132,8 @@ static int refuse_sealed(const struct sealing *sealing, int code, uint64_t numbe
                           number);
 }
 
-int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
-                 struct secret *token, struct error *err)
+int sealing_open_column(struct sealing *sealing, sqlite3_stmt *statement, int column,
+                        uint64_t number, struct secret *token, struct error *err)
 {
     assert(sealing->seal);
     *token = (struct secret){0};

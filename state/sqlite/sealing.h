@@ -38,8 +38,8 @@ int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, u
 
 /* The token in a column of a reservation's row, valid until the next one or sealing_forget. 0, or a
  * code and a sentence: ERROR_REFUSED (another key), ERROR_VERSION, ERROR_CORRUPT. */
-int sealing_take(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
-                 struct secret *token, struct error *err);
+int sealing_open_column(struct sealing *sealing, sqlite3_stmt *statement, int column,
+                        uint64_t number, struct secret *token, struct error *err);
 void sealing_forget(struct sealing *sealing);
 
 #endif

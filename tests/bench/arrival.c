@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/arrival.h"
 
-#include "tests/bench/absence.h"
-#include "tests/system/http/papers.h"
+#include "tests/bench/stall.h"
+#include "tests/system/http/testcert.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct node {
 
 struct crowd {
     struct node *nodes;
-    size_t count, at_once, under_way, done;
+    size_t count, at_once, in_flight, done;
     SSL_CTX *tls;
     int epoll, port;
     uint64_t number; /* of the reservation */
@@ -56,12 +56,12 @@ struct crowd {
     bool failed;
 };
 
-/* ---- papers ---- */
+/* ---- testcert ---- */
 
 /* Folder/name of the broker's own certificate and of the authority's. */
 static int write_papers(const struct authority *authority, const char *folder)
 {
-    const struct paper server = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    const struct testcert server = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
     char *pem = authority_pem(authority);
     const int result = folder_write(folder, "ca.pem", 0600, pem);
 
@@ -74,10 +74,10 @@ static int write_papers(const struct authority *authority, const char *folder)
 static int give_papers(struct node *node, const struct authority *authority, size_t index)
 {
     char name[32], *key;
-    const struct paper paper = {.common = name, .purpose = GNUTLS_KP_TLS_WWW_CLIENT};
+    const struct testcert testcert = {.common = name, .purpose = GNUTLS_KP_TLS_WWW_CLIENT};
 
     snprintf(name, sizeof name, "elcap%zu", index + 1);
-    char *pem = authority_issue(authority, &paper, &key);
+    char *pem = authority_issue(authority, &testcert, &key);
     BIO *cert_text = BIO_new_mem_buf(pem, -1), *key_text = BIO_new_mem_buf(key, -1);
     node->cert = PEM_read_bio_X509(cert_text, NULL, NULL, NULL);
     node->key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
@@ -147,7 +147,7 @@ static int come(struct crowd *crowd, struct node *node)
     SSL_set_fd(node->session, node->fd);
     node->step = STEP_HANDSHAKE;
     node->comes_ns = await_now_ns();
-    crowd->under_way++;
+    crowd->in_flight++;
     return 0;
 }
 
@@ -155,7 +155,7 @@ static void go_away(struct crowd *crowd, struct node *node)
 {
     hang_up(node);
     node->step = STEP_AWAY;
-    crowd->under_way--;
+    crowd->in_flight--;
     /* Not all that were put off together come again together. */
     node->comes_ns = await_now_ns() + (node->pause_ms + rand() % node->pause_ms) * 500000;
     node->pause_ms = node->pause_ms * 2 < PAUSE_LONGEST_MS ? node->pause_ms * 2 : PAUSE_LONGEST_MS;
@@ -168,7 +168,7 @@ static void take_status(struct crowd *crowd, struct node *node, const char *answ
     if (status == 200) {
         hang_up(node);
         node->step = STEP_DONE;
-        crowd->under_way--;
+        crowd->in_flight--;
         crowd->done++;
     } else if (status == 503) {
         crowd->out->refused++;
@@ -240,7 +240,7 @@ static int let_come(struct crowd *crowd)
 {
     const int64_t now_ns = await_now_ns();
 
-    for (size_t i = 0; i < crowd->count && crowd->under_way < crowd->at_once; i++) {
+    for (size_t i = 0; i < crowd->count && crowd->in_flight < crowd->at_once; i++) {
         struct node *node = &crowd->nodes[i];
 
         if (node->step == STEP_AWAY && node->comes_ns <= now_ns && come(crowd, node) < 0)
@@ -270,7 +270,7 @@ static int drive(struct crowd *crowd)
     int64_t heard_ns = await_now_ns();
 
     while (crowd->done < crowd->count && !crowd->failed) {
-        if (crowd->under_way < crowd->at_once && let_come(crowd) < 0)
+        if (crowd->in_flight < crowd->at_once && let_come(crowd) < 0)
             return -1;
         lose_patience(crowd);
         const int count = epoll_wait(crowd->epoll, ready, READY_MAX, 10);
@@ -328,10 +328,10 @@ static int assemble(struct crowd *crowd, const struct arrival_options *options,
 /* ---- where they come to ---- */
 
 /* The broker says so in its log when it is ready. */
-static int find_port(const struct stage *stage)
+static int find_port(const struct testbed *testbed)
 {
     char path[TEXT_SIZE], line[2 * TEXT_SIZE];
-    FILE *file = fopen(folder_path(path, sizeof path, stage_folder(stage), "mcastd.log"), "re");
+    FILE *file = fopen(folder_path(path, sizeof path, testbed_folder(testbed), "mcastd.log"), "re");
     int port = 0;
 
     while (file && fgets(line, sizeof line, file)) {
@@ -346,43 +346,43 @@ static int find_port(const struct stage *stage)
     return port;
 }
 
-static int start_job(struct stage *stage, struct crowd *crowd)
+static int start_job(struct testbed *testbed, struct crowd *crowd)
 {
     char body[TEXT_SIZE];
     struct plainhttp_reply reply;
 
     snprintf(body, sizeof body, "{\"uid\":5588,\"nodes\":\"elcap[1-%zu]\"}", crowd->count);
     const int status =
-        plainhttp_call(stage_http(stage), "PUT", "/v1/clusters/elcap/jobs/whole", body, &reply);
+        plainhttp_call(testbed_http(testbed), "PUT", "/v1/clusters/elcap/jobs/whole", body, &reply);
     crowd->number = (uint64_t)json_integer_value(json_object_get(reply.json, "number"));
     plainhttp_reply_release(&reply);
-    crowd->port = find_port(stage);
+    crowd->port = find_port(testbed);
     if (status == 201 && crowd->port > 0)
         return 0;
     fprintf(stderr, "the job of all nodes does not start (%d)\n", status);
     return -1;
 }
 
-static int measure(struct stage *stage, struct crowd *crowd)
+static int measure(struct testbed *testbed, struct crowd *crowd)
 {
-    if (stage_start_broker(stage) < 0 || start_job(stage, crowd) < 0)
+    if (testbed_start_broker(testbed) < 0 || start_job(testbed, crowd) < 0)
         return -1;
-    const long long cpu = process_cpu_ns(stage_broker(stage));
+    const long long cpu = process_cpu_ns(testbed_broker(testbed));
     const int64_t began = await_now_ns();
     if (drive(crowd) < 0)
         return -1;
     crowd->out->seconds = (double)(await_now_ns() - began) / 1e9;
     crowd->out->cpu_us =
-        (double)(process_cpu_ns(stage_broker(stage)) - cpu) / 1e3 / (double)crowd->count;
-    return absence_note(crowd->report, stage, "loop away, nodes come over TLS") == 0
-               ? stage_stop_broker(stage)
+        (double)(process_cpu_ns(testbed_broker(testbed)) - cpu) / 1e3 / (double)crowd->count;
+    return absence_note(crowd->report, testbed, "loop away, nodes come over TLS") == 0
+               ? testbed_stop_broker(testbed)
                : -1;
 }
 
 int arrival_measure(const struct arrival_options *options, struct arrival *out)
 {
     char folder[FOLDER_PATH_SIZE], lines[CONFIG_SIZE], nodes[64], limit[64] = "";
-    const struct stage_options stage_options = {
+    const struct testbed_options testbed_options = {
         .mcastd = options->mcastd, .broker = lines, .clusters = nodes};
     struct crowd crowd = {.epoll = -1, .out = out, .report = options->report};
     struct authority authority;
@@ -398,12 +398,12 @@ int arrival_measure(const struct arrival_options *options, struct arrival *out)
              limit, folder, folder, folder);
     snprintf(nodes, sizeof nodes, "nodes = elcap[1-%zu]\n", options->nodes); /* still of elcap */
     authority_init(&authority, "authority");
-    struct stage *stage = stage_create(&stage_options);
-    const int result =
-        stage && write_papers(&authority, folder) == 0 && assemble(&crowd, options, &authority) == 0
-            ? measure(stage, &crowd)
-            : -1;
-    stage_destroy(stage);
+    struct testbed *testbed = testbed_create(&testbed_options);
+    const int result = testbed && write_papers(&authority, folder) == 0 &&
+                               assemble(&crowd, options, &authority) == 0
+                           ? measure(testbed, &crowd)
+                           : -1;
+    testbed_destroy(testbed);
     disperse(&crowd);
     authority_release(&authority);
     folder_destroy(folder);

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-double metric_value(const struct stage *stage, const char *name)
+double metric_value(const struct testbed *testbed, const char *name)
 {
     const size_t length = strlen(name);
     struct plainhttp_reply reply;
     double value = -1;
 
-    if (plainhttp_call(stage_http(stage), "GET", "/metrics", NULL, &reply) == 200) {
+    if (plainhttp_call(testbed_http(testbed), "GET", "/metrics", NULL, &reply) == 200) {
         for (const char *line = reply.text; line; line = strchr(line, '\n')) {
             line += *line == '\n';
             if (strncmp(line, name, length) == 0 && line[length] == ' ')

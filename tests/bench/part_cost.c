@@ -4,7 +4,7 @@
 #include "tests/bench/request.h"
 #include "tests/bench/wrapper.h"
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,10 +26,10 @@ struct cost {
 
 /* ---- asking ---- */
 
-static int ask(const struct stage *stage, unsigned connections, size_t first, size_t count,
+static int ask(const struct testbed *testbed, unsigned connections, size_t first, size_t count,
                bool reserve)
 {
-    const struct load load = {.socket = stage_socket(stage),
+    const struct load load = {.socket = testbed_socket(testbed),
                               .connections = connections,
                               .first = first,
                               .count = count,
@@ -40,15 +40,15 @@ static int ask(const struct stage *stage, unsigned connections, size_t first, si
     return count == 0 ? 0 : load_run(&load, &result);
 }
 
-static struct stage *open_stage(const struct cost *cost)
+static struct testbed *open_stage(const struct cost *cost)
 {
-    const struct stage_options options = {.mcastd = cost->mcastd, .hwcoll = request_hwcoll};
-    struct stage *stage = stage_create(&options);
+    const struct testbed_options options = {.mcastd = cost->mcastd, .hwcoll = request_hwcoll};
+    struct testbed *testbed = testbed_create(&options);
 
-    if (stage && stage_start_broker(stage) == 0 &&
-        ask(stage, cost->connections, WARM_UP_FIRST, WARM_UP, true) == 0)
-        return stage;
-    stage_destroy(stage);
+    if (testbed && testbed_start_broker(testbed) == 0 &&
+        ask(testbed, cost->connections, WARM_UP_FIRST, WARM_UP, true) == 0)
+        return testbed;
+    testbed_destroy(testbed);
     return NULL;
 }
 
@@ -74,12 +74,12 @@ static double read_total(const char *path)
 /* Of a whole life with so many reserves and releases; -1 with a word on stderr. */
 static double instructions(const struct cost *cost, size_t reserves, size_t releases)
 {
-    struct stage *stage = open_stage(cost);
-    const bool done = stage && ask(stage, cost->connections, 0, reserves, true) == 0 &&
-                      ask(stage, cost->connections, 0, releases, false) == 0 &&
-                      stage_stop_broker(stage) == 0;
+    struct testbed *testbed = open_stage(cost);
+    const bool done = testbed && ask(testbed, cost->connections, 0, reserves, true) == 0 &&
+                      ask(testbed, cost->connections, 0, releases, false) == 0 &&
+                      testbed_stop_broker(testbed) == 0;
 
-    stage_destroy(stage);
+    testbed_destroy(testbed);
     return done ? read_total(cost->file) : -1;
 }
 
@@ -141,19 +141,19 @@ static int count_allocations(struct cost *cost, const struct allocations *counts
 {
     const struct bench *bench = cost->bench;
     const double count = (double)bench->counted;
-    struct stage *stage = open_stage(cost);
+    struct testbed *testbed = open_stage(cost);
     int result = -1;
 
-    if (!stage)
+    if (!testbed)
         return -1;
     const struct allocations first = since(counts, &(struct allocations){.made = 0});
     if (first.made == 0) {
         fprintf(stderr, "%s counts nothing: can it be loaded?\n", bench->counter);
-    } else if (ask(stage, cost->connections, 0, bench->counted, true) == 0) {
+    } else if (ask(testbed, cost->connections, 0, bench->counted, true) == 0) {
         const struct allocations reserves = since(counts, &first);
         const struct allocations second = since(counts, &(struct allocations){.made = 0});
 
-        if (ask(stage, cost->connections, 0, bench->counted, false) == 0) {
+        if (ask(testbed, cost->connections, 0, bench->counted, false) == 0) {
             const struct allocations releases = since(counts, &second);
 
             report_figure(bench->report, "allocations of a reserve", "",
@@ -163,10 +163,10 @@ static int count_allocations(struct cost *cost, const struct allocations *counts
                           (double)reserves.freed / count);
             report_figure(bench->report, "allocations of a release", "",
                           (double)releases.made / count);
-            result = stage_stop_broker(stage);
+            result = testbed_stop_broker(testbed);
         }
     }
-    stage_destroy(stage);
+    testbed_destroy(testbed);
     return result;
 }
 

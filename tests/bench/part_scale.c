@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/absence.h"
+#include "tests/bench/stall.h"
 #include "tests/bench/metric.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/request.h"
@@ -47,7 +47,7 @@ static const struct report_goal shown = {.id = "C6",
 
 struct scale {
     const struct bench *bench;
-    struct stage *few, *many;
+    struct testbed *few, *many;
     size_t live; /* in the broker of many */
     double empty_bytes;
 };
@@ -59,10 +59,10 @@ static void point(const struct scale *scale, const char *key, const char *unit, 
 
 /* ---- filling ---- */
 
-static int fill(const struct stage *stage, size_t from, size_t to)
+static int fill(const struct testbed *testbed, size_t from, size_t to)
 {
     const size_t border = to < WITH_VNI ? to : from > WITH_VNI ? from : WITH_VNI;
-    struct load load = {.socket = stage_socket(stage),
+    struct load load = {.socket = testbed_socket(testbed),
                         .connections = 64,
                         .depth = 16,
                         .first = from,
@@ -82,22 +82,22 @@ static int fill(const struct stage *stage, size_t from, size_t to)
 /* ---- turns ---- */
 
 /* Reserves, which are measured, and then releases, so that as many live as before. */
-static int reserve_turn(const struct scale *scale, struct stage *stage, struct turn *reserves,
+static int reserve_turn(const struct scale *scale, struct testbed *testbed, struct turn *reserves,
                         struct turn *releases)
 {
     const size_t requests = scale->bench->requests;
-    struct load load = {.socket = stage_socket(stage),
+    struct load load = {.socket = testbed_socket(testbed),
                         .connections = 64,
                         .first = TURN_FIRST,
                         .count = requests < TURN_MAX ? requests : TURN_MAX,
                         .make = request_reserve,
                         .expected = 201};
 
-    if (turn_measure(stage_broker(stage), &load, reserves) < 0)
+    if (turn_measure(testbed_broker(testbed), &load, reserves) < 0)
         return -1;
     load.make = request_release;
     load.expected = 202;
-    return turn_measure(stage_broker(stage), &load, releases);
+    return turn_measure(testbed_broker(testbed), &load, releases);
 }
 
 static int take_turns(const struct scale *scale, bool last)
@@ -185,14 +185,14 @@ static int sync_all(const struct scale *scale, struct stopwatch *watch)
     snprintf(wanted, sizeof wanted, "\"confirmed\":%zu,\"suspect_count\":0", scale->live);
     for (int i = 0; result == 0 && i < LOOKS; i++) {
         const char *text;
-        const long long cpu = process_cpu_ns(stage_broker(scale->many));
+        const long long cpu = process_cpu_ns(testbed_broker(scale->many));
         const double ms = stopwatch_ask(watch, "POST", "/v1/clusters/elcap/sync", body, &text);
 
         result = ms < 0 ? -1 : 0;
         if (result == 0) {
             point(scale, "sync of all ids", "ms", ms);
             point(scale, "CPU of a sync", "ms",
-                  (double)(process_cpu_ns(stage_broker(scale->many)) - cpu) / 1e6);
+                  (double)(process_cpu_ns(testbed_broker(scale->many)) - cpu) / 1e6);
             report_goal(scale->bench->report, &shown, strstr(text, wanted) == NULL);
         }
     }
@@ -208,7 +208,7 @@ static int replay(const struct scale *scale)
 
     snprintf(path, sizeof path, "/v1/events?after=%.0f&follow=0", last - REPLAYED);
     const int64_t began = await_now_ns();
-    const int status = plainhttp_call(stage_http(scale->many), "GET", path, NULL, &reply);
+    const int status = plainhttp_call(testbed_http(scale->many), "GET", path, NULL, &reply);
     point(scale, "replay of 1,000 events", "ms", (double)(await_now_ns() - began) / 1e6);
     size_t told = reply.text && strncmp(reply.text, "id: ", 4) == 0;
     for (const char *at = reply.text; at && (at = strstr(at, "\nid: ")); at++)
@@ -236,7 +236,7 @@ static int scrape(const struct scale *scale)
 {
     struct plainhttp_reply reply;
     const int64_t began = await_now_ns();
-    const int status = plainhttp_call(stage_http(scale->many), "GET", "/metrics", NULL, &reply);
+    const int status = plainhttp_call(testbed_http(scale->many), "GET", "/metrics", NULL, &reply);
 
     point(scale, "scrape of the metrics", "ms", (double)(await_now_ns() - began) / 1e6);
     plainhttp_reply_release(&reply);
@@ -245,7 +245,7 @@ static int scrape(const struct scale *scale)
 
 static int look(const struct scale *scale)
 {
-    struct stopwatch *watch = stopwatch_create(stage_socket(scale->many));
+    struct stopwatch *watch = stopwatch_create(testbed_socket(scale->many));
     int result = watch && list_all(scale, watch) == 0 ? sync_all(scale, watch) : -1;
 
     for (int i = 0; result == 0 && i < LOOKS; i++)
@@ -260,14 +260,14 @@ static int look(const struct scale *scale)
 
 static int start_again(const struct scale *scale, bool last)
 {
-    if (stage_stop_broker(scale->many) < 0)
+    if (testbed_stop_broker(scale->many) < 0)
         return -1;
     const int64_t began = await_now_ns();
-    if (stage_start_broker(scale->many) < 0)
+    if (testbed_start_broker(scale->many) < 0)
         return -1;
     const double seconds = (double)(await_now_ns() - began) / 1e9;
     point(scale, "start", "s", seconds);
-    point(scale, "CPU of a start", "s", (double)process_cpu_ns(stage_broker(scale->many)) / 1e9);
+    point(scale, "CPU of a start", "s", (double)process_cpu_ns(testbed_broker(scale->many)) / 1e9);
     if (last)
         report_goal(scale->bench->report, &g7, seconds);
     return 0;
@@ -308,8 +308,8 @@ static int level(struct scale *scale, size_t live)
 
 static int measure(struct scale *scale)
 {
-    if (!scale->few || !scale->many || stage_start_broker(scale->few) < 0 ||
-        fill(scale->few, 0, FEW) < 0 || stage_start_broker(scale->many) < 0)
+    if (!scale->few || !scale->many || testbed_start_broker(scale->few) < 0 ||
+        fill(scale->few, 0, FEW) < 0 || testbed_start_broker(scale->many) < 0)
         return -1;
     scale->empty_bytes = metric_value(scale->many, "process_resident_memory_bytes");
     for (size_t live = FEW; live < scale->bench->live; live *= STEP)
@@ -317,20 +317,20 @@ static int measure(struct scale *scale)
             return -1;
     if (level(scale, scale->bench->live) < 0)
         return -1;
-    return stage_stop_broker(scale->few) < 0 ? -1 : stage_stop_broker(scale->many);
+    return testbed_stop_broker(scale->few) < 0 ? -1 : testbed_stop_broker(scale->many);
 }
 
 int part_scale(const struct bench *bench)
 {
     /* VNIs of a turn are free again for the next. */
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = bench->mcastd, .vni = "hold = 0s\n", .hwcoll = request_hwcoll};
     struct scale scale = {.bench = bench};
 
-    scale.few = stage_create(&options);
-    scale.many = stage_create(&options);
+    scale.few = testbed_create(&options);
+    scale.many = testbed_create(&options);
     const int result = measure(&scale);
-    stage_destroy(scale.few);
-    stage_destroy(scale.many);
+    testbed_destroy(scale.few);
+    testbed_destroy(scale.many);
     return result;
 }

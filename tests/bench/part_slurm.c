@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/absence.h"
+#include "tests/bench/stall.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/slurmway.h"
 #include "tests/bench/wholejobs.h"
 #include "tests/bench/wrapper.h"
-#include "tests/system/http/papers.h"
+#include "tests/system/http/testcert.h"
 #include "tests/system/rig/folder.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static const struct report_goal g9_room = {.id = "G9m",
 
 struct duel {
     const struct bench *bench;
-    struct stage *stage;
+    struct testbed *testbed;
     const char *wrappers; /* folder */
     struct slurmway way;
     size_t done; /* jobs through the broker */
@@ -34,7 +34,7 @@ struct duel {
 
 static int through_broker(struct duel *duel, size_t count, unsigned connections, double *rate)
 {
-    const struct wholejobs jobs = {.stage = duel->stage,
+    const struct wholejobs jobs = {.testbed = duel->testbed,
                                    .first = duel->done,
                                    .count = count,
                                    .lot = LOT,
@@ -52,7 +52,7 @@ static int through_broker(struct duel *duel, size_t count, unsigned connections,
 static int with_room(struct duel *duel, double *rate, double *room)
 {
     const size_t count = duel->bench->jobs / SHARE;
-    const struct process *broker = stage_broker(duel->stage);
+    const struct process *broker = testbed_broker(duel->testbed);
     const long long before = wrapper_cpu_ns(duel->wrappers, "mock-fm");
     const long long broker_before = process_cpu_ns(broker);
 
@@ -94,14 +94,14 @@ static int start(struct duel *duel, char *url, char *password)
     char path[TEXT_SIZE];
     int port = 0;
 
-    if (stage_start_fm(duel->stage) < 0 || stage_start_broker(duel->stage) < 0 ||
-        stage_await_link(duel->stage) < 0)
+    if (testbed_start_fm(duel->testbed) < 0 || testbed_start_broker(duel->testbed) < 0 ||
+        testbed_await_link(duel->testbed) < 0)
         return -1;
-    FILE *file = fopen(folder_path(path, sizeof path, stage_folder(duel->stage), "port"), "re");
+    FILE *file = fopen(folder_path(path, sizeof path, testbed_folder(duel->testbed), "port"), "re");
     const int ports = file ? fscanf(file, "%d", &port) : 0;
     if (file)
         fclose(file);
-    file = fopen(folder_path(path, sizeof path, stage_folder(duel->stage), "passwd"), "re");
+    file = fopen(folder_path(path, sizeof path, testbed_folder(duel->testbed), "passwd"), "re");
     const int passwords = file ? fscanf(file, "%127s", password) : 0;
     if (file)
         fclose(file);
@@ -123,26 +123,26 @@ static int measure(struct duel *duel)
         result = repeat(duel);
     }
     if (result < 0 ||
-        absence_note(duel->bench->report, duel->stage, "loop away, whole jobs over TLS") < 0)
+        absence_note(duel->bench->report, duel->testbed, "loop away, whole jobs over TLS") < 0)
         return -1;
-    return stage_stop_broker(duel->stage);
+    return testbed_stop_broker(duel->testbed);
 }
 
 int part_slurm(const struct bench *bench)
 {
     static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
-    const struct paper paper = {.common = "fabric", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    const struct testcert testcert = {.common = "fabric", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
     char folder[FOLDER_PATH_SIZE], cert[TEXT_SIZE], key[TEXT_SIZE], mock_fm[WRAPPER_PATH_SIZE];
-    const struct stage_options options = {.mcastd = bench->mcastd,
-                                          .mock_fm = mock_fm,
-                                          .fm_cert = cert,
-                                          .fm_key = key,
-                                          .mock_args = mock_args,
-                                          .fm = "reserve_timeout = 1m\n",
-                                          .vni = "hold = 0s\n",
-                                          .hwcoll = "min_nodes = 64\ntotal_addresses = 65536\n"
-                                                    "addresses_per_job = 23\n"
-                                                    "system_nodes = 11136\n"};
+    const struct testbed_options options = {.mcastd = bench->mcastd,
+                                            .mock_fm = mock_fm,
+                                            .fm_cert = cert,
+                                            .fm_key = key,
+                                            .mock_args = mock_args,
+                                            .fm = "reserve_timeout = 1m\n",
+                                            .vni = "hold = 0s\n",
+                                            .hwcoll = "min_nodes = 64\ntotal_addresses = 65536\n"
+                                                      "addresses_per_job = 23\n"
+                                                      "system_nodes = 11136\n"};
     struct duel duel = {.bench = bench, .wrappers = folder};
     struct authority authority;
     int result = -1;
@@ -150,13 +150,13 @@ int part_slurm(const struct bench *bench)
     if (folder_create(folder) < 0)
         return -1;
     authority_init(&authority, "authority");
-    authority_write(&authority, &paper, folder, "fm");
+    authority_write(&authority, &testcert, folder, "fm");
     folder_path(cert, sizeof cert, folder, "fm.pem");
     folder_path(key, sizeof key, folder, "fm.key");
     if (wrapper_write(mock_fm, folder, "mock-fm", "", bench->mock_fm) == 0 &&
-        (duel.stage = stage_create(&options)))
+        (duel.testbed = testbed_create(&options)))
         result = measure(&duel);
-    stage_destroy(duel.stage);
+    testbed_destroy(duel.testbed);
     authority_release(&authority);
     folder_destroy(folder);
     return result;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/storm.h"
 
-#include "tests/bench/absence.h"
+#include "tests/bench/stall.h"
 #include "tests/bench/metric.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 #include "tests/system/rig/wire.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ struct job {
 struct wave {
     const struct job *job;
     const char *state;
-    size_t sent, answered, under_way;
+    size_t sent, answered, in_flight;
     bool reserving, failed;
     size_t reserves;
     int64_t reserve_ns[RESERVES_MAX];
@@ -69,7 +69,7 @@ static int send_report(struct wave *wave, struct wire *wire)
     char path[PATH_SIZE], body[BODY_SIZE];
 
     make_report(wave, wave->sent, path, body);
-    wave->under_way++;
+    wave->in_flight++;
     return wire_send(wire, wave->sent++, "PUT", path, body);
 }
 
@@ -99,7 +99,7 @@ static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply)
             wave->reserve_ns[wave->reserves++] = reply->latency_ns;
         wave->reserving = false;
     } else {
-        wave->under_way--;
+        wave->in_flight--;
         wave->answered++;
     }
 }
@@ -115,7 +115,7 @@ static int drive(struct wave *wave, struct wire *wire)
 
         if (!wave->reserving && wave->answered < nodes)
             result = send_reserve(wave, wire);
-        while (result == 0 && wave->sent < nodes && wave->under_way < CONNECTIONS)
+        while (result == 0 && wave->sent < nodes && wave->in_flight < CONNECTIONS)
             result = send_report(wave, wire);
         if (result < 0) {
             perror("the broker's socket");
@@ -143,16 +143,16 @@ static double time_us(const struct wave *wave, size_t at)
     return (double)wave->reserve_ns[at] / 1e3;
 }
 
-static int run(struct stage *stage, struct wave *wave, struct storm_wave *out)
+static int run(struct testbed *testbed, struct wave *wave, struct storm_wave *out)
 {
-    const struct wire_options options = {.socket = stage_socket(stage),
+    const struct wire_options options = {.socket = testbed_socket(testbed),
                                          .connections = CONNECTIONS + 1, /* one for reserves */
                                          .depth = 1,
                                          .done = on_reply,
                                          .arg = wave};
     struct wire *wire = wire_create(&options);
-    const double commits = metric_value(stage, "mcastd_commits_total");
-    const long long cpu = process_cpu_ns(stage_broker(stage));
+    const double commits = metric_value(testbed, "mcastd_commits_total");
+    const long long cpu = process_cpu_ns(testbed_broker(testbed));
     const int64_t began = await_now_ns();
     const int result = wire && commits >= 0 ? drive(wave, wire) : -1;
 
@@ -161,15 +161,15 @@ static int run(struct stage *stage, struct wave *wave, struct storm_wave *out)
         return -1;
     out->seconds = (double)(await_now_ns() - began) / 1e9;
     out->cpu_us =
-        (double)(process_cpu_ns(stage_broker(stage)) - cpu) / 1e3 / (double)wave->answered;
-    out->commits = metric_value(stage, "mcastd_commits_total") - commits;
+        (double)(process_cpu_ns(testbed_broker(testbed)) - cpu) / 1e3 / (double)wave->answered;
+    out->commits = metric_value(testbed, "mcastd_commits_total") - commits;
     qsort(wave->reserve_ns, wave->reserves, sizeof *wave->reserve_ns, by_size);
     out->reserve_median_us = time_us(wave, wave->reserves / 2);
     out->reserve_p99_us = time_us(wave, wave->reserves - wave->reserves / 100 - 1);
     return 0;
 }
 
-static int tell(struct stage *stage, const struct job *job, const char *state,
+static int tell(struct testbed *testbed, const struct job *job, const char *state,
                 struct storm_wave *out)
 {
     struct wave *wave = calloc(1, sizeof *wave);
@@ -178,7 +178,7 @@ static int tell(struct stage *stage, const struct job *job, const char *state,
     if (wave) {
         wave->job = job;
         wave->state = state;
-        result = run(stage, wave, out);
+        result = run(testbed, wave, out);
     }
     free(wave);
     return result;
@@ -198,7 +198,7 @@ static void make_list(size_t nodes, char *out, size_t size)
         snprintf(out + used, size - used, "]");
 }
 
-static int start(struct stage *stage, struct job *job)
+static int start(struct testbed *testbed, struct job *job)
 {
     char path[PATH_SIZE], list[LIST_SIZE], body[LIST_SIZE + BODY_SIZE];
     struct plainhttp_reply reply;
@@ -206,7 +206,7 @@ static int start(struct stage *stage, struct job *job)
     make_list(job->nodes, list, sizeof list);
     snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job->name);
     snprintf(body, sizeof body, "{\"uid\":5588,\"nodes\":\"%s\",\"cores_per_node\":96}", list);
-    const int status = plainhttp_call(stage_http(stage), "PUT", path, body, &reply);
+    const int status = plainhttp_call(testbed_http(testbed), "PUT", path, body, &reply);
     if (status == 201)
         job->number = (uint64_t)json_integer_value(json_object_get(reply.json, "number"));
     else
@@ -217,13 +217,13 @@ static int start(struct stage *stage, struct job *job)
 }
 
 /* Whether the broker answers a call that is about the job itself like this. */
-static int expect(struct stage *stage, const struct job *job, const char *method, int status)
+static int expect(struct testbed *testbed, const struct job *job, const char *method, int status)
 {
     char path[PATH_SIZE];
     struct plainhttp_reply reply;
 
     snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job->name);
-    const int got = plainhttp_call(stage_http(stage), method, path, NULL, &reply);
+    const int got = plainhttp_call(testbed_http(testbed), method, path, NULL, &reply);
     if (got != status)
         fprintf(stderr, "%s %s: %d instead of %d\n", method, path, got, status);
     plainhttp_reply_release(&reply);
@@ -233,7 +233,7 @@ static int expect(struct stage *stage, const struct job *job, const char *method
 /* ---- what it takes ---- */
 
 /* Pages of the ledger that are in use, in the file or in its log; -1 with a word on stderr. */
-static double ledger_bytes(const struct stage *stage)
+static double ledger_bytes(const struct testbed *testbed)
 {
     static const char sql[] = "SELECT (page_count - freelist_count) * page_size FROM"
                               " pragma_page_count, pragma_freelist_count, pragma_page_size";
@@ -242,7 +242,7 @@ static double ledger_bytes(const struct stage *stage)
     sqlite3_stmt *statement = NULL;
     double bytes = -1;
 
-    folder_path(path, sizeof path, stage_folder(stage), "state.db");
+    folder_path(path, sizeof path, testbed_folder(testbed), "state.db");
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW)
@@ -256,44 +256,46 @@ static double ledger_bytes(const struct stage *stage)
 
 /* ---- the whole of it ---- */
 
-static int begin(struct stage *stage, struct job *job, struct storm *out)
+static int begin(struct testbed *testbed, struct job *job, struct storm *out)
 {
-    const double memory = metric_value(stage, "process_resident_memory_bytes");
-    const double ledger = ledger_bytes(stage);
+    const double memory = metric_value(testbed, "process_resident_memory_bytes");
+    const double ledger = ledger_bytes(testbed);
 
-    if (memory < 0 || ledger < 0 || start(stage, job) < 0 ||
-        tell(stage, job, "created", &out->created) < 0)
+    if (memory < 0 || ledger < 0 || start(testbed, job) < 0 ||
+        tell(testbed, job, "created", &out->created) < 0)
         return -1;
     out->memory_bytes =
-        (metric_value(stage, "process_resident_memory_bytes") - memory) / (double)job->nodes;
-    out->ledger_bytes = (ledger_bytes(stage) - ledger) / (double)job->nodes;
+        (metric_value(testbed, "process_resident_memory_bytes") - memory) / (double)job->nodes;
+    out->ledger_bytes = (ledger_bytes(testbed) - ledger) / (double)job->nodes;
     return 0;
 }
 
 /* What the reports changed shows in the end: their job is there until the last of them, and then no
  * more. */
-static int end(struct stage *stage, const struct job *job, struct storm *out)
+static int end(struct testbed *testbed, const struct job *job, struct storm *out)
 {
-    if (expect(stage, job, "DELETE", 202) < 0 || expect(stage, job, "GET", 200) < 0)
+    if (expect(testbed, job, "DELETE", 202) < 0 || expect(testbed, job, "GET", 200) < 0)
         return -1;
-    return tell(stage, job, "destroyed", &out->destroyed) < 0 ? -1 : expect(stage, job, "GET", 404);
+    return tell(testbed, job, "destroyed", &out->destroyed) < 0 ? -1
+                                                                : expect(testbed, job, "GET", 404);
 }
 
 int storm_measure(const struct storm_options *options, struct storm *out)
 {
     /* No VNI comes free by the time alone. */
-    const struct stage_options stage_options = {.mcastd = options->mcastd, .vni = "hold = 1h\n"};
-    struct stage *stage = stage_create(&stage_options);
+    const struct testbed_options testbed_options = {.mcastd = options->mcastd,
+                                                    .vni = "hold = 1h\n"};
+    struct testbed *testbed = testbed_create(&testbed_options);
     struct job first = {.name = "first", .nodes = options->nodes / 4},
                whole = {.name = "whole", .nodes = options->nodes};
     struct storm_wave warm_up;
     int result = -1;
 
-    if (stage && stage_start_broker(stage) == 0 && start(stage, &first) == 0 &&
-        tell(stage, &first, "created", &warm_up) == 0 && begin(stage, &whole, out) == 0 &&
-        end(stage, &whole, out) == 0 &&
-        absence_note(options->report, stage, "loop away, nodes report") == 0)
-        result = stage_stop_broker(stage);
-    stage_destroy(stage);
+    if (testbed && testbed_start_broker(testbed) == 0 && start(testbed, &first) == 0 &&
+        tell(testbed, &first, "created", &warm_up) == 0 && begin(testbed, &whole, out) == 0 &&
+        end(testbed, &whole, out) == 0 &&
+        absence_note(options->report, testbed, "loop away, nodes report") == 0)
+        result = testbed_stop_broker(testbed);
+    testbed_destroy(testbed);
     return result;
 }

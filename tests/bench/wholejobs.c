@@ -12,26 +12,26 @@ static bool gave_all_back(void *arg)
 {
     struct plainhttp_reply reply;
 
-    plainhttp_call(stage_http(arg), "GET", "/v1/status", NULL, &reply);
+    plainhttp_call(testbed_http(arg), "GET", "/v1/status", NULL, &reply);
     const json_t *reserved = json_object_get(json_object_get(reply.json, "addresses"), "reserved");
     const bool all = json_is_integer(reserved) && json_integer_value(reserved) == 0;
     plainhttp_reply_release(&reply);
     return all;
 }
 
-int wholejobs_await_end(struct stage *stage)
+int wholejobs_await_end(struct testbed *testbed)
 {
-    if (await(gave_all_back, stage, AWAIT_DEADLINE_MS))
+    if (await(gave_all_back, testbed, AWAIT_DEADLINE_MS))
         return 0;
     fprintf(stderr, "addresses of released jobs are not given back\n");
     return -1;
 }
 
-int wholejobs_fm_totals(struct stage *stage, double *requests, double *connections)
+int wholejobs_fm_totals(struct testbed *testbed, double *requests, double *connections)
 {
     struct plainhttp_reply reply;
 
-    plainhttp_call(stage_fm_http(stage), "GET", "/mock/log", NULL, &reply);
+    plainhttp_call(testbed_fm_http(testbed), "GET", "/mock/log", NULL, &reply);
     const json_t *seen = json_object_get(reply.json, "requests");
     const json_t *over = json_object_get(reply.json, "connections");
     const int result = json_is_integer(seen) && json_is_integer(over) ? 0 : -1;
@@ -43,11 +43,11 @@ int wholejobs_fm_totals(struct stage *stage, double *requests, double *connectio
     return result;
 }
 
-double wholejobs_fm_holds(struct stage *stage)
+double wholejobs_fm_holds(struct testbed *testbed)
 {
     struct plainhttp_reply reply;
 
-    plainhttp_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
+    plainhttp_call(testbed_fm_http(testbed), "GET", "/mock/state", NULL, &reply);
     const json_t *held = json_object_get(reply.json, "jobs");
     const double count = json_is_array(held) ? (double)json_array_size(held) : -1;
     plainhttp_reply_release(&reply);
@@ -58,7 +58,7 @@ double wholejobs_fm_holds(struct stage *stage)
 
 static int ask_all(const struct wholejobs *jobs, size_t first, size_t count, bool reserve)
 {
-    const struct load load = {.socket = stage_socket(jobs->stage),
+    const struct load load = {.socket = testbed_socket(jobs->testbed),
                               .connections = jobs->connections,
                               .first = first,
                               .count = count,
@@ -91,7 +91,7 @@ int wholejobs_run(const struct wholejobs *jobs, double *seconds)
         count = jobs->count - done < lot ? jobs->count - done : lot;
         /* A hook may have taken the fabric manager away: then nothing can be given back. */
         if (one_lot(jobs, done, count) < 0 ||
-            (stage_fm_runs(jobs->stage) && wholejobs_await_end(jobs->stage) < 0))
+            (testbed_fm_runs(jobs->testbed) && wholejobs_await_end(jobs->testbed) < 0))
             return -1;
     }
     *seconds = (double)(await_now_ns() - began) / 1e9;

@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_WHOLEJOBS_H
 #define MCAST_TESTS_WHOLEJOBS_H
 
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stddef.h>
 
@@ -12,9 +12,9 @@
 enum { WHOLEJOBS_AT_ONCE = 100 };
 
 struct wholejobs {
-    struct stage *stage; /* broker and fabric manager run, their link is up */
-    size_t first, count; /* jobs */
-    size_t lot;          /* so many at once; 0: WHOLEJOBS_AT_ONCE */
+    struct testbed *testbed; /* broker and fabric manager run, their link is up */
+    size_t first, count;     /* jobs */
+    size_t lot;              /* so many at once; 0: WHOLEJOBS_AT_ONCE */
     unsigned connections;
     /* After half of a lot is reserved, with the number of jobs before that; 0, or -1 to stop. NULL
      * is allowed. */
@@ -26,12 +26,12 @@ struct wholejobs {
 int wholejobs_run(const struct wholejobs *jobs, double *seconds);
 
 /* Waits until the broker has given all addresses back. 0, or -1 with a word on stderr. */
-int wholejobs_await_end(struct stage *stage);
+int wholejobs_await_end(struct testbed *testbed);
 
 /* What the fabric manager's double has seen; it does not count what is asked of its controls. 0, or
  * -1 with a word on stderr. */
-int wholejobs_fm_totals(struct stage *stage, double *requests, double *connections);
+int wholejobs_fm_totals(struct testbed *testbed, double *requests, double *connections);
 /* Jobs that it holds; -1 with a word on stderr. */
-double wholejobs_fm_holds(struct stage *stage);
+double wholejobs_fm_holds(struct testbed *testbed);
 
 #endif

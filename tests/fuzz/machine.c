@@ -173,10 +173,10 @@ static void take_effect(struct machine *machine, const struct effect *effect)
         FUZZ_CHECK(effect->u.list.id != 0);
         machine->list = effect->u.list.id;
         break;
-    case EFFECT_ROLLCALL:
-        FUZZ_CHECK(machine->rollcall == 0); /* one cluster is asked, one at a time */
-        FUZZ_CHECK(strcmp(effect->u.rollcall.cluster, clusters[0]) == 0);
-        machine->rollcall = effect->u.rollcall.id;
+    case EFFECT_JOBPOLL:
+        FUZZ_CHECK(machine->jobpoll == 0); /* one cluster is asked, one at a time */
+        FUZZ_CHECK(strcmp(effect->u.jobpoll.cluster, clusters[0]) == 0);
+        machine->jobpoll = effect->u.jobpoll.id;
         break;
     case EFFECT_EVENT:
         FUZZ_CHECK(effect->u.event->seq <= machine->last_seq);
@@ -197,7 +197,7 @@ static void check_books(struct machine *machine)
     FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
     FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_held == walk.held_vnis);
     FUZZ_CHECK(status->addresses_reserved == walk.addresses);
-    FUZZ_CHECK(status->calls_under_way == machine->call_count);
+    FUZZ_CHECK(status->calls_in_flight == machine->call_count);
     FUZZ_CHECK(status->last_seq == machine->last_seq);
     FUZZ_CHECK(status->link != LINK_UP || core_config_of(machine->core)->fm_present);
 }
@@ -317,12 +317,12 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
         FUZZ_CHECK(machine->asked[i].ticket != ticket);
 }
 
-static void rollcall_done(struct machine *machine, struct fuzz_input *in)
+static void jobpoll_done(struct machine *machine, struct fuzz_input *in)
 {
     uint8_t who = fuzz_byte(in);
     const char *active[JOBS];
     size_t count = 0;
-    uint64_t id = machine->rollcall;
+    uint64_t id = machine->jobpoll;
     if (id == 0)
         return;
     for (size_t i = 0; i < JOBS; i++)
@@ -330,14 +330,14 @@ static void rollcall_done(struct machine *machine, struct fuzz_input *in)
             active[count++] = jobs[i];
     bool ok = who % 4 != 0, more = ok && who & 8;
     if (!more)
-        machine->rollcall = 0;
-    step(machine, (struct core_event){.kind = CORE_ROLLCALL_DONE,
-                                      .u.rollcall = {.id = id,
-                                                     .ok = ok,
-                                                     .active = active,
-                                                     .count = count,
-                                                     .words = "exit status 1",
-                                                     .more = more}});
+        machine->jobpoll = 0;
+    step(machine, (struct core_event){.kind = CORE_JOBPOLL_DONE,
+                                      .u.jobpoll = {.id = id,
+                                                    .ok = ok,
+                                                    .active = active,
+                                                    .count = count,
+                                                    .words = "exit status 1",
+                                                    .more = more}});
 }
 
 static void login_done(struct machine *machine, struct fuzz_input *in)
@@ -473,7 +473,7 @@ void machine_step(struct machine *machine, struct fuzz_input *in)
         call_done, call_done, call_done, call_done, tick, tick,       configure};
     uint8_t byte = fuzz_byte(in), what = byte % 16;
     if (byte >= 240) /* the top ones, so that most older inputs stay what they are */
-        rollcall_done(machine, in);
+        jobpoll_done(machine, in);
     else if (byte >= 224)
         node_reports(machine, in);
     else if (what == 15)
@@ -499,7 +499,7 @@ void machine_crash(struct machine *machine)
     machine->asked_count = machine->call_count = 0;
     machine->last_call = 0;
     machine->logging_in = false;
-    machine->list = machine->rollcall = machine->sync = 0;
+    machine->list = machine->jobpoll = machine->sync = 0;
     (void)load(machine, &(struct record){.kind = RECORD_COUNTERS,
                                          .u.counters = {machine->last_number, machine->last_seq}});
     if (machine->founded)
@@ -536,8 +536,8 @@ void machine_init(struct machine *machine)
     config->cluster_count = 2;
     strcpy(config->clusters[0].name, clusters[0]);
     strcpy(config->clusters[1].name, clusters[1]);
-    config->clusters[0].rollcall = true;
-    config->clusters[0].rollcall_every_ms = 60000;
+    config->clusters[0].jobpoll = true;
+    config->clusters[0].jobpoll_every_ms = 60000;
     config->fm_present = true;
     config->min_nodes = 64;
     config->total_addresses = 4086;

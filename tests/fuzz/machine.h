@@ -39,8 +39,8 @@ struct machine {
     struct machine_call calls[MACHINE_ASKED_MAX];
     size_t asked_count, call_count;
     bool logging_in;
-    uint64_t list, rollcall; /* under way, 0: none */
-    uint64_t sync;           /* of which more will be said, 0: none */
+    uint64_t list, jobpoll; /* under way, 0: none */
+    uint64_t sync;          /* of which more will be said, 0: none */
 };
 
 /* What a record makes of the disk. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another's words made fit to be passed on (fmapi/wire/words.h, fmapi/wire/secrets.h): a byte for
- * the room, two lines with secrets, then the text. */
+/* Another's words made fit to be passed on (fmapi/wire/printable.h, fmapi/wire/secrets.h): a byte
+ * for the room, two lines with secrets, then the text. */
 
 #include "fmapi/wire/secrets.h"
-#include "fmapi/wire/words.h"
+#include "fmapi/wire/printable.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 static void check_clean(const char *text, size_t length, size_t size)
 {
     char *out = malloc(size), *again = malloc(size);
-    size_t written = words_clean(out, size, text, length);
+    size_t written = printable_copy(out, size, text, length);
     FUZZ_CHECK(written == strlen(out) && written < size && fuzz_is_line(out));
-    FUZZ_CHECK(words_clean(again, size, out, written) == written && strcmp(out, again) == 0);
+    FUZZ_CHECK(printable_copy(again, size, out, written) == written && strcmp(out, again) == 0);
     size_t plain = 0;
     while (plain < length && text[plain] >= ' ' && text[plain] <= '~')
         plain++;

@@ -51,7 +51,7 @@ static bool is_lost(const struct sim *sim)
 
 bool admin_can_tell(const struct sim *sim, const char *cluster)
 {
-    return !sim->rival.present && !rival_in(sim, cluster) && !rewind_unknown(sim);
+    return !sim->secondbroker.present && !secondbroker_in(sim, cluster) && !rewind_unknown(sim);
 }
 
 /* ---- what he does about it ---- */

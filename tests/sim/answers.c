@@ -15,7 +15,7 @@ static unsigned long long n(uint64_t number)
 /* F4: a refusal for want of VNIs is only right when there are too few. */
 static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
 {
-    unsigned available = books_vnis_available(sim);
+    unsigned available = model_vnis_available(sim);
     if (sim->edge.suspect ||
         admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
         return;
@@ -45,7 +45,7 @@ static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const s
 
 static void granted(struct sim *sim, const struct request *request, const struct told *told)
 {
-    const struct entry *e = books_at(sim, told->number);
+    const struct entry *e = model_at(sim, told->number);
     const struct job *job = request->job;
     if (!e || e->freed_batch || e->gone_batch || told->state != JOB_ACTIVE) {
         sim_fail(sim, "I2", "%s was told of number %llu, which is not an active reservation",
@@ -64,7 +64,7 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
         sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
                  told->vni_count);
-    if (books_protects(job) && job->life == request->life && job->told_number != told->number)
+    if (model_protects(job) && job->life == request->life && job->told_number != told->number)
         sim_fail(sim, "I7", "%s was told number %llu, then number %llu", rm_job_name(job),
                  n(job->told_number), n(told->number));
 }
@@ -89,7 +89,7 @@ static void reserve_answered(struct sim *sim, const struct request *request,
                              const struct told *told)
 {
     const struct job *job = request->job;
-    bool relied = books_protects(job) && job->life == request->life;
+    bool relied = model_protects(job) && job->life == request->life;
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
         return;
@@ -104,8 +104,8 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     switch (told->kind) {
     case ANSWER_CREATED:
     case ANSWER_SAME:
-        if (told->kind == ANSWER_SAME && books_at(sim, told->number))
-            books_at(sim, told->number)->regranted = true;
+        if (told->kind == ANSWER_SAME && model_at(sim, told->number))
+            model_at(sim, told->number)->regranted = true;
         if (request->other)
             fabric_reserved_anew(sim, job);
         if (request->other && relied)
@@ -138,7 +138,7 @@ static void reserve_answered(struct sim *sim, const struct request *request,
 static void release_answered(struct sim *sim, const struct request *request,
                              const struct told *told, uint64_t batch)
 {
-    struct entry *named = books_at(sim, told->number);
+    struct entry *named = model_at(sim, told->number);
     if (told->kind != ANSWER_ACCEPTED && told->kind != ANSWER_ALREADY_GONE &&
         told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a release of %s was answered: %s", rm_job_name(request->job),
@@ -147,8 +147,8 @@ static void release_answered(struct sim *sim, const struct request *request,
         named->freed_ms = sim->now_ms;
         named->freed_batch = batch;
     }
-    for (size_t at = 0; at < sim->books.count; at++) {
-        const struct entry *e = sim->books.entries[at];
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
         if (e->job == request->job && e->told && !e->freed_batch)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));
@@ -159,8 +159,8 @@ void answers_sync_begins(struct sim *sim, struct request *request)
 {
     for (size_t i = 0; i < request->named && request->vouched_for == NULL; i++) {
         const struct job *job =
-            rm_find(sim, sim->config.clusters[request->cluster].name, request->roster.active[i]);
-        if (books_protects(job)) {
+            rm_find(sim, sim->config.clusters[request->cluster].name, request->jobview.active[i]);
+        if (model_protects(job)) {
             request->vouched_for = job;
             request->vouched_number = job->told_number;
         }
@@ -171,7 +171,7 @@ void answers_sync_begins(struct sim *sim, struct request *request)
 static void sync_refused(struct sim *sim, const struct request *request)
 {
     const struct job *job = request->vouched_for;
-    if (job != NULL && books_protects(job) && job->told_number == request->vouched_number)
+    if (job != NULL && model_protects(job) && job->told_number == request->vouched_number)
         sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
 }
 
@@ -180,18 +180,18 @@ static void sync_answered(struct sim *sim, const struct request *request)
 {
     const char *cluster = sim->config.clusters[request->cluster].name;
     for (size_t i = 0; i < request->named; i++)
-        rm_find(sim, cluster, request->roster.active[i])->named = true;
+        rm_find(sim, cluster, request->jobview.active[i])->named = true;
 }
 
 /* A node's word is taken as long as the reservation is there. */
 static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
 {
-    const struct entry *e = books_at(sim, request->report.number);
+    const struct entry *e = model_at(sim, request->report.number);
     if (e && (e->job != request->job || request->report.epoch != e->epoch))
         e = NULL; /* its number has been given out again */
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
-    if (request->report.epoch != sim->books.epoch)
+    if (request->report.epoch != sim->model.epoch)
         return; /* it may be taken for one of another life */
     if (told->kind != ANSWER_REPORTED && !late && !gone)
         sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
@@ -230,7 +230,7 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
 void answers_told(struct sim *sim, const struct request *request)
 {
     const struct told *told = &request->told;
-    struct entry *e = books_at(sim, told->number);
+    struct entry *e = model_at(sim, told->number);
     struct job *job = request->job;
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS) {
         asks_told(sim, request);

@@ -151,7 +151,7 @@ void asks_saved(struct sim *sim, const struct record *record)
  * that has come back may have brought them back. */
 static void trees_are_gone(struct sim *sim, const struct cleanup_wish *wish, uint64_t trees)
 {
-    const struct entry *e = books_entry(&sim->books, wish->number);
+    const struct entry *e = model_entry(&sim->model, wish->number);
     const struct object *object =
         e != NULL && e->token[0] ? fabric_opened_by(&sim->fabric, e->token) : NULL;
     for (int step = 0; step < STEPS && object != NULL && !sim->fabric.restored; step++) {
@@ -203,7 +203,7 @@ void asks_answered(struct sim *sim, const struct request *request, const struct 
         return;
     }
     const struct cleanup_wish *wish = &request->cleanup;
-    const struct entry *e = books_entry(&sim->books, wish->number);
+    const struct entry *e = model_entry(&sim->model, wish->number);
     bool right = false;
     switch (told->kind) {
     case ANSWER_OUTSIDE:

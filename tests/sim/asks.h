@@ -4,7 +4,7 @@
 
 #include "core/reservation/record.h"
 #include "tests/sim/steps.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -52,7 +52,7 @@ static bool was_asked(const struct sim *sim, uint64_t number, int step)
 /* A step that lives on although somebody takes it for dead makes another one now and then. */
 static void make_tree(struct sim *sim, struct bearer *b, uint64_t number, int step)
 {
-    const struct entry *e = books_entry(&sim->books, number);
+    const struct entry *e = model_entry(&sim->model, number);
     if (!e || !e->token[0] ||
         (was_asked(sim, number, step) && !fault_happens(&sim->faults, FAULT_STEP_LIVES, &b->rng)))
         return;

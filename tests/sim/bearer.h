@@ -5,7 +5,7 @@
 #include "core/core.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/steps.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stddef.h>

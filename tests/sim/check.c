@@ -41,7 +41,7 @@ static void broker_is_settled(struct sim *sim)
         sim_fail(sim, "quiet",
                  "the broker has not settled: %s, %zu words, %zu records, %zu requests wait%s",
                  edge->core ? "alive" : "dead", edge->word_count, sim->journal.gathering.count,
-                 edge->open_count, sim->journal.under_way ? ", a commit is under way" : "");
+                 edge->open_count, sim->journal.in_flight ? ", a commit is under way" : "");
         return;
     }
     core_status(sim->edge.core, &status);
@@ -86,7 +86,7 @@ static void is_expected(void *arg, const struct reservation *r)
         return;
     if (rewind_runs(sim, r->cluster)) /* whose list names only jobs that it does not know */
         return;
-    if (!books_protects(job) || job->told_number != r->number)
+    if (!model_protects(job) || job->told_number != r->number)
         sim_fail(sim, "I3", "number %llu (%s-%s) is active, and no job of that name is",
                  n(r->number), r->cluster, r->job);
 }
@@ -123,14 +123,14 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     const struct job *job = job_behind(sim, object->name);
     if (is_disputed(sim, object) || is_in_unknown_cluster(sim, object))
         return;
-    if (!books_protects(job)) {
+    if (!model_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
         return;
     }
-    const struct entry *e = books_entry(&sim->books, job->told_number);
+    const struct entry *e = model_entry(&sim->model, job->told_number);
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (!e || !r)
-        return; /* books_check has said so */
+        return; /* model_check has said so */
     /* What came there by itself, or is left of an earlier life, stays until the job is over. */
     if ((!e->token[0] || e->lost_batch) && (object->number != e->number || object->returned))
         return;
@@ -146,7 +146,7 @@ static void object_is_expected(struct sim *sim, const struct object *object)
 
 static void job_has_its_object(struct sim *sim, const struct job *job)
 {
-    const struct entry *e = books_entry(&sim->books, job->told_number);
+    const struct entry *e = model_entry(&sim->model, job->told_number);
     char name[FM_NAME_MAX + 1];
     if (!e || !e->token[0] || e->lost_batch)
         return;
@@ -169,15 +169,15 @@ static void fabric_is_right(struct sim *sim)
     if (sim->config.fm_present && foreign != sim->fabric.foreign)
         sim_fail(sim, "I6", "of %u objects of others %u are left", sim->fabric.foreign, foreign);
     for (size_t i = 0; i < sim->rm.job_count; i++)
-        if (books_protects(sim->rm.jobs[i]))
+        if (model_protects(sim->rm.jobs[i]))
             job_has_its_object(sim, sim->rm.jobs[i]);
 }
 
 /* F3: what every node has confirmed is not held back any longer. */
 static void confirmed_vnis_are_free(struct sim *sim)
 {
-    for (size_t at = 0; at < sim->books.count; at++) {
-        const struct entry *e = sim->books.entries[at];
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
         uint64_t number = e->number;
         const struct reservation_record *saved = disk_find(&sim->disk, number);
         if (e->job && !e->regranted && saved && saved->state == JOB_RELEASING &&

@@ -58,7 +58,7 @@ void edge_die(struct sim *sim)
     fault_count(&sim->faults, FAULT_CRASH);
     sim_trace(sim, "broker: dies");
     journal_cut(sim);
-    books_died(sim, sim->journal.durable);
+    model_died(sim, sim->journal.durable);
     wire_cut(sim);
     core_destroy(edge->core);
     edge->core = NULL;
@@ -126,11 +126,11 @@ static void say(struct sim *sim, const struct word *word)
         forget_listed(&sim->edge);
         wire_list(sim, word->u.list);
         break;
-    case EFFECT_ROLLCALL:
-        rollcall_ask(sim, word->u.rollcall.id, word->u.rollcall.cluster);
+    case EFFECT_JOBPOLL:
+        jobpoll_ask(sim, word->u.jobpoll.id, word->u.jobpoll.cluster);
         break;
     case EFFECT_EVENT:
-        books_event_told(sim, word->u.event.seq, word->u.event.number, word->u.event.kind);
+        model_event_told(sim, word->u.event.seq, word->u.event.number, word->u.event.kind);
         break;
     case EFFECT_SAVE:
     case EFFECT_TRACE:
@@ -172,7 +172,7 @@ static void gather_records(struct sim *sim, const struct effect *effects, size_t
         if (!plant_record(sim->profile.plant, &record))
             continue;
         journal_add(sim, &record);
-        books_saved(sim, &record, sim->journal.gathering.id);
+        model_saved(sim, &record, sim->journal.gathering.id);
     }
 }
 
@@ -237,8 +237,8 @@ static void hear_words(struct sim *sim, const struct effect *effects, size_t cou
         word_copy(word, edge->core, &effects[i], batch);
         if (word->kind == EFFECT_CALL)
             call_is_allowed(sim, word);
-        if (word->kind == EFFECT_ROLLCALL)
-            sim->rm.rollcall_wanted = word->u.rollcall.id;
+        if (word->kind == EFFECT_JOBPOLL)
+            sim->rm.jobpoll_wanted = word->u.jobpoll.id;
         if (word->kind == EFFECT_ANSWER)
             answer_is_allowed(sim, word);
         if (word->kind == EFFECT_EVENT && sim->profile.plant == PLANT_SWALLOW_LOST &&
@@ -301,7 +301,7 @@ static void settle_step(struct sim *sim)
     hear_words(sim, effects, count);
     asks_step_ends(sim, journal_newest(&sim->journal));
     answers_are_in_time(sim);
-    books_check(sim);
+    model_check(sim);
     arm(sim);
     if (edge_crash_point(sim))
         return;
@@ -392,7 +392,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     (void)what, (void)mark;
     struct core_config config = planted_config(sim);
     edge->process++;
-    sim->rm.rollcall_wanted = sim->rm.rollcall_stale = 0;
+    sim->rm.jobpoll_wanted = sim->rm.jobpoll_stale = 0;
     if (fault_happens(&sim->faults, FAULT_CLOCK_SET, &edge->rng))
         edge->clock_ms = rng_between(&edge->rng, -CLOCK_OFF_MAX_MS, CLOCK_OFF_MAX_MS);
     if (edge->boot == 0 || rng_chance(&edge->rng, 100)) {
@@ -414,7 +414,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     tell_clock(sim);
     asks_step_begins(sim, NULL);
     core_start(edge->core, core_time(sim));
-    books_restarted(sim);
+    model_restarted(sim);
     settle_step(sim);
 }
 
@@ -606,12 +606,12 @@ bool edge_forgot(const struct edge *edge, const char *name)
     return edge->core && fm_name_split(name, cluster, &job) && !core_find(edge->core, cluster, job);
 }
 
-void edge_rollcall_done(struct sim *sim, const struct core_event *event)
+void edge_jobpoll_done(struct sim *sim, const struct core_event *event)
 {
     struct core_event fails = *event;
-    sim_trace(sim, "rm: roll call: %s, %zu active", event->u.rollcall.ok ? "whole" : "fails",
-              event->u.rollcall.count);
-    if (event->u.rollcall.ok)
+    sim_trace(sim, "rm: roll call: %s, %zu active", event->u.jobpoll.ok ? "whole" : "fails",
+              event->u.jobpoll.count);
+    if (event->u.jobpoll.ok)
         pieces_send(sim, event);
     else
         step(sim, &fails);

@@ -4,7 +4,7 @@
 
 #include "core/core.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,7 +72,7 @@ void edge_list_done(struct sim *sim, uint64_t list, int outcome);
 void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome);
 
 /* A resource manager has said which of its jobs are active, or could not. */
-void edge_rollcall_done(struct sim *sim, const struct core_event *event);
+void edge_jobpoll_done(struct sim *sim, const struct core_event *event);
 void edge_piece(struct sim *sim, struct core_event *event); /* some of such a list */
 
 /* Whether nobody waits any more for the reserve of that name. */

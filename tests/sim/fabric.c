@@ -88,7 +88,7 @@ void fabric_rewound(struct sim *sim)
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         object->unknown &= !rewind_has_again(sim, object->name);
-        if (object->number == 0 || books_entry(&sim->books, object->number) != NULL)
+        if (object->number == 0 || model_entry(&sim->model, object->number) != NULL)
             continue;
         object->number = 0;
         object->returned = true;
@@ -167,7 +167,7 @@ static void forget(struct sim *sim, uint32_t per_mille)
         if (object->foreign || claimed || !rng_chance(&f->rng, per_mille))
             continue;
         sim_trace(sim, "fm: forgets %s", object->name);
-        books_forgotten(sim, object->number);
+        model_forgotten(sim, object->number);
         drop(f, at);
         forgotten++;
     }
@@ -213,7 +213,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
     fault_count(&sim->faults, FAULT_FM_RESTORES);
     for (size_t i = 0; i < f->count; i++)
         if (!find_made(f->backup, f->backup_count, f->objects[i].made))
-            books_forgotten(sim, f->objects[i].number);
+            model_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
         const struct object *now = find_made(f->objects, f->count, f->backup[i].made);
         if (now != NULL) { /* what is known of it stays known */
@@ -348,14 +348,14 @@ static bool job_is_unsure(const struct sim *sim, const char *name)
 /* I11: nothing of a running job, and nothing that may be somebody else's. */
 static void may_go(struct sim *sim, const struct object *object, const struct wire_call *call)
 {
-    const struct entry *e = books_entry(&sim->books, object->number);
+    const struct entry *e = model_entry(&sim->model, object->number);
     if (object->foreign)
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
     else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
     else if (call->number == 0) /* of a ledger that was lost, acted on late: unknown */
-        books_forgotten(sim, object->number);
-    else if (e != NULL && e->told && !e->lost_batch && books_protects(e->job) &&
+        model_forgotten(sim, object->number);
+    else if (e != NULL && e->told && !e->lost_batch && model_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by != NULL && object->forgotten_by->active &&

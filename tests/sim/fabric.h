@@ -7,7 +7,7 @@
 #include "base/names.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/steps.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stddef.h>

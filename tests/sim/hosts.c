@@ -142,15 +142,15 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
     if (request->kind == REQUEST_REPORT && told->kind == ANSWER_REPORTED) {
         if (there && said->number == host->misheard)
             host->misheard = 0;
-        else if (said->state == NODE_DESTROYED && said->epoch != sim->books.epoch)
+        else if (said->state == NODE_DESTROYED && said->epoch != sim->model.epoch)
             host->misheard = said->number; /* the number is another reservation's by now */
     }
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
-        said->number != host->number || said->epoch != sim->books.epoch)
+        said->number != host->number || said->epoch != sim->model.epoch)
         return;
     host->kept_count = 0;
     for (unsigned i = 0; i < said->vni_count; i++)
-        if (books_nobody_has(sim, said->vnis[i], told->number))
+        if (model_nobody_has(sim, said->vnis[i], told->number))
             host->kept[host->kept_count++] = said->vnis[i];
     if (host->kept_count > 0 && told->kind != ANSWER_REPORTED && host->present)
         sim_fail(sim, "F3", "node %s still has VNI %u, nobody else has it, and it was answered: %s",
@@ -175,7 +175,7 @@ void hosts_answered(struct sim *sim, const struct request *request)
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
     bool there = sent.state == NODE_CREATED || sent.state == NODE_LINGERING;
-    if (answer == ANSWER_REPORTED && sent.state != HOST_BOOTED && sent.epoch == sim->books.epoch) {
+    if (answer == ANSWER_REPORTED && sent.state != HOST_BOOTED && sent.epoch == sim->model.epoch) {
         host->heard_number = there ? sent.number : 0;
         host->heard_state = sent.state;
     }

@@ -29,12 +29,12 @@ uint64_t journal_newest(const struct journal *journal)
 {
     if (journal->gathering.count > 0)
         return journal->gathering.id;
-    return journal->under_way ? journal->committing.id : journal->durable;
+    return journal->in_flight ? journal->committing.id : journal->durable;
 }
 
 bool journal_idle(const struct journal *journal)
 {
-    return journal->gathering.count == 0 && !journal->under_way;
+    return journal->gathering.count == 0 && !journal->in_flight;
 }
 
 /* ---- reaching the disk ---- */
@@ -76,7 +76,7 @@ static void commit_ends(struct sim *sim, void *what, uint64_t mark)
         sim_later(sim, rng_between(&rng, 1, 3000), commit_ends, NULL, mark);
         return;
     }
-    journal->under_way = false;
+    journal->in_flight = false;
     journal->durable = journal->committing.id;
     sim->result.commits++;
     land_acknowledged(sim);
@@ -102,7 +102,7 @@ static void commit_begins(struct sim *sim, void *what, uint64_t mark)
         return;
     rng_init_for(&rng, sim->profile.seed, "commit", sim->now_ms);
     journal->due = false;
-    journal->under_way = true;
+    journal->in_flight = true;
     journal->committing = journal->gathering;
     batch_init(&journal->gathering, ++journal->last_batch);
     int64_t took = rng_between(&rng, 0, sim->profile.disk_ms);
@@ -116,7 +116,7 @@ static void commit_begins(struct sim *sim, void *what, uint64_t mark)
 void journal_commit_soon(struct sim *sim)
 {
     struct journal *journal = &sim->journal;
-    if (journal->gathering.count == 0 || journal->under_way || journal->due)
+    if (journal->gathering.count == 0 || journal->in_flight || journal->due)
         return;
     journal->due = true;
     sim_later(sim, 0, commit_begins, NULL, ++journal->mark);
@@ -144,13 +144,13 @@ static void cut_off_commit(struct sim *sim)
 void journal_cut(struct sim *sim)
 {
     struct journal *journal = &sim->journal;
-    if (journal->under_way)
+    if (journal->in_flight)
         cut_off_commit(sim);
     batch_release(&journal->committing);
     batch_release(&journal->unsynced);
     batch_release(&journal->gathering);
     batch_init(&journal->gathering, ++journal->last_batch);
-    journal->under_way = journal->due = false;
+    journal->in_flight = journal->due = false;
     journal->die_in_commit = false;
     journal->mark++;
 }

@@ -18,7 +18,7 @@ struct journal {
     uint64_t last_batch; /* the highest id given to a batch */
     uint64_t durable;    /* the newest batch that is on disk */
     bool due;            /* a commit is about to begin */
-    bool under_way;
+    bool in_flight;
     uint64_t mark;         /* of the commit that is due or under way */
     bool die_in_commit;    /* the broker dies while the next commit is under way */
     struct batch unsynced; /* planted NO_FSYNC: acknowledged, not on the platter */

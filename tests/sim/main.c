@@ -249,7 +249,7 @@ static void summary(const struct sweep_outcome *out, double seconds)
            (unsigned long long)out->runs, (unsigned long long)total->lives,
            (unsigned long long)total->steps, (unsigned long long)total->ticks,
            (unsigned long long)total->commits, (unsigned long long)total->calls,
-           (unsigned long long)total->rollcalls, (unsigned long long)total->early,
+           (unsigned long long)total->jobpolls, (unsigned long long)total->early,
            (unsigned long long)total->trees, (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);

@@ -106,9 +106,9 @@ mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->op->give_up_ms += 60000; return;]])
-mcast_mistake(half-a-roll-call-counts 50 core/reconcile/rollcall.c
-    [[!event->u.rollcall.ok)]] [[event->u.rollcall.id == 0)]])
-mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/rollcall.c
+mcast_mistake(half-a-roll-call-counts 50 core/reconcile/jobpoll.c
+    [[!event->u.jobpoll.ok)]] [[event->u.jobpoll.id == 0)]])
+mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/jobpoll.c
     [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
 mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]

@@ -45,9 +45,9 @@ static void fill_in(struct core_event *event, const char *const *active, size_t 
         event->u.sync.count = count;
         event->u.sync.more = more;
     } else {
-        event->u.rollcall.active = active;
-        event->u.rollcall.count = count;
-        event->u.rollcall.more = more;
+        event->u.jobpoll.active = active;
+        event->u.jobpoll.count = count;
+        event->u.jobpoll.more = more;
     }
 }
 
@@ -74,10 +74,10 @@ static void next_piece(struct sim *sim, void *what, uint64_t mark)
 void pieces_send(struct sim *sim, const struct core_event *event)
 {
     bool sync = event->kind == CORE_SYNC;
-    const char *const *active = sync ? event->u.sync.active : event->u.rollcall.active;
+    const char *const *active = sync ? event->u.sync.active : event->u.jobpoll.active;
     struct pieces *pieces = memory_zeroed(sizeof *pieces);
     pieces->event = *event;
-    pieces->count = sync ? event->u.sync.count : event->u.rollcall.count;
+    pieces->count = sync ? event->u.sync.count : event->u.jobpoll.count;
     pieces->ids = memory_zeroed((pieces->count + 1) * sizeof *pieces->ids);
     if (pieces->count > 0)
         memcpy(pieces->ids, active, pieces->count * sizeof *pieces->ids);

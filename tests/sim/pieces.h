@@ -11,7 +11,7 @@ struct sim;
 struct pieces;
 
 /* The first step at once, the others a little later; none when the broker has died meanwhile. The
- * event is a CORE_SYNC or a CORE_ROLLCALL_DONE of the whole list; the ids stay valid by themselves,
+ * event is a CORE_SYNC or a CORE_JOBPOLL_DONE of the whole list; the ids stay valid by themselves,
  * the list need not. */
 void pieces_send(struct sim *sim, const struct core_event *event);
 

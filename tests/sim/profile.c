@@ -79,9 +79,9 @@ static void draw_hooks(struct profile *p)
     rng_init(&rng, p->seed, 8);
     for (uint32_t i = 0; i < p->config.cluster_count; i++) {
         struct cluster_config *cluster = &p->config.clusters[i];
-        cluster->rollcall = rng_chance(&rng, 400);
-        cluster->rollcall_every_ms = PICK(&rng, 0, 10000, 30000, 90000);
-        p->silent[i] = rng_chance(&rng, 500) && cluster->rollcall && cluster->rollcall_every_ms > 0;
+        cluster->jobpoll = rng_chance(&rng, 400);
+        cluster->jobpoll_every_ms = PICK(&rng, 0, 10000, 30000, 90000);
+        p->silent[i] = rng_chance(&rng, 500) && cluster->jobpoll && cluster->jobpoll_every_ms > 0;
     }
     p->reports = rng_chance(&rng, 600);
     p->nodes_named = rng_chance(&rng, 500);

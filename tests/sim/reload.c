@@ -11,7 +11,7 @@ static void apply(struct sim *sim, const struct core_config *changed)
     if (core_config_check(changed, &err) < 0)
         return; /* as the broker does: a bad configuration changes nothing */
     sim->config = *changed;
-    rollcall_distrust(sim);
+    jobpoll_distrust(sim);
     edge_configure(sim);
 }
 
@@ -52,9 +52,9 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     uint32_t which = rng_below(rng, changed->cluster_count);
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
-    cluster->rollcall = sim->profile.silent[which] || rng_chance(rng, 500);
+    cluster->jobpoll = sim->profile.silent[which] || rng_chance(rng, 500);
     sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s", cluster->name,
-              cluster->budget, cluster->rollcall ? "and is to be asked" : "and not to be asked");
+              cluster->budget, cluster->jobpoll ? "and is to be asked" : "and not to be asked");
 }
 
 /* Another order of the URLs, or one of them only: the one in use may go. */

@@ -51,7 +51,7 @@ static void go_back(struct sim *sim, void *what, uint64_t mark)
     sim->disk = rewind->kept;
     rewind->done = true;
     rewind->last_number = sim->disk.last_number;
-    books_rewound(sim);
+    model_rewound(sim);
     asks_rewound(sim);
     hosts_rewound(sim);
     fabric_rewound(sim);
@@ -87,7 +87,7 @@ bool rewind_in_use(const struct sim *sim, const struct entry *lost)
     const struct job *job = lost->job;
     if (job == NULL || lost->vni_count == 0)
         return false;
-    bool runs = job->active && job->epoch < sim->books.epoch && job->number == lost->number &&
+    bool runs = job->active && job->epoch < sim->model.epoch && job->number == lost->number &&
                 job->stage == STAGE_RUNNING;
     return runs || hosts_present(job, lost->number, lost->epoch) != NULL;
 }

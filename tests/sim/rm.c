@@ -60,10 +60,10 @@ void rm_release(struct sim *sim)
     for (size_t i = 0; i < rm->job_count; i++)
         free(rm->jobs[i]);
     for (size_t i = 0; i < rm->request_count; i++) {
-        roster_release(&rm->requests[i]->roster);
+        jobview_release(&rm->requests[i]->jobview);
         free(rm->requests[i]);
     }
-    rollcall_release(sim);
+    jobpoll_release(sim);
     free(rm->jobs);
     free(rm->requests);
     memset(rm, 0, sizeof *rm);
@@ -146,9 +146,9 @@ static void trace_arrival(struct sim *sim, const struct request *request)
 {
     char active[200] = "";
     size_t length = 0;
-    for (size_t i = 0; i < request->roster.count && sim->trace && length < sizeof active; i++)
+    for (size_t i = 0; i < request->jobview.count && sim->trace && length < sizeof active; i++)
         length += (size_t)snprintf(active + length, sizeof active - length, " %s",
-                                   request->roster.active[i]);
+                                   request->jobview.active[i]);
     if (request->kind == REQUEST_CLEANUP)
         length += (size_t)snprintf(active, sizeof active, " number %llu, step %s%s",
                                    (unsigned long long)request->cleanup.number,
@@ -174,7 +174,7 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
     edge_receive(sim, request);
 }
 
-static struct rng *dice_of(struct sim *sim, const struct request *request)
+static struct rng *prng_of(struct sim *sim, const struct request *request)
 {
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
         return bearer_dice(sim, request->job);
@@ -183,7 +183,7 @@ static struct rng *dice_of(struct sim *sim, const struct request *request)
 
 void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
-    struct rng *rng = dice_of(sim, request);
+    struct rng *rng = prng_of(sim, request);
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
     if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling++;
@@ -254,9 +254,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         event->kind = CORE_SYNC;
         event->u.sync.ticket = request->ticket;
         event->u.sync.cluster = cluster;
-        event->u.sync.active = request->roster.active;
-        request->named = roster_named(sim, &request->roster,
-                                      fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
+        event->u.sync.active = request->jobview.active;
+        request->named = jobview_named(sim, &request->jobview,
+                                       fault_happens(&sim->faults, FAULT_SYNC_LIES, &sim->rm.rng));
         event->u.sync.count = request->named;
         break;
     case REQUEST_REPORT:
@@ -494,13 +494,13 @@ void rm_told(struct sim *sim, const struct told *told)
 {
     struct request *request = sim->rm.requests[told->ticket - 1];
     request->told = *told;
-    request->told.epoch = sim->books.epoch;
+    request->told.epoch = sim->model.epoch;
     sim_trace(sim, "broker: answers ticket %llu (%s %s): %s, number %llu, hwcoll %s",
               (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
               answer_word(told->kind), (unsigned long long)told->number,
               told->number ? hwcoll_state_word(told->hwcoll) : "-");
     answers_told(sim, request);
-    struct rng *rng = dice_of(sim, request);
+    struct rng *rng = prng_of(sim, request);
     if (!fault_happens(&sim->faults, FAULT_ANSWER_LOST, rng))
         sim_later(sim, travel(sim, rng), answer_arrives, request, 0);
 }
@@ -516,7 +516,7 @@ static void sync_begins(struct sim *sim, void *what, uint64_t cluster)
         return;
     struct request *request = rm_request(sim, REQUEST_SYNC, NULL);
     request->cluster = (uint32_t)cluster;
-    roster_take(sim, &request->roster, (uint32_t)cluster);
+    jobview_take(sim, &request->jobview, (uint32_t)cluster);
     /* However long it takes, less than the grace period: the core's assumption (F20). */
     int64_t lag = travel(sim, rng);
     if (fault_happens(&sim->faults, FAULT_SYNC_LAGS, rng))

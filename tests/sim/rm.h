@@ -4,10 +4,10 @@
 
 #include "core/core.h"
 #include "tests/sim/bearer.h"
-#include "tests/sim/rollcall.h"
+#include "tests/sim/jobpoll.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ struct request { /* one message; a duplicate is another one */
     bool other;                    /* differs from what the job asked for */
     uint64_t stranger;             /* RELEASE of a job that nobody knows: which; 0: of one known */
     unsigned nonsense;             /* not 0: which nonsense */
-    struct roster roster;          /* SYNC */
+    struct jobview jobview;        /* SYNC */
     size_t named;                  /* of it, in the end */
     const struct job *vouched_for; /* SYNC: one that it names and that relied on us by then, */
     uint64_t vouched_number;       /* with this reservation */
@@ -102,10 +102,10 @@ struct rm {
     size_t request_count, request_room;
     int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs and roll calls have lacked active jobs; 0:
                                          they do not */
-    struct rollcall *rollcalls;       /* under way */
-    struct roster rosters[CLUSTERS_MAX]; /* that the last roll call saw */
-    uint64_t rollcall_wanted;            /* id of the last one that the core has asked for */
-    uint64_t rollcall_stale; /* the last one from before a reload: the core ignores up to it */
+    struct jobpoll *jobpolls;         /* under way */
+    struct jobview rosters[CLUSTERS_MAX]; /* that the last roll call saw */
+    uint64_t jobpoll_wanted;              /* id of the last one that the core has asked for */
+    uint64_t jobpoll_stale; /* the last one from before a reload: the core ignores up to it */
     struct rng rng;
 };
 

@@ -105,8 +105,8 @@ static void note_word(struct script *s, const struct effect *effect)
         s->list = effect->u.list.id;
         note(s, "list\n");
         break;
-    case EFFECT_ROLLCALL:
-        note(s, "rollcall %s\n", effect->u.rollcall.cluster);
+    case EFFECT_JOBPOLL:
+        note(s, "rollcall %s\n", effect->u.jobpoll.cluster);
         break;
     case EFFECT_EVENT:
         note(s, "event %s %llu\n", event_kind_word(effect->u.event->kind),

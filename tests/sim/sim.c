@@ -3,7 +3,7 @@
 #include "tests/sim/pieces.h"
 
 #include "tests/sim/check.h"
-#include "tests/sim/crowd.h"
+#include "tests/sim/epilogstorm.h"
 #include "tests/sim/reload.h"
 
 #include <stdarg.h>
@@ -71,7 +71,7 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     sim->calm++;
     fabric_calm(sim);
     gateway_calm(sim);
-    doors_calm(sim);
+    fmurls_calm(sim);
     edge_calm(sim);
     reload_calm(sim);
     hosts_calm(sim);
@@ -108,10 +108,10 @@ static void live(struct sim *sim)
         reload_storm(sim);
         fabric_storm(sim);
         gateway_storm(sim);
-        rival_storm(sim);
+        secondbroker_storm(sim);
         rewind_storm(sim);
-        crowd_storm(sim);
-        doors_storm(sim);
+        epilogstorm_storm(sim);
+        fmurls_storm(sim);
         rm_storm(sim, round);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -121,7 +121,7 @@ static void live(struct sim *sim)
     if (sim->result.failed)
         return;
     phase_begins(sim, PHASE_DRAIN);
-    rival_leaves(sim);
+    secondbroker_leaves(sim);
     rm_drain(sim);
     run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
@@ -140,11 +140,11 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     fault_init(&sim.faults, profile->seed, sim.profile.faults);
     queue_init(&sim.queue);
     disk_init(&sim.disk);
-    books_init(&sim);
-    doors_init(&sim);
+    model_init(&sim);
+    fmurls_init(&sim);
     fabric_init(&sim);
     gateway_init(&sim);
-    rival_init(&sim);
+    secondbroker_init(&sim);
     rewind_init(&sim);
     wire_init(&sim);
     journal_init(&sim);
@@ -169,7 +169,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     rewind_release(&sim);
     fabric_release(&sim);
     asks_release(&sim);
-    books_release(&sim);
+    model_release(&sim);
     disk_release(&sim.disk);
     queue_release(&sim.queue);
 }

@@ -6,9 +6,9 @@
 #include "tests/sim/answers.h"
 #include "tests/sim/asks.h"
 #include "tests/sim/bearer.h"
-#include "tests/sim/books.h"
+#include "tests/sim/model.h"
 #include "tests/sim/disk.h"
-#include "tests/sim/doors.h"
+#include "tests/sim/fmurls.h"
 #include "tests/sim/edge.h"
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
@@ -17,7 +17,7 @@
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
 #include "tests/sim/rewind.h"
-#include "tests/sim/rival.h"
+#include "tests/sim/secondbroker.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
 
@@ -37,7 +37,7 @@ struct sim_result {
     bool failed;
     char invariant[16]; /* "I1" … */
     char words[400];
-    uint64_t lives, steps, ticks, crashes_survived, commits, calls, rollcalls, early, trees;
+    uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, trees;
     uint64_t answers[32];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
@@ -57,15 +57,15 @@ struct sim {
     struct journal journal;
     struct fabric fabric;
     struct gateway gateway;
-    struct rival rival;
+    struct secondbroker secondbroker;
     struct rewind rewind;
     uint64_t calm; /* grows by one with each */
-    struct doors doors;
+    struct fmurls fmurls;
     struct wire wire;
     struct rm rm;
     struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;
-    struct books books;
+    struct model model;
     struct asks asks;
     struct sim_result result;
     FILE *trace; /* NULL: none */

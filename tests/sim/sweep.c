@@ -61,7 +61,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->ticks += one->ticks;
     sum->commits += one->commits;
     sum->calls += one->calls;
-    sum->rollcalls += one->rollcalls;
+    sum->jobpolls += one->jobpolls;
     sum->early += one->early;
     sum->trees += one->trees;
     sum->virtual_ms += one->virtual_ms;

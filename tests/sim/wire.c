@@ -59,9 +59,9 @@ static struct journey travel(struct sim *sim, struct rng *rng, uint32_t door)
     int64_t timeout = sim->config.call_timeout_ms;
     int64_t soon = rng_between(
         rng, 0, 2 * sim->profile.net_ms < timeout ? 2 * sim->profile.net_ms : timeout - 1);
-    if (doors_open(sim, door) && gateway_unrouted(sim, rng))
+    if (fmurls_open(sim, door) && gateway_unrouted(sim, rng))
         return (struct journey){rng_chance(rng, 50) ? soon : INT64_MAX, soon, FM_NOT_ROUTED};
-    if (!sim->fabric.up || !doors_open(sim, door))
+    if (!sim->fabric.up || !fmurls_open(sim, door))
         return rng_chance(rng, 250) ? (struct journey){INT64_MAX, timeout, FM_TIMEOUT}
                                     : (struct journey){INT64_MAX, soon, FM_UNREACHED};
     if (fault_happens(faults, FAULT_CALL_UNREACHED, rng))
@@ -138,7 +138,7 @@ static void call_ends(struct sim *sim, void *what, uint64_t mark)
         if (outcome == 0)
             outcome = FM_BROKEN; /* the fabric manager went down before it acted */
         if (call->kind == FMCALL_RESERVE && fmcall_unsure(outcome))
-            books_unsure(sim, call->number);
+            model_unsure(sim, call->number);
         edge_call_done(sim, call, forgotten_late(sim, call, outcome));
     }
     drop_reference(&sim->wire, call);
@@ -149,7 +149,7 @@ void wire_send(struct sim *sim, const struct word *word)
     struct wire_call *call = memory_zeroed(sizeof *call);
     call->id = word->u.call.id;
     call->process = sim->edge.process;
-    call->door = sim->doors.in_use;
+    call->door = sim->fmurls.in_use;
     call->kind = word->u.call.kind;
     call->addresses = word->u.call.addresses;
     call->number = word->u.call.number;
@@ -181,7 +181,7 @@ void wire_send(struct sim *sim, const struct word *word)
     }
     sim_later(sim, j.end_ms, call_ends, call, 0);
     if (call->kind == FMCALL_RESERVE) {
-        books_asked_fm(sim, call->number);
+        model_asked_fm(sim, call->number);
         check_budget(sim, call);
     }
 }
@@ -193,7 +193,7 @@ void wire_cut(struct sim *sim)
             continue;
         call->ended = true;
         if (call->kind == FMCALL_RESERVE)
-            books_unsure(sim, call->number);
+            model_unsure(sim, call->number);
         if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
             call->act_ms = INT64_MAX;
     }
@@ -203,7 +203,7 @@ void wire_cut(struct sim *sim)
 void wire_rewound(struct sim *sim)
 {
     for (struct wire_call *call = sim->wire.calls; call; call = call->next)
-        if (books_entry(&sim->books, call->number) == NULL)
+        if (model_entry(&sim->model, call->number) == NULL)
             call->number = 0;
 }
 
@@ -215,7 +215,7 @@ static void login_ends(struct sim *sim, void *what, uint64_t process)
     if (process != sim->edge.process || !sim->wire.login)
         return;
     sim->wire.login = false;
-    bool ok = sim->fabric.up && doors_open(sim, sim->doors.in_use) &&
+    bool ok = sim->fabric.up && fmurls_open(sim, sim->fmurls.in_use) &&
               !gateway_unrouted(sim, &sim->wire.rng) &&
               !fault_happens(&sim->faults, FAULT_LOGIN_FAILS, &sim->wire.rng);
     edge_login_done(sim, ok);
@@ -226,7 +226,7 @@ void wire_login(struct sim *sim, uint32_t url)
     if (sim->wire.login)
         sim_fail(sim, "calls", "a login is asked for while one is under way");
     sim->wire.login = true;
-    doors_use(sim, url);
+    fmurls_use(sim, url);
     sim_later(sim, rng_between(&sim->wire.rng, 1, 2 * sim->profile.net_ms), login_ends, NULL,
               sim->edge.process);
 }
@@ -324,7 +324,7 @@ static void page_arrives(struct sim *sim, void *what, uint64_t mark)
         unlink_list(&sim->wire, list);
         return;
     }
-    bool reached = sim->fabric.up && doors_open(sim, list->door);
+    bool reached = sim->fabric.up && fmurls_open(sim, list->door);
     if (!reached || list->pages_left == 0) {
         list_over(sim, list, reached ? ends[rng_below(&sim->wire.rng, 4)] : FM_BROKEN);
         return;
@@ -353,7 +353,7 @@ void wire_list(struct sim *sim, uint64_t id)
     sim->wire.lists = list;
     list->id = id;
     list->process = sim->edge.process;
-    list->door = sim->doors.in_use;
+    list->door = sim->fmurls.in_use;
     list->pages_left = UINT32_MAX;
     list->view = gateway_list(sim, &sim->wire.rng);
     /* A list is a witness: where nothing is found by name, all of it is true; and where none may

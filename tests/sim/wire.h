@@ -6,7 +6,7 @@
 #include "tests/sim/fabric.h"
 #include "tests/sim/gateway.h"
 #include "tests/sim/rng.h"
-#include "tests/sim/word.h"
+#include "tests/sim/deferred.h"
 
 #include <stdbool.h>
 #include <stdint.h>

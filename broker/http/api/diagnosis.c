@@ -188,7 +188,7 @@ static void check_name_conflicts(const struct maker *maker)
     bool any = false;
     for (uint32_t i = 0; i < maker->facts->config->cluster_count; i++) {
         const struct core_cluster_status *cluster = &maker->facts->clusters[i];
-        if (cluster->neighbour[0] == '\0')
+        if (cluster->name_conflict[0] == '\0')
             continue;
         any = true;
         report(
@@ -196,7 +196,7 @@ static void check_name_conflicts(const struct maker *maker)
             "give one of the two another name, none of which begins with the other",
             "cluster \"%s\" and \"%s\", which is at the fabric manager but is not ours, share the "
             "beginning of their names: slurmctld takes what begins like its own for its own",
-            cluster->name, cluster->neighbour);
+            cluster->name, cluster->name_conflict);
     }
     if (!any && maker->facts->core->link_listed_ms > 0)
         report(maker, DIAGNOSIS_OK, "neighbours", NULL,
@@ -333,7 +333,7 @@ static void check_syncs(const struct maker *maker)
         const struct core_cluster_status *cluster = &facts->clusters[i];
         char time[32];
         const int64_t compared =
-            cluster->synced_ms > cluster->rollcall_ms ? cluster->synced_ms : cluster->rollcall_ms;
+            cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
         const int64_t from = compared > 0 ? compared : facts->counters->started_ms;
         const int64_t ago = facts->now_ms - from;
         duration(ago, time);
@@ -356,18 +356,18 @@ static void check_lists(const struct maker *maker)
     for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
         const struct core_cluster_status *cluster = &facts->clusters[i];
         const int64_t from =
-            cluster->rollcall_ms > 0 ? cluster->rollcall_ms : facts->counters->started_ms;
+            cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms : facts->counters->started_ms;
         const int64_t ago = facts->now_ms - from;
         char time[32];
         duration(ago, time);
-        if (cluster->rollcall && cluster->rollcall_error[0] != '\0')
+        if (cluster->jobpoll && cluster->jobpoll_error[0] != '\0')
             report(maker, ago > LIST_PROBLEM_MS ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
                    "list-command",
                    "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what "
                    "it reports; until it works, jobs whose end was missed keep what they have",
                    "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name, time,
-                   cluster->rollcall_error);
-        else if (cluster->rollcall && cluster->rollcall_ms > 0)
+                   cluster->jobpoll_error);
+        else if (cluster->jobpoll && cluster->jobpoll_ms > 0)
             report(maker, DIAGNOSIS_OK, "list-command", NULL,
                    "cluster \"%s\" named its active jobs %s ago", cluster->name, time);
     }
@@ -427,7 +427,7 @@ static void check_events(const struct maker *maker)
 
 static void check_loop(const struct maker *maker)
 {
-    const int64_t peak = maker->facts->counters->loop_absence_us_peak;
+    const int64_t peak = maker->facts->counters->loop_stall_us_peak;
     const enum diagnosis_level level = peak >= LOOP_PROBLEM_US   ? DIAGNOSIS_PROBLEM
                                        : peak >= LOOP_WARNING_US ? DIAGNOSIS_WARNING
                                                                  : DIAGNOSIS_OK;

@@ -87,10 +87,10 @@ static void write_clusters(struct writer *out, const struct core *core)
         writer_number(out, "active", cluster.jobs_active);
         writer_number(out, "releasing", cluster.jobs_releasing);
         write_time(out, "synced", cluster.synced_ms);
-        writer_bool(out, "list_command", cluster.rollcall);
-        write_time(out, "listed", cluster.rollcall_ms);
-        writer_number(out, "list_failures", cluster.rollcall_failures);
-        writer_string(out, "list_error", cluster.rollcall_error);
+        writer_bool(out, "list_command", cluster.jobpoll);
+        write_time(out, "listed", cluster.jobpoll_ms);
+        writer_number(out, "list_failures", cluster.jobpoll_failures);
+        writer_string(out, "list_error", cluster.jobpoll_error);
         writer_end_object(out);
     }
     writer_end_array(out);
@@ -104,7 +104,7 @@ static void write_queues(struct writer *out, const struct core_status *status,
     writer_number(out, "fm_release", status->releases_pending);
     writer_number(out, "fm_check", status->calls_queued_check);
     writer_number(out, "fm_cleanup", status->calls_queued_cleanup);
-    writer_number(out, "fm_under_way", status->calls_under_way);
+    writer_number(out, "fm_under_way", status->calls_in_flight);
     writer_number(out, "unsaved", counters->unsaved);
     writer_number(out, "requests", http->owed);
     writer_end_object(out);
@@ -159,7 +159,7 @@ int status_handle(struct call *call)
     writer_end_object(out);
     write_queues(out, &status, &counters, http);
     write_connections(out, http);
-    writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_absence_us_peak / 1000);
+    writer_number(out, "loop_absence_max_ms", (uint64_t)counters.loop_stall_us_peak / 1000);
     writer_number(out, "strays", status.strays);
     writer_begin_object(out, "events");
     writer_number(out, "first", status.first_seq);

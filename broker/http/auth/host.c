@@ -113,7 +113,7 @@ static bool is_definite(int code)
     return code == EAI_NONAME || code == EAI_NODATA || code == EAI_ADDRFAMILY;
 }
 
-void host_look(const char *name, struct host *out)
+void host_resolve(const char *name, struct host *out)
 {
     const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;

@@ -28,7 +28,7 @@ struct host {
 
 /* Asks the system's resolver (getaddrinfo). Blocks, when name servers are away for half a minute:
  * for worker threads. */
-void host_look(const char *name, struct host *out);
+void host_resolve(const char *name, struct host *out);
 
 bool host_has(const struct host *host, struct in_addr address);
 

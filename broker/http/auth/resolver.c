@@ -213,8 +213,8 @@ int resolver_ask(struct resolver *resolver, const char *name, struct in_addr add
     static const struct host stuck = {.state = HOST_UNANSWERED, .words = "no answer for long"};
     const struct host *cached =
         hostcache_get(resolver->cache, name, address, (int64_t)uv_now(resolver->loop));
-    const struct lookup *under_way = cached ? NULL : *place_of(resolver, name);
-    if (cached || (under_way && under_way->overdue)) {
+    const struct lookup *in_flight = cached ? NULL : *place_of(resolver, name);
+    if (cached || (in_flight && in_flight->overdue)) {
         *known = cached ? *cached : stuck;
         return RESOLVER_KNOWN;
     }

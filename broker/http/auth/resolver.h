@@ -25,7 +25,7 @@ typedef void resolver_look_fn(const char *name, struct host *out);
 /* host is valid during the call. */
 typedef void resolver_done_fn(void *arg, const struct host *host);
 
-/* look: host_look, but in tests. NULL: out of memory. */
+/* look: host_resolve, but in tests. NULL: out of memory. */
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look);
 
 /* What the name resolves to, young enough to tell whether it has the address. RESOLVER_KNOWN: it

@@ -97,8 +97,8 @@ int tokencheck_judge(const struct http *http, struct secret shown, struct tokenp
 {
     if (!http->bearers)
         return refuse_token(problem, "token-unknown", "this broker accepts no bearer tokens");
-    int rc = bearer_recognized(shown) ? judge_ours(http, shown, out, problem)
-                                      : judge_session(http, shown, out, problem);
+    int rc = bearer_is_ours(shown) ? judge_ours(http, shown, out, problem)
+                                   : judge_session(http, shown, out, problem);
     if (rc < 0 || tokencheck_reservation(http, out))
         return rc;
     return problem_set(problem, 401, "reservation-over", "Authorization",

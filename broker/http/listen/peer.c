@@ -297,10 +297,10 @@ void peer_request_over(struct peer *peer)
     slowhead_over(peer->listener->http->slowheads, &peer->head);
 }
 
-void peer_look(void *arg)
+void peer_check_heads(void *arg)
 {
     const struct listener *listener = arg;
-    slowheads_look(listener->http->slowheads);
+    slowheads_check(listener->http->slowheads);
 }
 
 /* ---- its handshake ---- */

@@ -46,7 +46,7 @@ void peer_too_slow(void *arg, struct slowhead *head);
 
 /* Hooks of the server; arg is the struct listener. */
 uint64_t peer_user(void *arg, int fd); /* users without a role have turns of their own */
-void peer_look(void *arg);             /* for heads that are begun */
+void peer_check_heads(void *arg);      /* for heads that are begun */
 bool peer_has_room(void *arg);         /* false: too many are at their handshake */
 void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code);

@@ -62,7 +62,7 @@ static void watch_for_first_byte(struct slowheads *heads, struct slowhead *head)
     set_state(heads, head, watched ? SLOWHEAD_WATCHED : SLOWHEAD_WHOLE);
 }
 
-void slowheads_look(struct slowheads *heads)
+void slowheads_check(struct slowheads *heads)
 {
     struct epoll_event ready[AT_ONCE];
     int count = heads->watched > 0 ? AT_ONCE : 0;
@@ -81,7 +81,7 @@ static void on_timer(uv_timer_t *timer)
     struct slowheads *heads = timer->data;
     const uint64_t now_ms = uv_now(timer->loop);
     struct slowhead *head;
-    slowheads_look(heads);
+    slowheads_check(heads);
     while ((head = TAILQ_FIRST(&heads->quiet)) && now_ms - head->since_ms >= SLOWHEAD_QUIET_MS)
         watch_for_first_byte(heads, head);
     while ((head = TAILQ_FIRST(&heads->begun)) && now_ms - head->since_ms >= SLOWHEAD_MS) {

@@ -48,7 +48,7 @@ struct slowheads *slowheads_create(uv_loop_t *loop, void (*late)(void *arg, stru
 void slowheads_destroy(struct slowheads *heads, void (*closed)(void *arg), void *arg);
 
 /* Whether there are first bytes somewhere: before each room's turn. */
-void slowheads_look(struct slowheads *heads);
+void slowheads_check(struct slowheads *heads);
 
 /* A request may come on fd now: it is new, or its handshake is over. */
 void slowhead_expect(struct slowheads *heads, struct slowhead *head, int fd);

@@ -83,7 +83,7 @@ static void write_role(struct exposition *to, const struct readings *readings)
 
 static void write_loop_max(struct exposition *to, const struct readings *readings)
 {
-    exposition_real(to, (double)readings->counters.loop_absence_us_peak / 1e6, NULL);
+    exposition_real(to, (double)readings->counters.loop_stall_us_peak / 1e6, NULL);
 }
 
 static void write_cpu(struct exposition *to, const struct readings *readings)
@@ -104,25 +104,25 @@ static void write_outcomes(struct exposition *to, const struct core_cluster_stat
 /* Without a list_command there is nothing that can fail. */
 static void write_listed(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    if (cluster->rollcall)
-        exposition_time(to, cluster->rollcall_ms, LABELS("cluster", cluster->name));
+    if (cluster->jobpoll)
+        exposition_time(to, cluster->jobpoll_ms, LABELS("cluster", cluster->name));
 }
 
 static void write_list_failures(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    if (cluster->rollcall)
-        exposition_count(to, cluster->rollcall_failures, LABELS("cluster", cluster->name));
+    if (cluster->jobpoll)
+        exposition_count(to, cluster->jobpoll_failures, LABELS("cluster", cluster->name));
 }
 
 static void write_list_failing(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    if (cluster->rollcall)
-        exposition_count(to, cluster->rollcall_error[0] != '\0', LABELS("cluster", cluster->name));
+    if (cluster->jobpoll)
+        exposition_count(to, cluster->jobpoll_error[0] != '\0', LABELS("cluster", cluster->name));
 }
 
 static void write_name_conflict(struct exposition *to, const struct core_cluster_status *cluster)
 {
-    exposition_count(to, cluster->neighbour[0] != '\0', LABELS("cluster", cluster->name));
+    exposition_count(to, cluster->name_conflict[0] != '\0', LABELS("cluster", cluster->name));
 }
 
 static void write_link(struct exposition *to, const struct readings *readings)
@@ -257,7 +257,7 @@ static const struct family families[] = {
      "differ from the configuration in force.", HTTP(reload_refused)},
     {"mcastd_steps_total", METRIC_COUNTER, "Events that the core has processed.", ENGINE(steps)},
     {"mcastd_loop_absence_seconds", METRIC_HISTOGRAM, "How long turns of the event loop took: no "
-     "other request is served meanwhile.", ENGINE(loop_absence)},
+     "other request is served meanwhile.", ENGINE(loop_stall)},
     {"mcastd_loop_absence_max_seconds", METRIC_GAUGE, "The longest turn of the event loop in the "
      "last five minutes.", .write = write_loop_max},
     {"process_start_time_seconds", METRIC_GAUGE, "When the broker started, Unix time.",
@@ -369,7 +369,7 @@ static const struct family families[] = {
     {LABEL("kind", "release"), STATUS(calls_queued_release)},
     {LABEL("kind", "cleanup"), STATUS(calls_queued_cleanup)},
     {"mcastd_fabric_manager_calls_under_way", METRIC_GAUGE, "Calls that wait for an answer.",
-     STATUS(calls_under_way)},
+     STATUS(calls_in_flight)},
     {"mcastd_fabric_manager_releases_pending", METRIC_GAUGE, "Reservations that are released and "
      "still exist at the fabric manager.", STATUS(releases_pending)},
     {"mcastd_cleanups_pending", METRIC_GAUGE, "Steps whose trees are still to be removed, as "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/bearers/yard.h"
+#include "tests/system/bearers/fixture.h"
 #include "tests/system/rig/await.h"
 
 #include <setjmp.h>
@@ -13,12 +13,12 @@
 
 #define STEPS "/v1/reservation/steps/"
 
-static struct yard *yard;
+static struct fixture *fixture;
 
 static int open_yard(void **state)
 {
     (void)state;
-    yard = yard_open(&(struct yard_options){.session_tokens = NULL});
+    fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
     return 0;
 }
 
@@ -27,35 +27,35 @@ static int open_yard(void **state)
 static void tokens__stand_nowhere(void **state)
 {
     (void)state;
-    yard_close(yard);
+    fixture_close(fixture);
 }
 
 /* Two trees of /fA/fB, one of /fA/fB/fC and one of /fA/fX. */
-static struct yard_job job_with_trees(const char *name, unsigned nic)
+static struct fixture_job job_with_trees(const char *name, unsigned nic)
 {
-    struct yard_job job = yard_reserve(yard, name);
-    yard_plant(yard, &job, "/fA/fB", nic);
-    yard_plant(yard, &job, "/fA/fB", nic + 4);
-    yard_plant(yard, &job, "/fA/fB/fC", nic + 8);
-    yard_plant(yard, &job, "/fA/fX", nic + 12);
+    struct fixture_job job = fixture_reserve(fixture, name);
+    fixture_plant(fixture, &job, "/fA/fB", nic);
+    fixture_plant(fixture, &job, "/fA/fB", nic + 4);
+    fixture_plant(fixture, &job, "/fA/fB/fC", nic + 8);
+    fixture_plant(fixture, &job, "/fA/fX", nic + 12);
     return job;
 }
 
-static void trees_are(const struct yard_job *job, size_t b, size_t c, size_t x)
+static void trees_are(const struct fixture_job *job, size_t b, size_t c, size_t x)
 {
-    assert_int_equal(yard_trees(yard, job, "/fA/fB"), b);
-    assert_int_equal(yard_trees(yard, job, "/fA/fB/fC"), c);
-    assert_int_equal(yard_trees(yard, job, "/fA/fX"), x);
+    assert_int_equal(fixture_trees(fixture, job, "/fA/fB"), b);
+    assert_int_equal(fixture_trees(fixture, job, "/fA/fB/fC"), c);
+    assert_int_equal(fixture_trees(fixture, job, "/fA/fX"), x);
 }
 
 static void step__is_cleaned_with_the_session_token(void **state)
 {
     (void)state;
     struct answer answer;
-    struct yard_job job = job_with_trees("f1", 0), other = job_with_trees("f2", 0x100);
+    struct fixture_job job = job_with_trees("f1", 0), other = job_with_trees("f2", 0x100);
     trees_are(&job, 2, 1, 1);
     assert_int_equal(
-        yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?wait=30s", job.token, NULL, &answer), 200);
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=30s", job.token, NULL, &answer), 200);
     assert_string_equal(json_string_value(json_object_get(answer.json, "state")), "cleaned");
     assert_int_equal(json_integer_value(json_object_get(answer.json, "number")), job.number);
     answer_release(&answer);
@@ -63,25 +63,27 @@ static void step__is_cleaned_with_the_session_token(void **state)
     trees_are(&other, 2, 1, 1);
 
     /* Again: it is gone already. A step that there never was is no different. */
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?wait=30s", job.token, NULL, NULL),
+    assert_int_equal(
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=30s", job.token, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "1234.0?wait=30s", job.token, NULL, NULL),
                      200);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "1234.0?wait=30s", job.token, NULL, NULL), 200);
     trees_are(&job, 0, 1, 1);
 
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfX", other.token, NULL, &answer), 202);
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfX", other.token, NULL, &answer),
+                     202);
     assert_string_equal(json_string_value(json_object_get(answer.json, "state")), "accepted");
     answer_release(&answer);
-    yard_await_bare(yard, &other, "/fA/fX");
+    fixture_await_bare(fixture, &other, "/fA/fX");
     trees_are(&other, 2, 1, 0);
 }
 
 static void steps_below__go_too_when_asked(void **state)
 {
     (void)state;
-    struct yard_job job = job_with_trees("f3", 0x200);
-    assert_int_equal(
-        yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?below=yes&wait=30s", job.token, NULL, NULL),
-        200);
+    struct fixture_job job = job_with_trees("f3", 0x200);
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?below=yes&wait=30s",
+                                 job.token, NULL, NULL),
+                     200);
     trees_are(&job, 0, 0, 1);
 }
 
@@ -89,59 +91,62 @@ static void steps__are_listed_for_whoever_may_see_the_job(void **state)
 {
     (void)state;
     struct answer answer;
-    struct yard_job job = job_with_trees("f4", 0x300);
-    assert_int_equal(
-        yard_ask(yard, "GET", "/v1/clusters/elcap/jobs/f4/steps?wait=30s", NULL, NULL, &answer),
-        200);
+    struct fixture_job job = job_with_trees("f4", 0x300);
+    assert_int_equal(fixture_ask(fixture, "GET", "/v1/clusters/elcap/jobs/f4/steps?wait=30s", NULL,
+                                 NULL, &answer),
+                     200);
     assert_int_equal(json_array_size(json_object_get(answer.json, "steps")), 3);
     answer_release(&answer);
-    yard_refused(yard, "GET", "/v1/clusters/elcap/jobs/none/steps", NULL, NULL, 404, "not-found",
-                 NULL);
-    yard_refused(yard, "GET", "/v1/clusters/elcap/jobs/f4/steps?wait=2", NULL, NULL, 422, "invalid",
-                 NULL);
-    yard_refused(yard, "GET", "/v1/clusters/elcap/jobs/f4/steps", job.token, NULL, 401,
-                 "token-elsewhere", NULL);
+    fixture_refused(fixture, "GET", "/v1/clusters/elcap/jobs/none/steps", NULL, NULL, 404,
+                    "not-found", NULL);
+    fixture_refused(fixture, "GET", "/v1/clusters/elcap/jobs/f4/steps?wait=2", NULL, NULL, 422,
+                    "invalid", NULL);
+    fixture_refused(fixture, "GET", "/v1/clusters/elcap/jobs/f4/steps", job.token, NULL, 401,
+                    "token-elsewhere", NULL);
 }
 
 /* Accepted is on disk: a broker that is killed does it when it is back (B3, I6). */
 static void accepted__is_done_after_a_kill(void **state)
 {
     (void)state;
-    struct yard_job job = job_with_trees("f5", 0x400);
+    struct fixture_job job = job_with_trees("f5", 0x400);
     char token[MCAST_TOKEN_SIZE];
-    yard_mint(yard, job.token, "{\"steps\":\"/fA/fX\"}", token);
-    stage_kill_fm(yard_stage(yard));
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB", job.token, NULL, NULL), 202);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfX", token, NULL, NULL), 202);
-    stage_kill_broker(yard_stage(yard));
-    assert_int_equal(stage_start_fm(yard_stage(yard)), 0);
+    fixture_mint(fixture, job.token, "{\"steps\":\"/fA/fX\"}", token);
+    testbed_kill_fm(fixture_stage(fixture));
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB", job.token, NULL, NULL),
+                     202);
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfX", token, NULL, NULL), 202);
+    testbed_kill_broker(fixture_stage(fixture));
+    assert_int_equal(testbed_start_fm(fixture_stage(fixture)), 0);
     trees_are(&job, 2, 1, 1);
-    assert_int_equal(stage_start_broker(yard_stage(yard)), 0);
-    yard_await_bare(yard, &job, "/fA/fB");
-    yard_await_bare(yard, &job, "/fA/fX");
+    assert_int_equal(testbed_start_broker(fixture_stage(fixture)), 0);
+    fixture_await_bare(fixture, &job, "/fA/fB");
+    fixture_await_bare(fixture, &job, "/fA/fX");
     trees_are(&job, 0, 1, 0);
 
     /* Both tokens are known to the new one. */
-    assert_int_equal(yard_ask(yard, "GET", "/v1/reservation", job.token, NULL, NULL), 200);
-    assert_int_equal(yard_ask(yard, "GET", "/v1/reservation", token, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", "/v1/reservation", job.token, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", "/v1/reservation", token, NULL, NULL), 200);
     assert_int_equal(
-        yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB%2FfC?wait=30s", job.token, NULL, NULL), 200);
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB%2FfC?wait=30s", job.token, NULL, NULL),
+        200);
     trees_are(&job, 0, 0, 0);
 }
 
 static void slow_fabric_manager__keeps_nobody(void **state)
 {
     (void)state;
-    struct yard_job job = job_with_trees("f6", 0x500);
-    yard_tell_fm(yard, "POST", "/mock/faults",
-                 "{\"method\":\"PATCH\",\"path\":\"*/jobs/*\",\"count\":1,\"delay_ms\":3000}");
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfB?wait=20ms", job.token, NULL, 504, "pending",
-                 NULL);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB", job.token, NULL, NULL), 202);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, NULL),
-                     200);
+    struct fixture_job job = job_with_trees("f6", 0x500);
+    fixture_tell_fm(fixture, "POST", "/mock/faults",
+                    "{\"method\":\"PATCH\",\"path\":\"*/jobs/*\",\"count\":1,\"delay_ms\":3000}");
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=20ms", job.token, NULL, 504,
+                    "pending", NULL);
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB", job.token, NULL, NULL),
+                     202);
+    assert_int_equal(
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, NULL), 200);
     trees_are(&job, 0, 1, 1);
-    yard_tell_fm(yard, "DELETE", "/mock/faults", NULL);
+    fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
 }
 
 /* A wild user is told to wait, and others are not kept waiting by him. */
@@ -149,13 +154,13 @@ static void thousand_at_once__are_limited(void **state)
 {
     (void)state;
     enum { TRIES = 100000 }; /* those that it may go on for ever with are 50 a second */
-    struct yard_job wild = yard_reserve(yard, "f7"), other = job_with_trees("f8", 0x600);
+    struct fixture_job wild = fixture_reserve(fixture, "f7"), other = job_with_trees("f8", 0x600);
     unsigned accepted = 0, later = 0;
     for (int i = 0; i < TRIES && later == 0; i++) {
         struct answer answer;
         char path[64], seconds[16];
         (void)snprintf(path, sizeof path, STEPS "%%2FfA%%2Ff%d", i);
-        int status = yard_ask(yard, "DELETE", path, wild.token, NULL, &answer);
+        int status = fixture_ask(fixture, "DELETE", path, wild.token, NULL, &answer);
         accepted += status == 202;
         if (status == 429) {
             later++;
@@ -166,14 +171,14 @@ static void thousand_at_once__are_limited(void **state)
         assert_true(status == 202 || status == 429);
         answer_release(&answer);
         if (i == 500)
-            assert_int_equal(
-                yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?wait=50s", other.token, NULL, NULL),
-                200);
+            assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=50s",
+                                         other.token, NULL, NULL),
+                             200);
     }
     trees_are(&other, 0, 1, 1);
     assert_int_equal(later, 1);
     assert_true(accepted >= 1000);
-    yard_await_status(yard, "cleanups", "pending", 0);
+    fixture_await_status(fixture, "cleanups", "pending", 0);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/bearers/yard.h"
-#include "tests/system/http/papers.h"
+#include "tests/system/bearers/fixture.h"
+#include "tests/system/http/testcert.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
@@ -13,19 +13,19 @@
 /* The same as people and hooks do it: mcastctl, and libmcast below it. */
 
 #define CTL(token, out, ...)                                                                       \
-    yard_ctl(yard, token, (const char *const[]){__VA_ARGS__, NULL}, out, sizeof(out))
+    fixture_ctl(fixture, token, (const char *const[]){__VA_ARGS__, NULL}, out, sizeof(out))
 
-static struct yard *yard;
-static struct yard_job job;
+static struct fixture *fixture;
+static struct fixture_job job;
 
 static int open_yard(void **state)
 {
     (void)state;
-    yard = yard_open(&(struct yard_options){.session_tokens = NULL});
-    job = yard_reserve(yard, "f1");
-    yard_plant(yard, &job, "/fA/fB", 0);
-    yard_plant(yard, &job, "/fA/fB/fC", 4);
-    yard_plant(yard, &job, "/fX", 8);
+    fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
+    job = fixture_reserve(fixture, "f1");
+    fixture_plant(fixture, &job, "/fA/fB", 0);
+    fixture_plant(fixture, &job, "/fA/fB/fC", 4);
+    fixture_plant(fixture, &job, "/fX", 8);
     return 0;
 }
 
@@ -34,7 +34,7 @@ static int open_yard(void **state)
 static void tokens__stand_nowhere(void **state)
 {
     (void)state;
-    yard_close(yard);
+    fixture_close(fixture);
 }
 
 static void show__lists_steps_and_trees(void **state)
@@ -52,10 +52,11 @@ static void show__lists_steps_and_trees(void **state)
 
     /* As a job has it whose tasks run without FI_CXI_COLL_JOB_STEP_ID. */
     assert_null(strstr(out, "no cleanup"));
-    yard_plant(yard, &job, "(null)", 40);
+    fixture_plant(fixture, &job, "(null)", 40);
     assert_int_equal(CTL(NULL, out, "show", "--steps", "f1"), 0);
     assert_non_null(strstr(out, "1 of these steps have names that no cleanup can be asked for"));
-    assert_true(stage_broker_logged(yard_stage(yard), "first \"(null)\" -> no cleanup reaches"));
+    assert_true(
+        testbed_broker_logged(fixture_stage(fixture), "first \"(null)\" -> no cleanup reaches"));
 }
 
 static void cleanup__takes_the_token_from_the_environment(void **state)
@@ -71,8 +72,8 @@ static void cleanup__takes_the_token_from_the_environment(void **state)
     assert_int_equal(CTL("sess-unknown", out, "cleanup", "--step", "/fA"), 1);
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/ƒA/ƒB", "--wait", "50000ms"), 0);
     assert_string_equal(out, "/fA/fB: no trees are left\n");
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB/fC"), 1);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB/fC"), 1);
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--below", "--json"), 0);
     json_t *root = json_loads(out, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "state")), "accepted");
@@ -81,8 +82,8 @@ static void cleanup__takes_the_token_from_the_environment(void **state)
     assert_true(json_integer_value(json_object_get(root, "number")) > 0);
     assert_true(json_is_true(json_object_get(root, "below")));
     json_decref(root);
-    yard_await_bare(yard, &job, "/fA/fB/fC");
-    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
+    fixture_await_bare(fixture, &job, "/fA/fB/fC");
+    assert_int_equal(fixture_trees(fixture, &job, "/fX"), 1);
 }
 
 static void token__is_requested_narrowed_and_used(void **state)
@@ -102,9 +103,9 @@ static void token__is_requested_narrowed_and_used(void **state)
     slim[strcspn(slim, "\n")] = '\0';
     assert_int_equal(CTL(slim, out, "cleanup", "--step", "/fX"), 1);
     assert_non_null(strstr(out, "/fA"));
-    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
+    assert_int_equal(fixture_trees(fixture, &job, "/fX"), 1);
     assert_int_equal(CTL(token, out, "cleanup", "--step", "/fX", "--wait", "50s"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fX"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fX"), 0);
     assert_int_equal(CTL(slim, out, "token", "request", "--steps", "/fX"), 1);
     /* Where a token was asked for it is printed; else nowhere. */
     assert_string_not_equal(token, slim);
@@ -134,7 +135,7 @@ static void library__shows_what_a_token_is_for(void **state)
     struct mcast_error error;
     char token[MCAST_TOKEN_SIZE];
     bool gone = true;
-    assert_int_equal(mcast_open(&handle, stage_socket(yard_stage(yard)), &error), 0);
+    assert_int_equal(mcast_open(&handle, testbed_socket(fixture_stage(fixture)), &error), 0);
     assert_int_equal(mcast_own(handle, &own, &error), MCAST_USAGE);
     assert_int_equal(mcast_set_token(handle, "a\r\nHost: b", &error), MCAST_USAGE);
     assert_int_equal(mcast_set_token(handle, "", &error), MCAST_USAGE);
@@ -144,7 +145,7 @@ static void library__shows_what_a_token_is_for(void **state)
     assert_true(own->env_count > 0);
     mcast_reservation_free(own);
     assert_int_equal(mcast_token_request(handle, NULL, token, sizeof token, &error), 0);
-    yard_remember(yard, token);
+    fixture_remember(fixture, token);
     assert_int_equal(mcast_token_request(handle, NULL, token, 10, &error), MCAST_USAGE);
     assert_string_equal(token, "");
     assert_int_equal(mcast_cleanup(handle, "/fN", 0, 0, &gone, &error), 0);
@@ -163,28 +164,28 @@ static void library__is_a_bearer_over_tls(void **state)
 {
     (void)state;
     struct authority authority;
-    char papers[FOLDER_PATH_SIZE], ca[128], broker[512], url[64];
+    char certificates[FOLDER_PATH_SIZE], ca[128], broker[512], url[64];
     struct mcast *handle = NULL;
     struct mcast_reservation *own = NULL;
     struct mcast_error error;
     bool gone = false;
-    assert_int_equal(folder_create(papers), 0);
+    assert_int_equal(folder_create(certificates), 0);
     authority_init(&authority, "site");
-    authority_write(&authority, &(struct paper){.common = "mcastd"}, papers, "server");
+    authority_write(&authority, &(struct testcert){.common = "mcastd"}, certificates, "server");
     char *pem = authority_pem(&authority);
-    assert_int_equal(folder_write(papers, "ca.pem", 0644, pem), 0);
+    assert_int_equal(folder_write(certificates, "ca.pem", 0644, pem), 0);
     gnutls_free(pem);
     (void)snprintf(broker, sizeof broker,
                    "listen = 127.0.0.1:0\ntls_cert = %s/server.pem\ntls_key = %s/server.key",
-                   papers, papers);
-    struct yard *far = yard_open(&(struct yard_options){.broker = broker});
-    struct yard_job one = yard_reserve(far, "f9");
-    yard_plant(far, &one, "/fA", 0);
+                   certificates, certificates);
+    struct fixture *far = fixture_open(&(struct fixture_options){.broker = broker});
+    struct fixture_job one = fixture_reserve(far, "f9");
+    fixture_plant(far, &one, "/fA", 0);
 
-    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d", yard_port(far));
+    (void)snprintf(url, sizeof url, "https://127.0.0.1:%d", fixture_port(far));
     assert_int_equal(mcast_open(&handle, url, &error), 0);
-    assert_int_equal(mcast_set_cacert(handle, folder_path(ca, sizeof ca, papers, "ca.pem"), &error),
-                     0);
+    assert_int_equal(
+        mcast_set_cacert(handle, folder_path(ca, sizeof ca, certificates, "ca.pem"), &error), 0);
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_NEVER, NULL, &error), 0);
     assert_int_equal(mcast_set_token(handle, one.token, &error), 0);
     if (mcast_own(handle, &own, &error) < 0)
@@ -193,13 +194,13 @@ static void library__is_a_bearer_over_tls(void **state)
     mcast_reservation_free(own);
     assert_int_equal(mcast_cleanup(handle, "/fA", 0, 50000, &gone, &error), 0);
     assert_true(gone);
-    assert_int_equal(yard_trees(far, &one, "/fA"), 0);
+    assert_int_equal(fixture_trees(far, &one, "/fA"), 0);
     assert_int_equal(mcast_show(handle, "elcap", "f9", &own, &error), MCAST_REFUSED);
     assert_string_equal(error.word, "no-identity");
     mcast_close(handle);
-    yard_close(far);
+    fixture_close(far);
     authority_release(&authority);
-    folder_destroy(papers);
+    folder_destroy(certificates);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/bearers/yard.h"
+#include "tests/system/bearers/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,34 +12,34 @@
 
 #define STEPS "/v1/reservation/steps/"
 
-static struct yard_job job_with_trees(struct yard *yard)
+static struct fixture_job job_with_trees(struct fixture *fixture)
 {
-    struct yard_job job = yard_reserve(yard, "f1");
-    yard_plant(yard, &job, "/fA/fB", 0);
-    yard_plant(yard, &job, "/fA/fB", 4);
-    yard_plant(yard, &job, "/fA/fC", 8);
-    yard_plant(yard, &job, "/fX", 12);
+    struct fixture_job job = fixture_reserve(fixture, "f1");
+    fixture_plant(fixture, &job, "/fA/fB", 0);
+    fixture_plant(fixture, &job, "/fA/fB", 4);
+    fixture_plant(fixture, &job, "/fA/fC", 8);
+    fixture_plant(fixture, &job, "/fX", 12);
     return job;
 }
 
-static void await_gone(struct yard *yard, const struct yard_job *job, const char *path)
+static void await_gone(struct fixture *fixture, const struct fixture_job *job, const char *path)
 {
     struct answer answer;
-    int status = yard_ask(yard, "DELETE", path, job->token, NULL, &answer);
+    int status = fixture_ask(fixture, "DELETE", path, job->token, NULL, &answer);
     if (status != 200)
         fail_msg("%s: %d %s", path, status, answer.body);
     answer_release(&answer);
 }
 
 /* How many requests mock-fm saw that showed a session token, and changed something. */
-static size_t by_session(struct yard *yard)
+static size_t by_session(struct fixture *fixture)
 {
     struct plainhttp_reply reply;
     size_t i, count = 0;
     json_t *entry;
-    assert_int_equal(
-        plainhttp_call(stage_fm_http(yard_stage(yard)), "GET", "/mock/log?since=0", NULL, &reply),
-        200);
+    assert_int_equal(plainhttp_call(testbed_fm_http(fixture_stage(fixture)), "GET",
+                                    "/mock/log?since=0", NULL, &reply),
+                     200);
     json_array_foreach(json_object_get(reply.json, "entries"), i, entry)
     {
         const char *method = json_string_value(json_object_get(entry, "method"));
@@ -53,17 +53,18 @@ static size_t by_session(struct yard *yard)
 /* The job's own token does it: in one call where it opens the job, else tree by tree. */
 static void steps_go(const char *kind, const char *hwcoll, bool session)
 {
-    struct yard *yard = yard_open(&(struct yard_options){.session_tokens = kind, .hwcoll = hwcoll});
-    struct yard_job job = job_with_trees(yard);
-    await_gone(yard, &job, STEPS "%2FfA%2FfB?wait=50s");
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fC"), 1);
-    assert_int_equal(by_session(yard) > 0, session);
-    await_gone(yard, &job, STEPS "%2FfA?below=yes&wait=50s");
-    assert_int_equal(yard_trees(yard, &job, "/fA/fC"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
-    assert_int_equal(yard_status(yard, "cleanups", "given_up"), 0);
-    yard_close(yard);
+    struct fixture *fixture =
+        fixture_open(&(struct fixture_options){.session_tokens = kind, .hwcoll = hwcoll});
+    struct fixture_job job = job_with_trees(fixture);
+    await_gone(fixture, &job, STEPS "%2FfA%2FfB?wait=50s");
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fC"), 1);
+    assert_int_equal(by_session(fixture) > 0, session);
+    await_gone(fixture, &job, STEPS "%2FfA?below=yes&wait=50s");
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fC"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fX"), 1);
+    assert_int_equal(fixture_status(fixture, "cleanups", "given_up"), 0);
+    fixture_close(fixture);
 }
 
 static void own_job__opens_all(void **state)
@@ -91,32 +92,34 @@ static void refusal__is_told_and_nothing_else_is_tried(void **state)
 {
     (void)state;
     char detail[256];
-    struct yard *yard = yard_open(&(struct yard_options){.session_tokens = "trees-only"});
-    struct yard_job job = job_with_trees(yard);
-    yard_tell_fm(yard, "POST", "/mock/faults",
-                 "{\"method\":\"DELETE\",\"session\":true,\"status\":403}");
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, 504, "given-up",
-                 detail);
+    struct fixture *fixture =
+        fixture_open(&(struct fixture_options){.session_tokens = "trees-only"});
+    struct fixture_job job = job_with_trees(fixture);
+    fixture_tell_fm(fixture, "POST", "/mock/faults",
+                    "{\"method\":\"DELETE\",\"session\":true,\"status\":403}");
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=50s", job.token, NULL, 504,
+                    "given-up", detail);
     assert_non_null(strstr(detail, "cleanup_login"));
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 2);
-    assert_int_equal(yard_status(yard, "cleanups", "given_up"), 1);
-    assert_int_equal(yard_status(yard, "cleanups", "pending"), 0);
-    yard_close(yard);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 2);
+    assert_int_equal(fixture_status(fixture, "cleanups", "given_up"), 1);
+    assert_int_equal(fixture_status(fixture, "cleanups", "pending"), 0);
+    fixture_close(fixture);
 }
 
 /* Nobody is there for longer than it is tried: the trees stay until the job ends. */
 static void time__comes_to_an_end(void **state)
 {
     (void)state;
-    struct yard *yard = yard_open(&(struct yard_options){.hwcoll = "cleanup_timeout = 200ms"});
-    struct yard_job job = job_with_trees(yard);
-    stage_kill_fm(yard_stage(yard));
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfX", job.token, NULL, NULL), 202);
-    yard_await_status(yard, "cleanups", "given_up", 1);
-    assert_int_equal(yard_status(yard, "cleanups", "pending"), 0);
-    assert_int_equal(stage_start_fm(yard_stage(yard)), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fX"), 1);
-    yard_close(yard);
+    struct fixture *fixture =
+        fixture_open(&(struct fixture_options){.hwcoll = "cleanup_timeout = 200ms"});
+    struct fixture_job job = job_with_trees(fixture);
+    testbed_kill_fm(fixture_stage(fixture));
+    assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfX", job.token, NULL, NULL), 202);
+    fixture_await_status(fixture, "cleanups", "given_up", 1);
+    assert_int_equal(fixture_status(fixture, "cleanups", "pending"), 0);
+    assert_int_equal(testbed_start_fm(fixture_stage(fixture)), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fX"), 1);
+    fixture_close(fixture);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/bearers/yard.h"
+#include "tests/system/bearers/fixture.h"
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
@@ -20,20 +20,20 @@
 #define STEPS "/v1/reservation/steps/"
 #define TOKENS "/v1/reservation/tokens"
 
-static struct yard *yard;
-static struct yard_job job, other;
+static struct fixture *fixture;
+static struct fixture_job job, other;
 static char wide[MCAST_TOKEN_SIZE]; /* of job, one of the broker's */
 
 static int open_yard(void **state)
 {
     (void)state;
-    yard = yard_open(&(struct yard_options){.broker = "listen = 127.0.0.1:0"});
-    job = yard_reserve(yard, "fJob");
-    other = yard_reserve(yard, "fOther");
-    yard_plant(yard, &job, "/fA/fB", 0);
-    yard_plant(yard, &job, "/fA/fC", 4);
-    yard_plant(yard, &other, "/fA/fB", 8);
-    yard_mint(yard, job.token, NULL, wide);
+    fixture = fixture_open(&(struct fixture_options){.broker = "listen = 127.0.0.1:0"});
+    job = fixture_reserve(fixture, "fJob");
+    other = fixture_reserve(fixture, "fOther");
+    fixture_plant(fixture, &job, "/fA/fB", 0);
+    fixture_plant(fixture, &job, "/fA/fC", 4);
+    fixture_plant(fixture, &other, "/fA/fB", 8);
+    fixture_mint(fixture, job.token, NULL, wide);
     return 0;
 }
 
@@ -42,7 +42,7 @@ static int open_yard(void **state)
 static void tokens__stand_nowhere(void **state)
 {
     (void)state;
-    yard_close(yard);
+    fixture_close(fixture);
 }
 
 static void narrowed_offline__is_taken_as_far_as_it_reaches(void **state)
@@ -50,9 +50,9 @@ static void narrowed_offline__is_taken_as_far_as_it_reaches(void **state)
     (void)state;
     char slim[MCAST_TOKEN_SIZE], slimmer[MCAST_TOKEN_SIZE], detail[256];
     struct answer answer;
-    yard_narrow(yard, wide, "/fA/", time(NULL) + 3600, NULL, slim);
-    yard_narrow(yard, slim, "/fA/fC", 0, "cleanup", slimmer);
-    assert_int_equal(yard_ask(yard, "GET", OWN, slim, NULL, &answer), 200);
+    fixture_narrow(fixture, wide, "/fA/", time(NULL) + 3600, NULL, slim);
+    fixture_narrow(fixture, slim, "/fA/fC", 0, "cleanup", slimmer);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, slim, NULL, &answer), 200);
     const json_t *token = json_object_get(answer.json, "token");
     assert_string_equal(json_string_value(json_object_get(token, "steps")), "/fA");
     assert_string_equal(json_string_value(json_object_get(token, "kind")), "broker");
@@ -60,36 +60,39 @@ static void narrowed_offline__is_taken_as_far_as_it_reaches(void **state)
     assert_null(json_object_get(answer.json, "env"));
     answer_release(&answer);
 
-    yard_refused(yard, "GET", OWN, slimmer, NULL, 403, "outside-scope", detail);
+    fixture_refused(fixture, "GET", OWN, slimmer, NULL, 403, "outside-scope", detail);
     assert_non_null(strstr(detail, "it allows cleanup"));
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfB", slimmer, NULL, 403, "outside-scope", detail);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfB", slimmer, NULL, 403, "outside-scope",
+                    detail);
     assert_non_null(strstr(detail, "/fA/fC"));
-    yard_refused(yard, "DELETE", STEPS "%2FfA?below=yes", slimmer, NULL, 403, "outside-scope",
-                 NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfCx", slimmer, NULL, 403, "outside-scope", NULL);
-    yard_refused(yard, "DELETE", STEPS "fA", slimmer, NULL, 403, "outside-scope", NULL);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 1);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfC?wait=30s", slimmer, NULL, NULL),
-                     200);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fC"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 1);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA?below=yes", slimmer, NULL, 403, "outside-scope",
+                    NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfCx", slimmer, NULL, 403, "outside-scope",
+                    NULL);
+    fixture_refused(fixture, "DELETE", STEPS "fA", slimmer, NULL, 403, "outside-scope", NULL);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 1);
+    assert_int_equal(
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfC?wait=30s", slimmer, NULL, NULL), 200);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fC"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 1);
 }
 
 static void minted__is_no_wider_than_what_was_shown(void **state)
 {
     (void)state;
     char slim[MCAST_TOKEN_SIZE], next[MCAST_TOKEN_SIZE], detail[256];
-    yard_mint(yard, job.token, "{\"steps\":\"/fA/fB\",\"expires\":\"1h\"}", slim);
-    yard_mint(yard, slim, "{\"steps\":\"/fA\",\"operations\":[\"show\",\"cleanup\"]}", next);
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfC", next, NULL, 403, "outside-scope", NULL);
-    yard_mint(yard, slim, NULL, next);
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2FfC", next, NULL, 403, "outside-scope", NULL);
-    yard_refused(yard, "POST", TOKENS, slim, "{\"steps\":\"/fA/fC\"}", 403, "outside-scope",
-                 detail);
+    fixture_mint(fixture, job.token, "{\"steps\":\"/fA/fB\",\"expires\":\"1h\"}", slim);
+    fixture_mint(fixture, slim, "{\"steps\":\"/fA\",\"operations\":[\"show\",\"cleanup\"]}", next);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfC", next, NULL, 403, "outside-scope", NULL);
+    fixture_mint(fixture, slim, NULL, next);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2FfC", next, NULL, 403, "outside-scope", NULL);
+    fixture_refused(fixture, "POST", TOKENS, slim, "{\"steps\":\"/fA/fC\"}", 403, "outside-scope",
+                    detail);
     assert_non_null(strstr(detail, "/fA/fB"));
-    yard_mint(yard, slim, "{\"operations\":[\"cleanup\"]}", next);
-    yard_refused(yard, "GET", OWN, next, NULL, 403, "outside-scope", NULL);
-    yard_refused(yard, "POST", TOKENS, next, "{\"operations\":[\"show\"]}", 422, "invalid", NULL);
+    fixture_mint(fixture, slim, "{\"operations\":[\"cleanup\"]}", next);
+    fixture_refused(fixture, "GET", OWN, next, NULL, 403, "outside-scope", NULL);
+    fixture_refused(fixture, "POST", TOKENS, next, "{\"operations\":[\"show\"]}", 422, "invalid",
+                    NULL);
 }
 
 static void wish__that_is_none_is_refused(void **state)
@@ -120,8 +123,8 @@ static void wish__that_is_none_is_refused(void **state)
         {"{\"scope\":\"/fA\"}", 422, "unknown-field"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        yard_refused(yard, "POST", TOKENS, job.token, cases[i].body, cases[i].status, cases[i].code,
-                     NULL);
+        fixture_refused(fixture, "POST", TOKENS, job.token, cases[i].body, cases[i].status,
+                        cases[i].code, NULL);
 }
 
 /* The step is percent-decoded once, and is a step then or is none. */
@@ -153,22 +156,22 @@ static void step__that_is_none_is_refused_at_the_door(void **state)
         STEPS "fA%2FfB",
     };
     char token[MCAST_TOKEN_SIZE], detail[256];
-    yard_narrow(yard, wide, "/fA", 0, NULL, token);
+    fixture_narrow(fixture, wide, "/fA", 0, NULL, token);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-        yard_refused(yard, "DELETE", paths[i], token, NULL, 422, "invalid", detail);
+        fixture_refused(fixture, "DELETE", paths[i], token, NULL, 422, "invalid", detail);
         assert_true(detail[0] != '\0');
         for (const char *c = detail; *c; c++)
             assert_true(*c >= ' ' && *c < 0x7f);
     }
-    yard_refused(yard, "DELETE", STEPS "%2FfA%00", token, NULL, 400, "bad-escape", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA%2", token, NULL, 400, "bad-escape", NULL);
-    yard_refused(yard, "DELETE", STEPS "/fA/fB", token, NULL, 404, "no-such-path", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA?wait=2", token, NULL, 422, "invalid", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA?wait=61s", token, NULL, 422, "invalid", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA?below=1", token, NULL, 422, "invalid", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA?force=yes", token, NULL, 422, "unknown-parameter",
-                 NULL);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 1);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%00", token, NULL, 400, "bad-escape", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA%2", token, NULL, 400, "bad-escape", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "/fA/fB", token, NULL, 404, "no-such-path", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA?wait=2", token, NULL, 422, "invalid", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA?wait=61s", token, NULL, 422, "invalid", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA?below=1", token, NULL, 422, "invalid", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA?force=yes", token, NULL, 422,
+                    "unknown-parameter", NULL);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 1);
 }
 
 /* A job of another user: his token is good for his job, and for no other. */
@@ -177,26 +180,26 @@ static void token_of_another_job__does_not_reach_this_one(void **state)
     (void)state;
     struct answer answer;
     char stolen[MCAST_TOKEN_SIZE];
-    yard_mint(yard, other.token, NULL, stolen);
-    assert_int_equal(yard_ask(yard, "GET", OWN, stolen, NULL, &answer), 200);
+    fixture_mint(fixture, other.token, NULL, stolen);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, stolen, NULL, &answer), 200);
     assert_string_equal(json_string_value(json_object_get(answer.json, "job")), "fOther");
     answer_release(&answer);
-    assert_int_equal(yard_ask(yard, "DELETE", STEPS "%2FfA%2FfB?wait=30s", stolen, NULL, NULL),
-                     200);
-    assert_int_equal(yard_trees(yard, &other, "/fA/fB"), 0);
-    assert_int_equal(yard_trees(yard, &job, "/fA/fB"), 1);
+    assert_int_equal(
+        fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=30s", stolen, NULL, NULL), 200);
+    assert_int_equal(fixture_trees(fixture, &other, "/fA/fB"), 0);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA/fB"), 1);
 }
 
 static void expired__is_refused_with_the_time(void **state)
 {
     (void)state;
     char late[MCAST_TOKEN_SIZE], detail[256];
-    yard_narrow(yard, wide, NULL, 1, NULL, late);
-    yard_refused(yard, "GET", OWN, late, NULL, 401, "token-expired", detail);
+    fixture_narrow(fixture, wide, NULL, 1, NULL, late);
+    fixture_refused(fixture, "GET", OWN, late, NULL, 401, "token-expired", detail);
     assert_non_null(strstr(detail, "1970-01-01T00:00:01Z"));
-    yard_narrow(yard, wide, NULL, time(NULL) - 1, "show", late);
-    yard_refused(yard, "GET", OWN, late, NULL, 401, "token-expired", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA", late, NULL, 401, "token-expired", NULL);
+    fixture_narrow(fixture, wide, NULL, time(NULL) - 1, "show", late);
+    fixture_refused(fixture, "GET", OWN, late, NULL, 401, "token-expired", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA", late, NULL, 401, "token-expired", NULL);
 }
 
 /* Whatever is done to it, it is no token any more: also one that a bit was changed of. */
@@ -204,28 +207,28 @@ static void damaged__is_refused(void **state)
 {
     (void)state;
     char slim[MCAST_TOKEN_SIZE], text[MCAST_TOKEN_SIZE];
-    yard_narrow(yard, wide, "/fA", 0, NULL, slim);
+    fixture_narrow(fixture, wide, "/fA", 0, NULL, slim);
     const size_t length = strlen(slim);
     for (size_t i = 0; i < length; i += 3) {
         memcpy(text, slim, length + 1);
         text[i] = text[i] == 'A' ? 'B' : 'A';
         struct answer answer;
-        assert_int_equal(yard_ask(yard, "GET", OWN, text, NULL, &answer), 401);
+        assert_int_equal(fixture_ask(fixture, "GET", OWN, text, NULL, &answer), 401);
         answer_release(&answer);
         text[i] = '\0';
         if (i > 0)
-            assert_int_equal(yard_ask(yard, "GET", OWN, text, NULL, NULL), 401);
+            assert_int_equal(fixture_ask(fixture, "GET", OWN, text, NULL, NULL), 401);
     }
-    assert_int_equal(yard_ask(yard, "GET", OWN, slim, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, slim, NULL, NULL), 200);
 
     /* A session token is not found by a part of it, either. */
     memcpy(text, job.token, sizeof job.token);
     text[strlen(text) - 1] ^= 1;
-    yard_refused(yard, "GET", OWN, text, NULL, 401, "token-unknown", NULL);
+    fixture_refused(fixture, "GET", OWN, text, NULL, 401, "token-unknown", NULL);
     text[strlen(text) - 1] = '\0';
-    yard_refused(yard, "GET", OWN, text, NULL, 401, "token-unknown", NULL);
-    yard_refused(yard, "GET", OWN, "mcast2.AAAA", NULL, 401, "token-invalid", NULL);
-    yard_refused(yard, "GET", OWN, "x", NULL, 401, "token-unknown", NULL);
+    fixture_refused(fixture, "GET", OWN, text, NULL, 401, "token-unknown", NULL);
+    fixture_refused(fixture, "GET", OWN, "mcast2.AAAA", NULL, 401, "token-invalid", NULL);
+    fixture_refused(fixture, "GET", OWN, "x", NULL, 401, "token-unknown", NULL);
 }
 
 static void oversized__is_refused(void **state)
@@ -238,7 +241,7 @@ static void oversized__is_refused(void **state)
         int start = snprintf(headers, 64, "Authorization: Bearer mcast1.");
         memset(headers + start, 'A', sizes[i]);
         memcpy(headers + start + sizes[i], "\r\n", 3);
-        assert_int_equal(yard_ask_so(yard, false, "GET", OWN, headers, NULL, NULL), 401);
+        assert_int_equal(fixture_ask_so(fixture, false, "GET", OWN, headers, NULL, NULL), 401);
         free(headers);
     }
 }
@@ -254,7 +257,7 @@ static void monstrous__is_refused_unread(void **state)
     int start = snprintf(headers, 64, "Authorization: Bearer ");
     memset(headers + start, 'A', SIZE);
     memcpy(headers + start + SIZE, "\r\n", 3);
-    struct line *line = line_open(stage_socket(yard_stage(yard)), 0);
+    struct line *line = line_open(testbed_socket(fixture_stage(fixture)), 0);
     line_request(line, "GET", OWN, headers, NULL);
     if (line_answer(line, false, &answer) == 0) { /* else it was closed */
         assert_int_equal(answer.status, 431);
@@ -262,7 +265,7 @@ static void monstrous__is_refused_unread(void **state)
     }
     line_close(line);
     free(headers);
-    assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, wide, NULL, NULL), 200);
 }
 
 static void headers__of_two_minds_are_refused(void **state)
@@ -271,12 +274,12 @@ static void headers__of_two_minds_are_refused(void **state)
     char headers[512];
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\nAuthorization: Bearer %s\r\n",
              job.token, other.token);
-    assert_int_equal(yard_ask_so(yard, false, "GET", OWN, headers, NULL, NULL), 400);
+    assert_int_equal(fixture_ask_so(fixture, false, "GET", OWN, headers, NULL, NULL), 400);
     snprintf(headers, sizeof headers, "Authorization: Bearer %s, Bearer %s\r\n", job.token,
              other.token);
-    assert_int_equal(yard_ask_so(yard, false, "GET", OWN, headers, NULL, NULL), 401);
-    assert_int_equal(yard_ask_so(yard, false, "GET", OWN, "Authorization: Bearer\r\n", NULL, NULL),
-                     401);
+    assert_int_equal(fixture_ask_so(fixture, false, "GET", OWN, headers, NULL, NULL), 401);
+    assert_int_equal(
+        fixture_ask_so(fixture, false, "GET", OWN, "Authorization: Bearer\r\n", NULL, NULL), 401);
 }
 
 /* Root is an admin here; with a token it is a bearer there, and nothing elsewhere. */
@@ -286,18 +289,19 @@ static void token__is_judged_alone(void **state)
     static const char *const elsewhere[] = {"/v1/status", "/v1/jobs", "/v1/doctor",
                                             "/v1/clusters/elcap/jobs/fJob", "/v1/events?follow=0"};
     struct answer answer;
-    yard_refused(yard, "GET", OWN, NULL, NULL, 401, "no-token", NULL);
+    fixture_refused(fixture, "GET", OWN, NULL, NULL, 401, "no-token", NULL);
     for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
-        yard_refused(yard, "GET", elsewhere[i], wide, NULL, 401, "token-elsewhere", NULL);
-    yard_refused(yard, "DELETE", "/v1/clusters/elcap/jobs/fJob", job.token, NULL, 401,
-                 "token-elsewhere", NULL);
-    yard_refused(yard, "POST", "/v1/tokens/rotate", job.token, NULL, 401, "token-elsewhere", NULL);
-    assert_int_equal(yard_ask(yard, "GET", "/healthz", wide, NULL, NULL), 200);
-    assert_int_equal(yard_ask(yard, "GET", "/v1/whoami", wide, NULL, &answer), 200);
+        fixture_refused(fixture, "GET", elsewhere[i], wide, NULL, 401, "token-elsewhere", NULL);
+    fixture_refused(fixture, "DELETE", "/v1/clusters/elcap/jobs/fJob", job.token, NULL, 401,
+                    "token-elsewhere", NULL);
+    fixture_refused(fixture, "POST", "/v1/tokens/rotate", job.token, NULL, 401, "token-elsewhere",
+                    NULL);
+    assert_int_equal(fixture_ask(fixture, "GET", "/healthz", wide, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", "/v1/whoami", wide, NULL, &answer), 200);
     assert_string_equal(json_string_value(json_object_get(answer.json, "proof")), "bearer");
     assert_true(json_is_false(json_object_get(answer.json, "admin")));
     answer_release(&answer);
-    yard_refused(yard, "GET", "/v1/whoami", "x", NULL, 401, "token-unknown", NULL);
+    fixture_refused(fixture, "GET", "/v1/whoami", "x", NULL, 401, "token-unknown", NULL);
 }
 
 /* Nobody else is proved over plain TCP of this host: the token is enough. */
@@ -306,20 +310,21 @@ static void tcp__is_as_good(void **state)
     (void)state;
     char headers[MCAST_TOKEN_SIZE + 64];
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
-    assert_int_equal(yard_ask_so(yard, true, "GET", OWN, headers, NULL, NULL), 200);
-    assert_int_equal(yard_ask_so(yard, true, "DELETE", STEPS "none", headers, NULL, NULL), 202);
-    assert_int_equal(yard_ask_so(yard, true, "GET", OWN, NULL, NULL, NULL), 401);
+    assert_int_equal(fixture_ask_so(fixture, true, "GET", OWN, headers, NULL, NULL), 200);
+    assert_int_equal(fixture_ask_so(fixture, true, "DELETE", STEPS "none", headers, NULL, NULL),
+                     202);
+    assert_int_equal(fixture_ask_so(fixture, true, "GET", OWN, NULL, NULL, NULL), 401);
 }
 
 static bool is_let_in(void *headers)
 {
-    return yard_ask_so(yard, true, "GET", OWN, headers, NULL, NULL) == 200;
+    return fixture_ask_so(fixture, true, "GET", OWN, headers, NULL, NULL) == 200;
 }
 
 static struct line *ask_from(unsigned host, const char *token, int status)
 {
     char headers[MCAST_TOKEN_SIZE + 64];
-    struct line *line = line_open_from(host, yard_port(yard));
+    struct line *line = line_open_from(host, fixture_port(fixture));
     struct answer answer;
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", token);
     assert_int_equal(line_request(line, "GET", OWN, headers, NULL), 0);
@@ -351,18 +356,18 @@ static void connections__are_counted(void **state)
         answer_release(&answer);
         assert_true(line_ended(lines[i]));
     }
-    assert_int_equal(yard_ask(yard, "GET", "/v1/status", NULL, NULL, NULL), 200);
-    assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", "/v1/status", NULL, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, wide, NULL, NULL), 200);
     for (size_t i = 0; i < count; i++)
         line_close(lines[i]);
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
     assert_true(await(is_let_in, headers, AWAIT_DEADLINE_MS));
 }
 
-static struct line *wait_for_cleanup(struct yard *small, const struct yard_job *whose)
+static struct line *wait_for_cleanup(struct fixture *small, const struct fixture_job *whose)
 {
     char headers[MCAST_TOKEN_SIZE + 64];
-    struct line *line = line_open(NULL, yard_port(small));
+    struct line *line = line_open(NULL, fixture_port(small));
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", whose->token);
     assert_int_equal(line_request(line, "DELETE", STEPS "0?wait=60s", headers, NULL), 0);
     return line;
@@ -383,30 +388,30 @@ static void waits__keep_nobody_out(void **state)
 {
     (void)state;
     enum { JOBS = 4 };
-    struct yard *small =
-        yard_open(&(struct yard_options){.broker = "listen = 127.0.0.1:0\nconnections_max = 16"});
-    struct yard_job jobs[JOBS];
+    struct fixture *small = fixture_open(
+        &(struct fixture_options){.broker = "listen = 127.0.0.1:0\nconnections_max = 16"});
+    struct fixture_job jobs[JOBS];
     struct line *lines[2];
     char headers[MCAST_TOKEN_SIZE + 64];
     for (int i = 0; i < JOBS; i++) {
-        jobs[i] = yard_reserve(small, ((const char *[]){"f1", "f2", "f3", "f4"})[i]);
-        yard_plant(small, &jobs[i], "0", (unsigned)i);
+        jobs[i] = fixture_reserve(small, ((const char *[]){"f1", "f2", "f3", "f4"})[i]);
+        fixture_plant(small, &jobs[i], "0", (unsigned)i);
     }
-    yard_tell_fm(small, "POST", "/mock/faults", "{\"method\":\"PATCH\",\"status\":503}");
+    fixture_tell_fm(small, "POST", "/mock/faults", "{\"method\":\"PATCH\",\"status\":503}");
     for (int i = 0; i < 2; i++) {
         lines[i] = wait_for_cleanup(small, &jobs[i]);
-        yard_await_status(small, "cleanups", "pending", i + 1);
+        fixture_await_status(small, "cleanups", "pending", i + 1);
     }
     expect_status(lines[1], 504);
     for (int i = 2; i < JOBS; i++) {
         snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", jobs[i].token);
-        assert_int_equal(yard_ask_so(small, true, "GET", OWN, headers, NULL, NULL), 200);
+        assert_int_equal(fixture_ask_so(small, true, "GET", OWN, headers, NULL, NULL), 200);
     }
-    yard_tell_fm(small, "DELETE", "/mock/faults", NULL);
+    fixture_tell_fm(small, "DELETE", "/mock/faults", NULL);
     expect_status(lines[0], 200); /* its wait was not over */
     for (int i = 0; i < 2; i++)
         line_close(lines[i]);
-    yard_close(small);
+    fixture_close(small);
 }
 
 /* Whichever token is shown, and whatever is asked for; other jobs get theirs, and what was given is
@@ -415,16 +420,16 @@ static void minting__has_a_limit(void **state)
 {
     (void)state;
     enum { FAR_TOO_MANY = 1000 };
-    struct yard_job greedy = yard_reserve(yard, "fGreedy");
+    struct fixture_job greedy = fixture_reserve(fixture, "fGreedy");
     char own[MCAST_TOKEN_SIZE], theirs[MCAST_TOKEN_SIZE], retry[16];
     struct answer answer;
     int status = 201;
-    yard_mint(yard, greedy.token, NULL, own);
+    fixture_mint(fixture, greedy.token, NULL, own);
     for (int i = 0; status == 201; i++) {
         assert_true(i < FAR_TOO_MANY);
-        status = yard_ask(yard, "POST", TOKENS, i % 2 ? own : greedy.token, NULL, &answer);
+        status = fixture_ask(fixture, "POST", TOKENS, i % 2 ? own : greedy.token, NULL, &answer);
         if (status == 201) {
-            yard_remember(yard, json_string_value(json_object_get(answer.json, "token")));
+            fixture_remember(fixture, json_string_value(json_object_get(answer.json, "token")));
             answer_release(&answer);
         }
     }
@@ -434,15 +439,15 @@ static void minting__has_a_limit(void **state)
     assert_string_equal(json_string_value(json_object_get(answer.json, "code")), "too-many-tokens");
     assert_non_null(strstr(answer.body, "job fGreedy on cluster elcap"));
     answer_release(&answer);
-    yard_mint(yard, other.token, NULL, theirs);
-    assert_int_equal(yard_ask(yard, "GET", OWN, own, NULL, NULL), 200);
-    yard_release(yard, "fGreedy");
+    fixture_mint(fixture, other.token, NULL, theirs);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, own, NULL, NULL), 200);
+    fixture_release(fixture, "fGreedy");
 }
 
 static json_int_t rotate(json_int_t *dropped)
 {
     struct answer answer;
-    assert_int_equal(yard_ask(yard, "POST", "/v1/tokens/rotate", NULL, NULL, &answer), 200);
+    assert_int_equal(fixture_ask(fixture, "POST", "/v1/tokens/rotate", NULL, NULL, &answer), 200);
     json_int_t keys = json_integer_value(json_object_get(answer.json, "keys"));
     *dropped = json_integer_value(json_object_get(answer.json, "dropped"));
     answer_release(&answer);
@@ -457,40 +462,40 @@ static void rotation__leaves_tokens_that_are_out(void **state)
     json_int_t dropped;
     assert_int_equal(rotate(&dropped), 2);
     assert_int_equal(dropped, 0);
-    assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
-    yard_mint(yard, job.token, NULL, fresh);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, wide, NULL, NULL), 200);
+    fixture_mint(fixture, job.token, NULL, fresh);
     assert_string_not_equal(fresh, wide);
-    stage_kill_broker(yard_stage(yard));
-    assert_int_equal(stage_start_broker(yard_stage(yard)), 0);
-    assert_int_equal(yard_ask(yard, "GET", OWN, wide, NULL, NULL), 200);
-    assert_int_equal(yard_ask(yard, "GET", OWN, fresh, NULL, NULL), 200);
-    assert_int_equal(yard_ask(yard, "GET", OWN, job.token, NULL, NULL), 200);
+    testbed_kill_broker(fixture_stage(fixture));
+    assert_int_equal(testbed_start_broker(fixture_stage(fixture)), 0);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, wide, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, fresh, NULL, NULL), 200);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, job.token, NULL, NULL), 200);
 }
 
 static void release__ends_all_tokens(void **state)
 {
     (void)state;
-    struct yard_job brief = yard_reserve(yard, "fBrief");
+    struct fixture_job brief = fixture_reserve(fixture, "fBrief");
     char token[MCAST_TOKEN_SIZE], detail[256];
-    yard_mint(yard, brief.token, NULL, token);
-    assert_int_equal(yard_ask(yard, "GET", OWN, token, NULL, NULL), 200);
-    yard_release(yard, "fBrief");
-    yard_refused(yard, "GET", OWN, token, NULL, 401, "reservation-over", detail);
+    fixture_mint(fixture, brief.token, NULL, token);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, token, NULL, NULL), 200);
+    fixture_release(fixture, "fBrief");
+    fixture_refused(fixture, "GET", OWN, token, NULL, 401, "reservation-over", detail);
     assert_non_null(strstr(detail, "fBrief"));
-    yard_refused(yard, "DELETE", STEPS "%2FfA", token, NULL, 401, "reservation-over", NULL);
-    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA", token, NULL, 401, "reservation-over", NULL);
+    fixture_refused(fixture, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
 
     /* Submitted again under its id it is another one. */
-    struct yard_job again = yard_reserve(yard, "fBrief");
+    struct fixture_job again = fixture_reserve(fixture, "fBrief");
     assert_true(again.number > brief.number);
-    yard_refused(yard, "GET", OWN, token, NULL, 401, "reservation-over", NULL);
-    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
-    assert_int_equal(yard_ask(yard, "GET", OWN, again.token, NULL, NULL), 200);
-    stage_kill_broker(yard_stage(yard));
-    assert_int_equal(stage_start_broker(yard_stage(yard)), 0);
-    yard_refused(yard, "GET", OWN, token, NULL, 401, "reservation-over", NULL);
-    yard_refused(yard, "GET", OWN, brief.token, NULL, 401, "token-unknown", NULL);
-    assert_int_equal(yard_ask(yard, "GET", OWN, again.token, NULL, NULL), 200);
+    fixture_refused(fixture, "GET", OWN, token, NULL, 401, "reservation-over", NULL);
+    fixture_refused(fixture, "GET", OWN, brief.token, NULL, 401, "reservation-over", NULL);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, again.token, NULL, NULL), 200);
+    testbed_kill_broker(fixture_stage(fixture));
+    assert_int_equal(testbed_start_broker(fixture_stage(fixture)), 0);
+    fixture_refused(fixture, "GET", OWN, token, NULL, 401, "reservation-over", NULL);
+    fixture_refused(fixture, "GET", OWN, brief.token, NULL, 401, "token-unknown", NULL);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, again.token, NULL, NULL), 200);
 }
 
 /* The last one: no reservation is left. */
@@ -498,16 +503,16 @@ static void rotation__drops_keys_that_nobody_needs(void **state)
 {
     (void)state;
     json_int_t dropped;
-    yard_release(yard, "fJob");
-    yard_release(yard, "fOther");
-    yard_release(yard, "fBrief");
+    fixture_release(fixture, "fJob");
+    fixture_release(fixture, "fOther");
+    fixture_release(fixture, "fBrief");
     assert_int_equal(rotate(&dropped), 1);
     assert_int_equal(dropped, 2);
-    yard_refused(yard, "GET", OWN, wide, NULL, 401, "token-invalid", NULL);
-    struct yard_job next = yard_reserve(yard, "fNext");
+    fixture_refused(fixture, "GET", OWN, wide, NULL, 401, "token-invalid", NULL);
+    struct fixture_job next = fixture_reserve(fixture, "fNext");
     char token[MCAST_TOKEN_SIZE];
-    yard_mint(yard, next.token, NULL, token);
-    assert_int_equal(yard_ask(yard, "GET", OWN, token, NULL, NULL), 200);
+    fixture_mint(fixture, next.token, NULL, token);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, token, NULL, NULL), 200);
 }
 
 static void lose_ledger(void)
@@ -515,7 +520,8 @@ static void lose_ledger(void)
     static const char *const names[] = {"state.db", "state.db-wal", "state.db-shm"};
     char path[256];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        (void)unlink(folder_path(path, sizeof path, stage_folder(yard_stage(yard)), names[i]));
+        (void)unlink(
+            folder_path(path, sizeof path, testbed_folder(fixture_stage(fixture)), names[i]));
 }
 
 /* Numbers begin anew with the ledger: an old token names the life that now has its number. */
@@ -523,35 +529,35 @@ static void token__of_a_ledger_that_was_lost_is_refused(void **state)
 {
     (void)state;
     char old[MCAST_TOKEN_SIZE], fresh[MCAST_TOKEN_SIZE];
-    struct stage *stage = yard_stage(yard);
+    struct testbed *testbed = fixture_stage(fixture);
     /* What is left at the fabric manager is taken for active, and has a number then. */
-    yard_release(yard, "fNext");
-    yard_await_status(yard, "queues", "fm_release", 0);
-    assert_int_equal(stage_stop_broker(stage), 0);
+    fixture_release(fixture, "fNext");
+    fixture_await_status(fixture, "queues", "fm_release", 0);
+    assert_int_equal(testbed_stop_broker(testbed), 0);
     lose_ledger();
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    struct yard_job before = yard_reserve(yard, "fTwin");
-    yard_mint(yard, before.token, NULL, old);
-    assert_int_equal(yard_ask(yard, "GET", OWN, old, NULL, NULL), 200);
-    yard_release(yard, "fTwin");
-    yard_await_status(yard, "queues", "fm_release", 0);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    struct fixture_job before = fixture_reserve(fixture, "fTwin");
+    fixture_mint(fixture, before.token, NULL, old);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, old, NULL, NULL), 200);
+    fixture_release(fixture, "fTwin");
+    fixture_await_status(fixture, "queues", "fm_release", 0);
 
-    assert_int_equal(stage_stop_broker(stage), 0);
+    assert_int_equal(testbed_stop_broker(testbed), 0);
     lose_ledger();
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    struct yard_job after = yard_reserve(yard, "fTwin");
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    struct fixture_job after = fixture_reserve(fixture, "fTwin");
     assert_int_equal(after.number, before.number);
-    yard_refused(yard, "GET", OWN, old, NULL, 401, "token-invalid", NULL);
-    yard_refused(yard, "DELETE", STEPS "%2FfA", old, NULL, 401, "token-invalid", NULL);
-    yard_mint(yard, after.token, NULL, fresh);
-    assert_true(stage_broker_logged(stage, "its root keys were replaced"));
+    fixture_refused(fixture, "GET", OWN, old, NULL, 401, "token-invalid", NULL);
+    fixture_refused(fixture, "DELETE", STEPS "%2FfA", old, NULL, 401, "token-invalid", NULL);
+    fixture_mint(fixture, after.token, NULL, fresh);
+    assert_true(testbed_broker_logged(testbed, "its root keys were replaced"));
 
     /* An ordinary restart leaves what is in use. */
-    assert_int_equal(stage_stop_broker(stage), 0);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(yard_ask(yard, "GET", OWN, fresh, NULL, NULL), 200);
+    assert_int_equal(testbed_stop_broker(testbed), 0);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(fixture_ask(fixture, "GET", OWN, fresh, NULL, NULL), 200);
 }
 
 int main(void)

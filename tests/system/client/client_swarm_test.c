@@ -5,7 +5,7 @@
 
 #include "client/mcast.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 #include "watch.h"
 
 #include <poll.h>
@@ -28,7 +28,7 @@ struct job {
 };
 
 struct swarm {
-    struct stage *stage;
+    struct testbed *testbed;
     struct mcast_async *async;
     struct watch watch;
     unsigned calls; /* of the library, all of which were watched */
@@ -136,13 +136,13 @@ static void assert_unharmed(struct swarm *swarm)
 static int open_swarm(void **state)
 {
     struct swarm *swarm = calloc(1, sizeof(*swarm));
-    const struct stage_options options = {.mcastd = MCASTD};
+    const struct testbed_options options = {.mcastd = MCASTD};
     struct mcast *handle = NULL;
     assert_non_null(swarm);
-    swarm->stage = stage_create(&options);
-    assert_non_null(swarm->stage);
-    assert_int_equal(stage_start_broker(swarm->stage), 0);
-    assert_int_equal(mcast_open(&handle, stage_socket(swarm->stage), NULL), 0);
+    swarm->testbed = testbed_create(&options);
+    assert_non_null(swarm->testbed);
+    assert_int_equal(testbed_start_broker(swarm->testbed), 0);
+    assert_int_equal(mcast_open(&handle, testbed_socket(swarm->testbed), NULL), 0);
     assert_int_equal(mcast_set_timeout(handle, AWAIT_DEADLINE_MS, NULL), 0);
     assert_int_equal(mcast_async_open(&swarm->async, handle, MCAST_PATIENT, NULL), 0);
     mcast_close(handle);
@@ -158,7 +158,7 @@ static int close_swarm(void **state)
 {
     struct swarm *swarm = *state;
     mcast_async_close(swarm->async);
-    stage_destroy(swarm->stage);
+    testbed_destroy(swarm->testbed);
     free(swarm);
     return 0;
 }
@@ -168,7 +168,7 @@ static unsigned count_jobs(const struct swarm *swarm, const char *state)
     char path[64];
     struct plainhttp_reply reply;
     snprintf(path, sizeof(path), "/v1/jobs?limit=%d&state=%s", JOBS, state);
-    assert_int_equal(plainhttp_call(stage_http(swarm->stage), "GET", path, NULL, &reply), 200);
+    assert_int_equal(plainhttp_call(testbed_http(swarm->testbed), "GET", path, NULL, &reply), 200);
     unsigned count = (unsigned)json_array_size(json_object_get(reply.json, "jobs"));
     plainhttp_reply_release(&reply);
     return count;
@@ -183,13 +183,13 @@ static void watch__sees_the_form_that_waits(void **state)
     struct mcast *handle = NULL;
     struct mcast_error error;
     char *json = NULL;
-    assert_int_equal(mcast_open(&handle, stage_socket(swarm->stage), NULL), 0);
+    assert_int_equal(mcast_open(&handle, testbed_socket(swarm->testbed), NULL), 0);
     assert_int_equal(mcast_set_timeout(handle, 1000, NULL), 0);
-    process_signal(stage_broker(swarm->stage), SIGSTOP);
+    process_signal(testbed_broker(swarm->testbed), SIGSTOP);
     watch_begin(&watch);
     int rc = mcast_status(handle, &json, &error);
     watch_end();
-    process_signal(stage_broker(swarm->stage), SIGCONT);
+    process_signal(testbed_broker(swarm->testbed), SIGCONT);
     assert_int_equal(rc, MCAST_UNREACHABLE);
     assert_true(watch.waits > 0);
     assert_string_equal(watch.first, "poll");
@@ -202,18 +202,18 @@ static void watch__sees_the_form_that_waits(void **state)
 static void swarm__outlives_the_broker(void **state)
 {
     struct swarm *swarm = *state;
-    process_signal(stage_broker(swarm->stage), SIGSTOP);
+    process_signal(testbed_broker(swarm->testbed), SIGSTOP);
     for (unsigned i = 0; i < JOBS; i++)
         begin_reserve(swarm, &swarm->jobs[i]);
     run_dry(swarm);
     assert_int_equal(mcast_async_under_way(swarm->async), JOBS);
-    stage_kill_broker(swarm->stage);
+    testbed_kill_broker(swarm->testbed);
     run_dry(swarm);
     assert_int_equal(swarm->answered, 0);
-    assert_int_equal(stage_launch_broker(swarm->stage), 0);
+    assert_int_equal(testbed_launch_broker(swarm->testbed), 0);
     run_until(swarm, KILLED_AFTER);
-    stage_kill_broker(swarm->stage);
-    assert_int_equal(stage_launch_broker(swarm->stage), 0);
+    testbed_kill_broker(swarm->testbed);
+    assert_int_equal(testbed_launch_broker(swarm->testbed), 0);
     run_until(swarm, JOBS);
     assert_unharmed(swarm);
     for (unsigned i = 0; i < JOBS; i++)
@@ -228,8 +228,8 @@ static void swarm__leaves_nothing(void **state)
     for (unsigned i = 0; i < JOBS; i++)
         begin_release(swarm, &swarm->jobs[i]);
     run_until(swarm, KILLED_AFTER);
-    stage_kill_broker(swarm->stage);
-    assert_int_equal(stage_launch_broker(swarm->stage), 0);
+    testbed_kill_broker(swarm->testbed);
+    assert_int_equal(testbed_launch_broker(swarm->testbed), 0);
     run_until(swarm, JOBS);
     assert_unharmed(swarm);
     for (unsigned i = 0; i < JOBS; i++)

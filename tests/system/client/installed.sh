@@ -10,7 +10,7 @@ broker=
 tidy_up() {
     status=$?
     [ -z "$broker" ] || kill "$broker"
-    "$build/tests/telltale" "$folder" || status=1
+    "$build/tests/secretscan" "$folder" || status=1
     rm -rf "$folder"
     exit $status
 }

@@ -4,7 +4,7 @@
 #include "cli/program.h"
 #include "secured.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -86,35 +86,35 @@ static void expect_problems(const struct visit *visit, json_int_t count)
 
 /* ---- a site with a fabric manager ---- */
 
-static const struct stage_options usual = {
+static const struct testbed_options usual = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .hwcoll = "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136\n",
 };
 
-static struct stage *open_stage(const struct stage_options *options)
+static struct testbed *open_stage(const struct testbed_options *options)
 {
-    struct stage *stage = stage_create(options);
-    assert_non_null(stage);
-    assert_int_equal(stage_start_fm(stage), 0);
-    return stage;
+    struct testbed *testbed = testbed_create(options);
+    assert_non_null(testbed);
+    assert_int_equal(testbed_start_fm(testbed), 0);
+    return testbed;
 }
 
-static void visit_stage(struct visit *visit, const struct stage *stage)
+static void visit_stage(struct visit *visit, const struct testbed *testbed)
 {
     char config[PATH_SIZE];
-    visit_make(visit, stage_socket(stage),
-               folder_path(config, sizeof(config), stage_folder(stage), "mcastd.conf"));
+    visit_make(visit, testbed_socket(testbed),
+               folder_path(config, sizeof(config), testbed_folder(testbed), "mcastd.conf"));
 }
 
 static void doctor__finds_nothing_where_all_is_well(void **state)
 {
     (void)state;
     struct visit visit;
-    struct stage *stage = open_stage(&usual);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    visit_stage(&visit, stage);
+    struct testbed *testbed = open_stage(&usual);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    visit_stage(&visit, testbed);
     expect_problems(&visit, 0);
     assert_int_equal(visit.status, 0);
     expect(&visit, "link", "ok", "up for");
@@ -128,7 +128,7 @@ static void doctor__finds_nothing_where_all_is_well(void **state)
     expect(&visit, "files", "ok", "the password");
     expect(&visit, "files", "ok", "the state's key");
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 static void doctor__finds_a_password_that_others_can_read(void **state)
@@ -136,11 +136,11 @@ static void doctor__finds_a_password_that_others_can_read(void **state)
     (void)state;
     char passwd[PATH_SIZE];
     struct visit visit;
-    struct stage *stage = open_stage(&usual);
-    folder_path(passwd, sizeof(passwd), stage_folder(stage), "passwd");
-    assert_int_equal(stage_start_broker(stage), 0);
+    struct testbed *testbed = open_stage(&usual);
+    folder_path(passwd, sizeof(passwd), testbed_folder(testbed), "passwd");
+    assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(chmod(passwd, 0644), 0);
-    visit_stage(&visit, stage);
+    visit_stage(&visit, testbed);
     assert_int_equal(visit.status, 1);
     expect(&visit, "config", "problem", "passwd can be read by others: chmod 0600 ");
     expect(&visit, "files", "problem", "passwd is open to others (mode 0644)");
@@ -148,7 +148,7 @@ static void doctor__finds_a_password_that_others_can_read(void **state)
     assert_non_null(strstr(json_string_value(json_object_get(finding, "advice")), "chmod 0600"));
     assert_null(strstr(visit.text, "stage-password"));
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 /* B8: whatever others could put in its place, while a broker runs. */
@@ -165,22 +165,22 @@ static void doctor__finds_what_others_could_change(void **state)
         {"state.db", "[state] path: others than its owner can write to ", 0606},
         {"passwd", "[fm] authdir: others than its owner can write to ", 0602},
     };
-    struct stage *stage = open_stage(&usual);
-    assert_int_equal(stage_start_broker(stage), 0);
+    struct testbed *testbed = open_stage(&usual);
+    assert_int_equal(testbed_start_broker(testbed), 0);
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         char path[PATH_SIZE];
         struct stat found;
         struct visit visit;
-        folder_path(path, sizeof(path), stage_folder(stage), places[i].name);
+        folder_path(path, sizeof(path), testbed_folder(testbed), places[i].name);
         assert_int_equal(stat(path, &found), 0);
         assert_int_equal(chmod(path, places[i].mode), 0);
-        visit_stage(&visit, stage);
+        visit_stage(&visit, testbed);
         assert_int_equal(chmod(path, found.st_mode & 07777), 0);
         assert_int_equal(visit.status, 1);
         expect(&visit, "config", "problem", places[i].words);
         visit_release(&visit);
     }
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 static bool link_is_a_problem(void *arg)
@@ -196,20 +196,20 @@ static void doctor__finds_a_fabric_manager_that_is_away(void **state)
 {
     (void)state;
     struct visit visit;
-    struct stage_options options = usual;
+    struct testbed_options options = usual;
     options.fm = "relist = 1s\n";
-    struct stage *stage = open_stage(&options);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    stage_kill_fm(stage);
-    assert_true(await(link_is_a_problem, stage, AWAIT_DEADLINE_MS));
-    visit_stage(&visit, stage);
+    struct testbed *testbed = open_stage(&options);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    testbed_kill_fm(testbed);
+    assert_true(await(link_is_a_problem, testbed, AWAIT_DEADLINE_MS));
+    visit_stage(&visit, testbed);
     assert_int_equal(visit.status, 1);
     const json_t *finding = find(&visit, "link", "problem", "");
     assert_non_null(finding);
     assert_non_null(strstr(json_string_value(json_object_get(finding, "advice")), "jobs run"));
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 /* A test that was never meant to stay: the doctor says so, and all is not well. */
@@ -218,19 +218,19 @@ static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
     (void)state;
     char text[OUTPUT_SIZE];
     struct visit visit;
-    struct stage_options options = usual;
+    struct testbed_options options = usual;
     options.fm = "verify = no\n";
-    struct stage *stage = open_stage(&options);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    visit_stage(&visit, stage);
+    struct testbed *testbed = open_stage(&options);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    visit_stage(&visit, testbed);
     expect(&visit, "fm-verify", "warning", "can impersonate it");
     visit_release(&visit);
-    const char *argv[] = {MCASTCTL, "--url", stage_socket(stage), "status", NULL};
+    const char *argv[] = {MCASTCTL, "--url", testbed_socket(testbed), "status", NULL};
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 0);
     assert_non_null(strstr(text, "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no)"));
     assert_null(strstr(text, "All is well"));
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 /* Its reservations and ours begin alike: a Slurm of that name takes ours for its own. */
@@ -239,53 +239,53 @@ static void doctor__finds_a_dangerous_neighbour(void **state)
     (void)state;
     struct visit visit;
     struct plainhttp_reply reply;
-    struct stage *stage = open_stage(&usual);
-    int status = plainhttp_call(stage_fm_http(stage), "POST", "/fabric/collectives/jobs",
+    struct testbed *testbed = open_stage(&usual);
+    int status = plainhttp_call(testbed_fm_http(testbed), "POST", "/fabric/collectives/jobs",
                                 "{\"jobID\":\"elca-17\",\"mcastLimit\":2}", &reply);
     plainhttp_reply_release(&reply);
     assert_in_range(status, 200, 299);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    visit_stage(&visit, stage);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    visit_stage(&visit, testbed);
     assert_int_equal(visit.status, 1);
     expect(&visit, "neighbours", "problem", "elca");
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 static void doctor__tells_only_admins_what_the_broker_finds(void **state)
 {
     (void)state;
     struct visit visit;
-    struct stage_options options = usual;
+    struct testbed_options options = usual;
     options.broker = "admins = daemon\n";
-    struct stage *stage = open_stage(&options);
-    assert_int_equal(stage_start_broker(stage), 0);
-    visit_stage(&visit, stage);
+    struct testbed *testbed = open_stage(&options);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    visit_stage(&visit, testbed);
     expect(&visit, "broker", "warning", "only an admin may; see");
     assert_null(find(&visit, "storage", "ok", ""));
     expect(&visit, "files", "ok", "the password");
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 static void doctor__speaks_to_people(void **state)
 {
     (void)state;
     char text[OUTPUT_SIZE];
-    struct stage_options options = usual;
+    struct testbed_options options = usual;
     options.hwcoll = "min_nodes = 64\naddresses_per_job = 4\n";
-    struct stage *stage = open_stage(&options);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    const char *argv[] = {MCASTCTL, "--url", stage_socket(stage), "doctor", NULL};
+    struct testbed *testbed = open_stage(&options);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    const char *argv[] = {MCASTCTL, "--url", testbed_socket(testbed), "doctor", NULL};
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 0);
     const char *fine = strstr(text, "FINE (");
     assert_non_null(fine);
     assert_non_null(strstr(fine, "\n  link         up for "));
     assert_null(strstr(text, "PROBLEMS"));
     assert_non_null(strstr(fine, "\n0 problems, "));
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 /* libfabric waits for ever for a file that is not there (release.c). */
@@ -294,23 +294,23 @@ static void doctor__finds_an_authority_that_jobs_would_miss(void **state)
     (void)state;
     char ca[PATH_SIZE], hwcoll[2 * PATH_SIZE];
     struct visit visit;
-    struct stage_options options = usual;
+    struct testbed_options options = usual;
     assert_int_equal(folder_write(folder, "job-ca.pem", 0644, "not looked into\n"), 0);
     folder_path(ca, sizeof(ca), folder, "job-ca.pem");
     snprintf(hwcoll, sizeof(hwcoll), "%sjob_ca = %s\n", usual.hwcoll, ca);
     options.hwcoll = hwcoll;
-    struct stage *stage = open_stage(&options);
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stage_await_link(stage), 0);
-    visit_stage(&visit, stage);
+    struct testbed *testbed = open_stage(&options);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(testbed_await_link(testbed), 0);
+    visit_stage(&visit, testbed);
     expect(&visit, "job-ca", "ok", ca);
     visit_release(&visit);
     assert_int_equal(unlink(ca), 0);
-    visit_stage(&visit, stage);
+    visit_stage(&visit, testbed);
     assert_int_equal(visit.status, 1);
     expect(&visit, "job-ca", "problem", "their start hangs");
     visit_release(&visit);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
 }
 
 /* ---- a site with TLS ---- */

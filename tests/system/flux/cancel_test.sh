@@ -2,7 +2,7 @@
 # A job that is cancelled in every phase of its life leaves nothing (F18, F20): before it runs, while
 # mcastd is silent, while its nodes are prepared, while it runs, and in its epilog.
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 prepare
 cat >"$dir/onrank" <<'SH'
 #!/bin/sh

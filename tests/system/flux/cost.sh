@@ -4,7 +4,7 @@
 #
 #   cost.sh BUILD [ROUNDS]
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 rounds=${2:-20}
 prepare
 printf '#!/bin/sh\nexit 0\n' >"$dir/nothing"

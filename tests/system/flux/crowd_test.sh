@@ -4,7 +4,7 @@
 #
 #   crowd_test.sh BUILD [JOBS]     150 by default; 1,000 take some minutes
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 jobs=${2:-150}
 prepare
 cat >>"$dir/etc/flux.toml" <<CONF

@@ -2,7 +2,7 @@
 # The hooks with a Flux that only answers what they ask, and a real mcastd: runs everywhere.
 # shellcheck shell=bash
 fake_flux=$(dirname "$(readlink -f "$0")")/fake
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 export FAKE_FLUX=$dir/flux FAKE_JOB=job.0000.0001.2345.6789
 mkdir -p "$FAKE_FLUX/kvs"
 

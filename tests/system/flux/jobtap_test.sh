@@ -5,8 +5,8 @@
 #
 #   MCAST_FLUX_JOBS=1000   so many jobs at once while the broker is killed (100)
 #   MCAST_FLUX_TIMES=1     measure, too, what the plugin adds to `flux run true`
-# shellcheck source=tests/system/flux/house.sh
-. "$(dirname "$0")/house.sh"
+# shellcheck source=tests/system/flux/fixture.sh
+. "$(dirname "$0")/fixture.sh"
 plugin=$build/lib/flux/mcast.so
 [ -e "$plugin" ] || {
     echo "skipped: the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"

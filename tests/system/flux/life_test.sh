@@ -2,7 +2,7 @@
 # A job's life under a real Flux: reserved in the prolog, published, told to its tasks on every node,
 # refused in words, released in the epilog (F2, F4, F14, F16, F18, F23).
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 prepare
 start_flux 2
 

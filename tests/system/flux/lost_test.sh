@@ -2,7 +2,7 @@
 # What hooks cannot do: a reservation that the fabric manager lost ends its job with our words (F22), and
 # a job whose release never came is found by asking Flux (F20).
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 prepare
 flux_conf "\"$hooks/prolog\"" "\"$hooks/epilog\", \"--patience\", \"0\""
 start_flux 2

@@ -3,7 +3,7 @@
 # (F6, F17), and trees that a job leaves are removed when it ends, at any depth; also when the job
 # around it is killed with all that it has, and runs no epilog (F19).
 # shellcheck shell=bash
-. "$(dirname "$0")/house.sh"
+. "$(dirname "$0")/fixture.sh"
 prepare
 start_flux 2
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by the tests that have nodes with NICs of mock-cxi: the house, and two nodes on one host.
 # shellcheck shell=bash
-# shellcheck source=tests/system/flux/house.sh
-. "$(dirname "$0")/house.sh"
+# shellcheck source=tests/system/flux/fixture.sh
+. "$(dirname "$0")/fixture.sh"
 
 nics() { # nics RANK NUMBER [MORE]: what NICs the node has, and further lines of cxi.conf
     mkdir -p "$dir/node$1"

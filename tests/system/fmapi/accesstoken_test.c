@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "tests/system/fmapi/issuer.h"
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 enum { MANY = 50 };
 
@@ -27,7 +27,8 @@ struct guard {
     unsigned refused;
 };
 
-static void ask_token(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void ask_token(void *arg, const struct scriptedserver_request *request,
+                      struct scriptedserver_answer *answer)
 {
     struct guard *guard = arg;
     bool forbidden = guard->forbids && strstr(request->path, "c-not") != NULL;
@@ -35,50 +36,51 @@ static void ask_token(void *arg, const struct puppet_request *request, struct pu
     if (issuer_number(request->head) < guard->oldest || forbidden) {
         guard->refused++;
         answer->status = forbidden ? 403 : guard->refusal;
-        answer->body = puppet_text("{\"message\":\"not with this token\"}");
+        answer->body = scriptedserver_text("{\"message\":\"not with this token\"}");
     } else {
-        answer->body = puppet_text("{\"sessionToken\":\"tok-1\",\"documentLinks\":[\"/j/c-1\"]}");
+        answer->body =
+            scriptedserver_text("{\"sessionToken\":\"tok-1\",\"documentLinks\":[\"/j/c-1\"]}");
     }
 }
 
 struct scene {
     struct guard guard;
     struct issuer issuer;
-    struct puppet *puppet;
-    struct pilot pilot;
+    struct scriptedserver *scriptedserver;
+    struct apiclient apiclient;
 };
 
 static void scene_init(struct scene *scene, int64_t timeout_ms)
 {
     *scene = (struct scene){.guard = {.oldest = 1, .refusal = 401}};
-    issuer_init(&scene->issuer, &(struct puppet_options){0});
-    scene->puppet =
-        puppet_create(&(struct puppet_options){.script = ask_token, .arg = &scene->guard});
-    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    issuer_init(&scene->issuer, &(struct scriptedserver_options){0});
+    scene->scriptedserver = scriptedserver_create(
+        &(struct scriptedserver_options){.script = ask_token, .arg = &scene->guard});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene->scriptedserver));
     options.auth = FMAPI_AUTH_OAUTH;
     options.authdir = scene->issuer.folder;
     options.timeout_ms = timeout_ms;
     options.parallel = MANY;
-    pilot_init(&scene->pilot, &options);
+    apiclient_init(&scene->apiclient, &options);
 }
 
 static void scene_release(struct scene *scene)
 {
-    pilot_release(&scene->pilot);
-    puppet_destroy(scene->puppet);
+    apiclient_release(&scene->apiclient);
+    scriptedserver_destroy(scene->scriptedserver);
     issuer_release(&scene->issuer);
 }
 
 static void login_is(struct scene *scene, int code, const char *words)
 {
-    struct landing login = pilot_login(&scene->pilot);
+    struct landing login = apiclient_login(&scene->apiclient);
     if (login.code != code || strstr(login.words, words) == NULL)
         fail_msg("%s: %s", error_word(login.code), login.words);
 }
 
 static void call_is(struct scene *scene, enum fmcall_outcome outcome)
 {
-    struct landing landing = pilot_call(&scene->pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene->apiclient, FMCALL_RESERVE, "c-1");
     if (landing.outcome != outcome)
         fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
 }
@@ -98,7 +100,7 @@ static void oauth__asks_by_client_credentials(void **state)
                                            "&client_secret=" ISSUER_ENCODED "&scope=openid");
     call_is(&scene, FM_OK);
     assert_int_equal(scene.guard.refused, 0);
-    assert_int_equal(puppet_requests(scene.puppet), 1);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 1);
     scene_release(&scene);
 }
 
@@ -107,7 +109,7 @@ static void oauth__counts(void **state)
     (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
-    struct fmapi_counters before = pilot_counters(&scene.pilot);
+    struct fmapi_counters before = apiclient_counters(&scene.apiclient);
     assert_int_equal(before.logins, 0);
     assert_int_equal(before.login_since_ms, 0);
     assert_int_equal(before.login_expires_ms, 0);
@@ -118,7 +120,7 @@ static void oauth__counts(void **state)
     login_is(&scene, 0, "");
     /* time() may be a tick of the kernel's coarse clock behind, and so a second. */
     int64_t latest = ((int64_t)time(NULL) + 2) * 1000;
-    struct fmapi_counters after = pilot_counters(&scene.pilot);
+    struct fmapi_counters after = apiclient_counters(&scene.apiclient);
     assert_int_equal(after.logins, 1);
     assert_int_equal(after.renewals, 0);
     assert_int_equal(after.login_failures, 0);
@@ -128,24 +130,24 @@ static void oauth__counts(void **state)
 
     scene.guard.oldest = 2;
     call_is(&scene, FM_OK);
-    assert_int_equal(pilot_counters(&scene.pilot).renewals, 1);
+    assert_int_equal(apiclient_counters(&scene.apiclient).renewals, 1);
     issuer_say(&scene.issuer, 503, "{}");
     scene.guard.oldest = 3;
     call_is(&scene, FM_UNAUTHORIZED);
-    assert_int_equal(pilot_counters(&scene.pilot).login_failures, 1);
+    assert_int_equal(apiclient_counters(&scene.apiclient).login_failures, 1);
     scene_release(&scene);
 }
 
 static void start_many(struct scene *scene, struct landing landings[MANY])
 {
     for (size_t i = 0; i < MANY; i++)
-        pilot_start(&scene->pilot, FMCALL_RESERVE, "c-1", &landings[i]);
+        apiclient_start(&scene->apiclient, FMCALL_RESERVE, "c-1", &landings[i]);
 }
 
 static void await_many(struct scene *scene, const struct landing landings[MANY])
 {
     for (size_t i = 0; i < MANY; i++) {
-        pilot_await(&scene->pilot, &landings[i]);
+        apiclient_await(&scene->apiclient, &landings[i]);
         assert_int_equal(landings[i].outcome, FM_OK);
     }
 }
@@ -162,15 +164,15 @@ static void oauth__asks_once_for_many_calls(void **state)
     start_many(&scene, first); /* none has a token */
     await_many(&scene, first);
     assert_int_equal(issuer_requests(&scene.issuer), 1);
-    assert_int_equal(puppet_requests(scene.puppet), MANY);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), MANY);
 
     scene.guard.oldest = 2; /* all tokens are void, and all calls learn it at once */
-    puppet_gather(scene.puppet, MANY);
+    scriptedserver_gather(scene.scriptedserver, MANY);
     start_many(&scene, second);
     await_many(&scene, second);
     assert_int_equal(issuer_requests(&scene.issuer), 2);
     assert_int_equal(scene.guard.refused, MANY);
-    assert_int_equal(puppet_requests(scene.puppet), 3 * MANY);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 3 * MANY);
     scene_release(&scene);
 }
 
@@ -181,10 +183,10 @@ static void oauth__gives_up_when_the_new_token_is_refused_too(void **state)
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
     scene.guard.oldest = 1000;
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_UNAUTHORIZED);
     assert_string_equal(landing.words, "HTTP 401: not with this token");
-    assert_int_equal(puppet_requests(scene.puppet), 2);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 2);
     assert_int_equal(issuer_requests(&scene.issuer), 2);
     scene_release(&scene);
 }
@@ -199,7 +201,7 @@ static void oauth__renews_once_for_what_is_forbidden(void **state)
     login_is(&scene, 0, "");
     scene.guard.forbids = true;
     for (unsigned i = 0; i < 3; i++) {
-        struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-not");
+        struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RELEASE, "c-not");
         assert_int_equal(landing.outcome, FM_DENIED);
         assert_string_equal(landing.words, "HTTP 403: not with this token");
         assert_int_equal(issuer_requests(&scene.issuer), 2);
@@ -227,7 +229,7 @@ static void oauth__tries_again_after_a_403(void **state)
 
 static bool renewed_twice(void *arg)
 {
-    return pilot_counters(arg).renewals >= 2;
+    return apiclient_counters(arg).renewals >= 2;
 }
 
 /* F13: well before it expires, with nobody asking. */
@@ -238,7 +240,7 @@ static void oauth__renews_short_lives_early(void **state)
     scene_init(&scene, 60000);
     issuer_grant(&scene.issuer, "\"1\"");
     login_is(&scene, 0, "");
-    pilot_await_that(&scene.pilot, renewed_twice, &scene.pilot);
+    apiclient_await_that(&scene.apiclient, renewed_twice, &scene.apiclient);
     assert_int_equal(scene.issuer.granted, 3);
     scene.guard.oldest = 3;
     call_is(&scene, FM_OK);
@@ -248,17 +250,17 @@ static void oauth__renews_short_lives_early(void **state)
 
 static bool failed_once(void *arg)
 {
-    return pilot_counters(arg).login_failures >= 1;
+    return apiclient_counters(arg).login_failures >= 1;
 }
 
 static bool renewed_once(void *arg)
 {
-    return pilot_counters(arg).renewals >= 1;
+    return apiclient_counters(arg).renewals >= 1;
 }
 
 static bool expired(void *arg)
 {
-    return pilot_counters(arg).login_since_ms == 0;
+    return apiclient_counters(arg).login_since_ms == 0;
 }
 
 static void oauth__goes_on_while_an_early_renewal_fails(void **state)
@@ -269,14 +271,14 @@ static void oauth__goes_on_while_an_early_renewal_fails(void **state)
     issuer_grant(&scene.issuer, "8");
     login_is(&scene, 0, "");
     issuer_say(&scene.issuer, 503, "down");
-    pilot_await_that(&scene.pilot, failed_once, &scene.pilot);
+    apiclient_await_that(&scene.apiclient, failed_once, &scene.apiclient);
     call_is(&scene, FM_OK);
     login_is(&scene, 0, ""); /* the link may even come and go */
     assert_int_equal(scene.guard.refused, 0);
-    assert_int_equal(pilot_counters(&scene.pilot).renewals, 0);
+    assert_int_equal(apiclient_counters(&scene.apiclient).renewals, 0);
 
     issuer_grant(&scene.issuer, "3600"); /* and recovers by itself */
-    pilot_await_that(&scene.pilot, renewed_once, &scene.pilot);
+    apiclient_await_that(&scene.apiclient, renewed_once, &scene.apiclient);
     scene.guard.oldest = 2;
     call_is(&scene, FM_OK);
     assert_int_equal(scene.guard.refused, 0);
@@ -291,15 +293,15 @@ static void oauth__sends_nothing_with_a_token_that_expired(void **state)
     issuer_grant(&scene.issuer, "1");
     login_is(&scene, 0, "");
     issuer_say(&scene.issuer, 500, "{\"error\":\"server_error\"}");
-    pilot_await_that(&scene.pilot, expired, &scene.pilot);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    apiclient_await_that(&scene.apiclient, expired, &scene.apiclient);
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_UNAUTHORIZED);
     assert_non_null(strstr(landing.words, "/realms/fm/token: HTTP 500: server_error"));
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
 
     issuer_grant(&scene.issuer, "3600");
     call_is(&scene, FM_OK);
-    assert_int_equal(pilot_counters(&scene.pilot).renewals, 1);
+    assert_int_equal(apiclient_counters(&scene.apiclient).renewals, 1);
     scene_release(&scene);
 }
 
@@ -332,10 +334,10 @@ static void login__keeps_a_token_that_serves(void **state)
     login_is(&scene, 0, "");
     assert_int_equal(issuer_requests(&scene.issuer), 1);
 
-    puppet_refuse(scene.issuer.puppet);
+    scriptedserver_refuse(scene.issuer.scriptedserver);
     login_is(&scene, 0, "");
     call_is(&scene, FM_OK);
-    assert_int_equal(pilot_counters(&scene.pilot).logins, 3);
+    assert_int_equal(apiclient_counters(&scene.apiclient).logins, 3);
     scene_release(&scene);
 }
 
@@ -373,7 +375,7 @@ static void login__fails_with_a_token_that_was_refused(void **state)
     login_is(&scene, 0, "");
     issuer_say(&scene.issuer, 503, "{}");
     scene.guard.forbids = true;
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-not");
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RELEASE, "c-not");
     assert_string_equal(landing.words, "HTTP 403: not with this token");
     login_is(&scene, 0, ""); /* one job's no is not the token's end */
     call_is(&scene, FM_OK);
@@ -394,14 +396,14 @@ static void login__names_the_endpoint_that_is_down(void **state)
     char words[128];
     scene_init(&scene, 60000);
     (void)snprintf(words, sizeof words, "OAuth2 endpoint %s/realms/fm/token: cannot be reached: ",
-                   puppet_url(scene.issuer.puppet));
-    puppet_refuse(scene.issuer.puppet);
+                   scriptedserver_url(scene.issuer.scriptedserver));
+    scriptedserver_refuse(scene.issuer.scriptedserver);
     login_is(&scene, ERROR_IO, words);
 
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_UNAUTHORIZED);
     assert_int_equal(strncmp(landing.words, words, strlen(words)), 0);
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
     scene_release(&scene);
 }
 
@@ -420,7 +422,8 @@ static void login__bounds_the_endpoints_answer(void **state)
     issuer_say(&scene.issuer, 200, "<html>login</html>");
     login_is(&scene, ERROR_IO, "HTTP 200: the answer is no JSON object");
 
-    static const int faults[] = {PUPPET_GARBAGE, PUPPET_DROP, PUPPET_RESET, PUPPET_TRUNCATE};
+    static const int faults[] = {SCRIPTEDSERVER_GARBAGE, SCRIPTEDSERVER_DROP, SCRIPTEDSERVER_RESET,
+                                 SCRIPTEDSERVER_TRUNCATE};
     for (size_t i = 0; i < 4; i++) {
         scene.issuer.fault = faults[i];
         login_is(&scene, ERROR_IO, "/realms/fm/token: the connection broke: ");
@@ -434,7 +437,7 @@ static void login__bounds_the_endpoints_answer(void **state)
 static void login__waits_no_longer_than_the_timeout(void **state)
 {
     (void)state;
-    static const int faults[] = {PUPPET_SILENT, PUPPET_STALL};
+    static const int faults[] = {SCRIPTEDSERVER_SILENT, SCRIPTEDSERVER_STALL};
     for (size_t i = 0; i < 2; i++) {
         struct scene scene;
         scene_init(&scene, 300);
@@ -453,13 +456,13 @@ static void call__waits_for_a_login_within_its_time(void **state)
     struct scene scene;
     struct landing landing = {0};
     scene_init(&scene, 400);
-    scene.issuer.fault = PUPPET_SILENT;
-    pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &landing);
-    pilot_await(&scene.pilot, &landing);
+    scene.issuer.fault = SCRIPTEDSERVER_SILENT;
+    apiclient_start(&scene.apiclient, FMCALL_RESERVE, "c-1", &landing);
+    apiclient_await(&scene.apiclient, &landing);
     assert_true(landing.outcome == FM_UNREACHED || landing.outcome == FM_UNAUTHORIZED);
     assert_non_null(strstr(landing.words, "/realms/fm/token"));
     assert_non_null(strstr(landing.words, "in time"));
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
     scene_release(&scene);
 }
 
@@ -498,10 +501,10 @@ static void destroy__ends_a_request_for_a_token(void **state)
     struct scene scene;
     struct landing login = {0}, call = {0};
     scene_init(&scene, 60000);
-    scene.issuer.fault = PUPPET_SILENT;
-    pilot_start_login(&scene.pilot, &login);
-    pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &call);
-    pilot_await_that(&scene.pilot, asked, &scene.issuer);
+    scene.issuer.fault = SCRIPTEDSERVER_SILENT;
+    apiclient_start_login(&scene.apiclient, &login);
+    apiclient_start(&scene.apiclient, FMCALL_RESERVE, "c-1", &call);
+    apiclient_await_that(&scene.apiclient, asked, &scene.issuer);
     scene_release(&scene);
     assert_int_equal(login.times, 0);
     assert_int_equal(call.times, 0);

@@ -12,55 +12,57 @@
 #include <signal.h>
 #include <time.h>
 
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 /* A fabric manager at its best behaviour. */
-static void be_good(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void be_good(void *arg, const struct scriptedserver_request *request,
+                    struct scriptedserver_answer *answer)
 {
     (void)arg;
     if (strcmp(request->method, "POST") == 0) {
         answer->status = 201;
-        answer->body = puppet_text("{\"sessionToken\":\"tok-%u\"}", request->number);
+        answer->body = scriptedserver_text("{\"sessionToken\":\"tok-%u\"}", request->number);
     } else if (strcmp(request->method, "GET") == 0) {
-        answer->body = puppet_text("{\"sessionToken\":\"tok-again\",\"jobSteps\":{}}");
+        answer->body = scriptedserver_text("{\"sessionToken\":\"tok-again\",\"jobSteps\":{}}");
     } else {
-        answer->body = puppet_text("{}");
+        answer->body = scriptedserver_text("{}");
     }
 }
 
 static void call__carries_the_three_kinds(void **state)
 {
     (void)state;
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
 
-    struct landing reserve = pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    struct landing reserve = apiclient_call(&apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(reserve.outcome, FM_OK);
     assert_int_equal(reserve.status, 201);
     assert_string_equal(reserve.token, "tok-1");
     assert_string_equal(reserve.words, "HTTP 201");
     assert_true(reserve.took_us >= 0);
 
-    struct landing check = pilot_call(&pilot, FMCALL_CHECK, "c-1");
+    struct landing check = apiclient_call(&apiclient, FMCALL_CHECK, "c-1");
     assert_int_equal(check.outcome, FM_OK);
     assert_string_equal(check.token, "tok-again");
 
-    struct landing release = pilot_call(&pilot, FMCALL_RELEASE, "c-1");
+    struct landing release = apiclient_call(&apiclient, FMCALL_RELEASE, "c-1");
     assert_int_equal(release.outcome, FM_OK);
     assert_false(release.has_token);
 
     struct fmapi_counters counters;
-    fmapi_counters(pilot.api, &counters);
+    fmapi_counters(apiclient.api, &counters);
     assert_int_equal(counters.calls, 3);
     assert_int_equal(counters.connections, 1);
-    assert_int_equal(counters.under_way, 0);
+    assert_int_equal(counters.in_flight, 0);
     assert_true(counters.bytes_in > 3 * 60 && counters.bytes_out > 3 * 60);
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 struct heard {
@@ -68,7 +70,8 @@ struct heard {
     char bodies[3][256];
 };
 
-static void hear(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void hear(void *arg, const struct scriptedserver_request *request,
+                 struct scriptedserver_answer *answer)
 {
     struct heard *heard = arg;
     if (request->number <= 3) {
@@ -83,16 +86,17 @@ static void call__sends_just_what_is_needed(void **state)
 {
     (void)state;
     struct heard heard = {0};
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = hear, .arg = &heard});
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = hear, .arg = &heard});
     char base[128];
-    (void)snprintf(base, sizeof base, "%s/apis/fabric-manager", puppet_url(puppet));
-    struct fmapi_options options = pilot_options(base);
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
+    (void)snprintf(base, sizeof base, "%s/apis/fabric-manager", scriptedserver_url(scriptedserver));
+    struct fmapi_options options = apiclient_options(base);
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
 
-    (void)pilot_call(&pilot, FMCALL_RESERVE, "c-1");
-    (void)pilot_call(&pilot, FMCALL_CHECK, "c-1");
-    (void)pilot_call(&pilot, FMCALL_RELEASE, "c-f:1");
+    (void)apiclient_call(&apiclient, FMCALL_RESERVE, "c-1");
+    (void)apiclient_call(&apiclient, FMCALL_CHECK, "c-1");
+    (void)apiclient_call(&apiclient, FMCALL_RELEASE, "c-f:1");
 
     static const char *const begins[] = {
         "POST /apis/fabric-manager/fabric/collectives/jobs HTTP/1.1\r\n",
@@ -111,8 +115,8 @@ static void call__sends_just_what_is_needed(void **state)
     assert_null(strcasestr(heard.heads[2], "\r\nContent-"));
     assert_string_equal(heard.bodies[0], "{\"jobID\":\"c-1\",\"mcastLimit\":23}");
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 /* libcurl adds "Expect: 100-continue" to bodies beyond 1 MiB, and then waits for a second. */
@@ -120,22 +124,23 @@ static void call__expects_nothing_of_a_large_body(void **state)
 {
     (void)state;
     struct heard heard = {0};
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = hear, .arg = &heard});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = hear, .arg = &heard});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
     size_t length = (1 << 20) + 1;
     char *name = malloc(length + 1);
     assert_non_null(name);
     memset(name, 'n', length);
     name[length] = '\0';
-    pilot_init(&pilot, &options);
+    apiclient_init(&apiclient, &options);
 
-    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, name).outcome, FM_OK);
+    assert_int_equal(apiclient_call(&apiclient, FMCALL_RESERVE, name).outcome, FM_OK);
     assert_non_null(strcasestr(heard.heads[0], "\r\nContent-Length: 10486"));
     assert_null(strcasestr(heard.heads[0], "\r\nExpect:"));
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
     free(name);
 }
 
@@ -143,24 +148,25 @@ static void call__expects_nothing_of_a_large_body(void **state)
 static void call__keeps_its_connection(void **state)
 {
     (void)state;
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
 
     static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
     for (unsigned i = 0; i < 1000; i++)
-        assert_int_equal(pilot_call(&pilot, kinds[i % 3], "c-1").outcome, FM_OK);
-    assert_int_equal(puppet_requests(puppet), 1000);
-    assert_int_equal(puppet_connections(puppet), 1);
+        assert_int_equal(apiclient_call(&apiclient, kinds[i % 3], "c-1").outcome, FM_OK);
+    assert_int_equal(scriptedserver_requests(scriptedserver), 1000);
+    assert_int_equal(scriptedserver_connections(scriptedserver), 1);
 
     struct fmapi_counters counters;
-    fmapi_counters(pilot.api, &counters);
+    fmapi_counters(apiclient.api, &counters);
     assert_int_equal(counters.calls, 1000);
     assert_int_equal(counters.connections, 1);
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 /* As many at once as allowed (the puppet answers nobody before four have come), and never more. */
@@ -168,37 +174,37 @@ static void call__runs_in_parallel_within_bounds(void **state)
 {
     (void)state;
     enum { CALLS = 64 };
-    struct puppet *puppet =
-        puppet_create(&(struct puppet_options){.script = be_good, .gathering = 4});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good, .gathering = 4});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
     struct landing landings[CALLS] = {0};
     struct fmapi_counters counters;
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
 
     for (size_t round = 0; round < 2; round++) {
         memset(landings, 0, sizeof landings);
         for (size_t i = 0; i < CALLS; i++)
-            pilot_start(&pilot, FMCALL_RESERVE, "c-1", &landings[i]);
-        fmapi_counters(pilot.api, &counters);
-        assert_int_equal(counters.under_way, CALLS);
+            apiclient_start(&apiclient, FMCALL_RESERVE, "c-1", &landings[i]);
+        fmapi_counters(apiclient.api, &counters);
+        assert_int_equal(counters.in_flight, CALLS);
         for (size_t i = 0; i < CALLS; i++) {
-            pilot_await(&pilot, &landings[i]);
+            apiclient_await(&apiclient, &landings[i]);
             assert_int_equal(landings[i].outcome, FM_OK);
         }
     }
-    assert_int_equal(puppet_most_open(puppet), 4);
-    assert_int_equal(puppet_connections(puppet), 4);
-    fmapi_counters(pilot.api, &counters);
-    assert_int_equal(counters.under_way, 0);
+    assert_int_equal(scriptedserver_most_open(scriptedserver), 4);
+    assert_int_equal(scriptedserver_connections(scriptedserver), 4);
+    fmapi_counters(apiclient.api, &counters);
+    assert_int_equal(counters.in_flight, 0);
     assert_int_equal(counters.connections, 4);
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 struct chain {
-    struct pilot *pilot;
+    struct apiclient *apiclient;
     unsigned left;
     struct landing last;
 };
@@ -208,28 +214,29 @@ static void on_link(void *arg, const struct fmapi_reply *reply)
     struct chain *chain = arg;
     assert_int_equal(reply->outcome, FM_OK);
     if (--chain->left > 0)
-        assert_int_equal(fmapi_call(chain->pilot->api, FMCALL_RELEASE, "c-1", 0, on_link, chain),
-                         0);
+        assert_int_equal(
+            fmapi_call(chain->apiclient->api, FMCALL_RELEASE, "c-1", 0, on_link, chain), 0);
     else
-        pilot_land(&chain->last, reply);
+        apiclient_land(&chain->last, reply);
 }
 
 static void call__can_be_started_from_an_answer(void **state)
 {
     (void)state;
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = be_good});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
 
-    struct chain chain = {.pilot = &pilot, .left = 50};
-    assert_int_equal(fmapi_call(pilot.api, FMCALL_RELEASE, "c-1", 0, on_link, &chain), 0);
-    pilot_await(&pilot, &chain.last);
-    assert_int_equal(puppet_requests(puppet), 50);
-    assert_int_equal(puppet_connections(puppet), 1);
+    struct chain chain = {.apiclient = &apiclient, .left = 50};
+    assert_int_equal(fmapi_call(apiclient.api, FMCALL_RELEASE, "c-1", 0, on_link, &chain), 0);
+    apiclient_await(&apiclient, &chain.last);
+    assert_int_equal(scriptedserver_requests(scriptedserver), 50);
+    assert_int_equal(scriptedserver_connections(scriptedserver), 1);
 
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 static void create__says_what_is_wrong(void **state)
@@ -237,7 +244,7 @@ static void create__says_what_is_wrong(void **state)
     (void)state;
     uv_loop_t loop;
     assert_int_equal(uv_loop_init(&loop), 0);
-    struct fmapi_options good = pilot_options("http://127.0.0.1:1");
+    struct fmapi_options good = apiclient_options("http://127.0.0.1:1");
     struct fmapi_options rows[] = {good, good, good, good, good};
     rows[0].urls[0] = "fmn:8000";
     rows[1].timeout_ms = 0;
@@ -260,7 +267,8 @@ static void destroy__takes_nothing(void **state)
 }
 
 /* Its clock an hour ahead; the Date is made by hand, for a proxy may send any. */
-static void tell_time(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void tell_time(void *arg, const struct scriptedserver_request *request,
+                      struct scriptedserver_answer *answer)
 {
     be_good(NULL, request, answer);
     answer->header = arg;
@@ -268,15 +276,15 @@ static void tell_time(void *arg, const struct puppet_request *request, struct pu
 
 static int64_t skew_by(char *date)
 {
-    struct puppet *puppet =
-        puppet_create(&(struct puppet_options){.script = tell_time, .arg = date});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
-    (void)pilot_call(&pilot, FMCALL_RELEASE, "c-1");
-    int64_t skew = pilot_counters(&pilot).date_skew_ms;
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = tell_time, .arg = date});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
+    (void)apiclient_call(&apiclient, FMCALL_RELEASE, "c-1");
+    int64_t skew = apiclient_counters(&apiclient).date_skew_ms;
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
     return skew;
 }
 

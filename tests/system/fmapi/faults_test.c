@@ -11,13 +11,13 @@
 
 #include <signal.h>
 
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 /* What is done to the first requests, in this order; the last one repeats. */
 struct plan {
     struct {
-        enum puppet_fault fault;
+        enum scriptedserver_fault fault;
         int status;
         const char *body, *header;
         bool close;
@@ -25,7 +25,8 @@ struct plan {
     size_t count;
 };
 
-static void follow(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void follow(void *arg, const struct scriptedserver_request *request,
+                   struct scriptedserver_answer *answer)
 {
     const struct plan *plan = arg;
     size_t step = request->number <= plan->count ? request->number - 1 : plan->count - 1;
@@ -34,28 +35,29 @@ static void follow(void *arg, const struct puppet_request *request, struct puppe
     answer->header = plan->steps[step].header;
     answer->close = plan->steps[step].close;
     if (plan->steps[step].body != NULL)
-        answer->body = puppet_text("%s", plan->steps[step].body);
+        answer->body = scriptedserver_text("%s", plan->steps[step].body);
 }
 
 #define TOKEN "{\"sessionToken\":\"tok-1\"}"
 
 struct scene {
-    struct puppet *puppet;
-    struct pilot pilot;
+    struct scriptedserver *scriptedserver;
+    struct apiclient apiclient;
 };
 
 static void scene_init(struct scene *scene, struct plan *plan, int64_t timeout_ms)
 {
-    scene->puppet = puppet_create(&(struct puppet_options){.script = follow, .arg = plan});
-    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    scene->scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = follow, .arg = plan});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene->scriptedserver));
     options.timeout_ms = timeout_ms;
-    pilot_init(&scene->pilot, &options);
+    apiclient_init(&scene->apiclient, &options);
 }
 
 static void scene_release(struct scene *scene)
 {
-    pilot_release(&scene->pilot);
-    puppet_destroy(scene->puppet);
+    apiclient_release(&scene->apiclient);
+    scriptedserver_destroy(scene->scriptedserver);
 }
 
 /* One call, on a fresh connection, whose answer is spoilt. */
@@ -65,12 +67,12 @@ static void spoilt(struct plan plan, int64_t timeout_ms, enum fmcall_outcome out
     struct scene scene;
     plan.count = 1;
     scene_init(&scene, &plan, timeout_ms);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     if (landing.outcome != outcome || strstr(landing.words, words) == NULL)
         fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
     assert_false(landing.has_token);
     assert_null(strstr(landing.words, "tok-1"));
-    assert_int_equal(puppet_requests(scene.puppet), 1);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 1);
     scene_release(&scene);
 }
 
@@ -92,23 +94,24 @@ static void call__carries_refusals_with_their_words(void **state)
 static void call__notices_broken_connections(void **state)
 {
     (void)state;
-    spoilt((struct plan){.steps = {{.fault = PUPPET_DROP}}}, 60000, FM_BROKEN,
+    spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_DROP}}}, 60000, FM_BROKEN,
            "the connection broke: ");
-    spoilt((struct plan){.steps = {{.fault = PUPPET_RESET}}}, 60000, FM_BROKEN,
+    spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_RESET}}}, 60000, FM_BROKEN,
            "the connection broke: ");
-    spoilt((struct plan){.steps = {{.fault = PUPPET_TRUNCATE, .status = 201, .body = TOKEN}}},
-           60000, FM_BROKEN, "the connection broke: ");
-    spoilt((struct plan){.steps = {{.fault = PUPPET_GARBAGE}}}, 60000, FM_BROKEN,
+    spoilt(
+        (struct plan){.steps = {{.fault = SCRIPTEDSERVER_TRUNCATE, .status = 201, .body = TOKEN}}},
+        60000, FM_BROKEN, "the connection broke: ");
+    spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_GARBAGE}}}, 60000, FM_BROKEN,
            "the connection broke: ");
 }
 
 static void call__gives_up_in_time(void **state)
 {
     (void)state;
-    spoilt((struct plan){.steps = {{.fault = PUPPET_SILENT}}}, 500, FM_TIMEOUT,
+    spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_SILENT}}}, 500, FM_TIMEOUT,
            "no whole answer in time (500 ms)");
-    spoilt((struct plan){.steps = {{.fault = PUPPET_STALL, .status = 201, .body = TOKEN}}}, 500,
-           FM_TIMEOUT, "no whole answer in time (500 ms)");
+    spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_STALL, .status = 201, .body = TOKEN}}},
+           500, FM_TIMEOUT, "no whole answer in time (500 ms)");
 }
 
 /* The login must go nowhere else. */
@@ -135,7 +138,7 @@ static void call__bounds_bodies(void **state)
     struct plan plan = {.steps = {{.status = 200, .body = body}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_OK);
     assert_string_equal(landing.token, "tok-1");
     scene_release(&scene);
@@ -145,14 +148,14 @@ static void call__bounds_bodies(void **state)
 static void call__uses_a_new_connection_after_a_fault(void **state)
 {
     (void)state;
-    struct plan plan = {
-        {{.fault = PUPPET_TRUNCATE, .status = 201, .body = TOKEN}, {.status = 201, .body = TOKEN}},
-        2};
+    struct plan plan = {{{.fault = SCRIPTEDSERVER_TRUNCATE, .status = 201, .body = TOKEN},
+                         {.status = 201, .body = TOKEN}},
+                        2};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_BROKEN);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    assert_int_equal(puppet_connections(scene.puppet), 2);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_BROKEN);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(scriptedserver_connections(scene.scriptedserver), 2);
     scene_release(&scene);
 }
 
@@ -164,16 +167,16 @@ static void call__is_not_sent_twice_on_a_kept_connection(void **state)
     static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_RELEASE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct plan plan = {.steps = {{.status = 201, .body = TOKEN},
-                                      {.fault = PUPPET_DROP},
+                                      {.fault = SCRIPTEDSERVER_DROP},
                                       {.status = 507, .body = "{\"message\":\"full\"}"}},
                             3};
         struct scene scene;
         scene_init(&scene, &plan, 60000);
-        assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-        struct landing landing = pilot_call(&scene.pilot, kinds[i], "c-2");
+        assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+        struct landing landing = apiclient_call(&scene.apiclient, kinds[i], "c-2");
         assert_int_equal(landing.outcome, FM_BROKEN);
         assert_non_null(strstr(landing.words, "ended without an answer"));
-        assert_int_equal(puppet_requests(scene.puppet), 2);
+        assert_int_equal(scriptedserver_requests(scene.scriptedserver), 2);
         scene_release(&scene);
     }
 }
@@ -182,14 +185,14 @@ static void check__may_be_sent_twice(void **state)
 {
     (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN},
-                                  {.fault = PUPPET_DROP},
+                                  {.fault = SCRIPTEDSERVER_DROP},
                                   {.status = 200, .body = TOKEN}},
                         3};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_CHECK, "c-1").outcome, FM_OK);
-    assert_int_equal(puppet_requests(scene.puppet), 3);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_CHECK, "c-1").outcome, FM_OK);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 3);
     scene_release(&scene);
 }
 
@@ -197,13 +200,14 @@ static void check__may_be_sent_twice(void **state)
 static void call__is_not_unreached_once_a_copy_has_left(void **state)
 {
     (void)state;
-    struct plan plan = {.steps = {{.status = 201, .body = TOKEN}, {.fault = PUPPET_DROP}}, 2};
+    struct plan plan = {.steps = {{.status = 201, .body = TOKEN}, {.fault = SCRIPTEDSERVER_DROP}},
+                        2};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    puppet_refuse(scene.puppet);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-2");
-    assert_int_equal(puppet_requests(scene.puppet), 2);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    scriptedserver_refuse(scene.scriptedserver);
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-2");
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 2);
     assert_int_equal(landing.outcome, FM_BROKEN);
     scene_release(&scene);
 }
@@ -216,14 +220,14 @@ static void call__notices_a_connection_closed_while_idle(void **state)
     struct scene scene;
     scene_init(&scene, &plan, 60000);
     for (unsigned i = 1; i <= 10; i++) {
-        assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-        puppet_await_closed(scene.puppet);
-        assert_int_equal(puppet_requests(scene.puppet), i);
+        assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+        scriptedserver_await_closed(scene.scriptedserver);
+        assert_int_equal(scriptedserver_requests(scene.scriptedserver), i);
     }
-    puppet_refuse(scene.puppet);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    scriptedserver_refuse(scene.scriptedserver);
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_UNREACHED);
-    assert_int_equal(puppet_requests(scene.puppet), 10);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 10);
     scene_release(&scene);
 }
 
@@ -233,21 +237,21 @@ static void call__knows_that_nobody_was_reached(void **state)
     struct plan plan = {.steps = {{.status = 200}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    puppet_refuse(scene.puppet);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RELEASE, "c-1");
+    scriptedserver_refuse(scene.scriptedserver);
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RELEASE, "c-1");
     assert_int_equal(landing.outcome, FM_UNREACHED);
     assert_int_equal(landing.status, 0);
-    assert_non_null(strstr(landing.words, puppet_url(scene.puppet)));
+    assert_non_null(strstr(landing.words, scriptedserver_url(scene.scriptedserver)));
     assert_non_null(strstr(landing.words, ": cannot be reached: "));
     scene_release(&scene);
 
     /* A name that does not exist, or whose resolver does not answer in time: the same. */
-    struct fmapi_options options = pilot_options("http://fabric-manager.invalid:8000");
+    struct fmapi_options options = apiclient_options("http://fabric-manager.invalid:8000");
     options.timeout_ms = 200;
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
-    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
-    pilot_release(&pilot);
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
+    assert_int_equal(apiclient_call(&apiclient, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    apiclient_release(&apiclient);
 }
 
 static void nothing_more(void *arg, const struct fmapi_reply *reply)
@@ -277,9 +281,9 @@ static void on_turn_over(uv_check_t *check)
     turns->in_this = 0;
 }
 
-static void count_turns(struct turns *turns, struct pilot *pilot)
+static void count_turns(struct turns *turns, struct apiclient *apiclient)
 {
-    assert_int_equal(uv_check_init(&pilot->loop, &turns->check), 0);
+    assert_int_equal(uv_check_init(&apiclient->loop, &turns->check), 0);
     turns->check.data = turns;
     assert_int_equal(uv_check_start(&turns->check, on_turn_over), 0);
 }
@@ -289,13 +293,15 @@ static void call__reads_a_part_in_a_turn(void **state)
 {
     (void)state;
     enum { A_TURN_AT_MOST = 1500000 }; /* three times a hundred reads, and some */
-    struct plan plan = {.steps = {{.fault = PUPPET_PADDED, .status = 201, .body = TOKEN}}, 1};
+    struct plan plan = {.steps = {{.fault = SCRIPTEDSERVER_PADDED, .status = 201, .body = TOKEN}},
+                        1};
     struct scene scene;
     struct turns turns = {0};
     scene_init(&scene, &plan, 60000);
-    count_turns(&turns, &scene.pilot);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    assert_in_range(turns.over, strlen(TOKEN) * PUPPET_PADDING / A_TURN_AT_MOST, UINT32_MAX);
+    count_turns(&turns, &scene.apiclient);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    assert_in_range(turns.over, strlen(TOKEN) * SCRIPTEDSERVER_PADDING / A_TURN_AT_MOST,
+                    UINT32_MAX);
     uv_close((uv_handle_t *)&turns.check, NULL);
     scene_release(&scene);
 }
@@ -325,12 +331,12 @@ static bool all_are_answered(void *arg)
     return ((const struct turns *)arg)->answers == CALLS;
 }
 
-static void call_all(struct pilot *pilot, fmapi_call_fn *take, struct turns *turns)
+static void call_all(struct apiclient *apiclient, fmapi_call_fn *take, struct turns *turns)
 {
     turns->answers = turns->most = 0;
     for (int i = 0; i < CALLS; i++)
-        assert_int_equal(fmapi_call(pilot->api, FMCALL_RESERVE, "c-1", 4, take, turns), 0);
-    pilot_await_that(pilot, all_are_answered, turns);
+        assert_int_equal(fmapi_call(apiclient->api, FMCALL_RESERVE, "c-1", 4, take, turns), 0);
+    apiclient_await_that(apiclient, all_are_answered, turns);
 }
 
 /* What a turn has no time for comes in the next ones, and nothing is forgotten. Over connections
@@ -339,40 +345,40 @@ static void answers__wait_for_turns_with_time(void **state)
 {
     (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN}}, 1};
-    struct puppet *puppet =
-        puppet_create(&(struct puppet_options){.script = follow, .arg = &plan, .gathering = CALLS});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
+    struct scriptedserver *scriptedserver = scriptedserver_create(
+        &(struct scriptedserver_options){.script = follow, .arg = &plan, .gathering = CALLS});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
     struct turns turns = {0};
     options.parallel = CALLS;
-    pilot_init(&pilot, &options);
-    count_turns(&turns, &pilot);
-    call_all(&pilot, take_at_once, &turns);
-    puppet_gather(puppet, CALLS);
-    call_all(&pilot, take_long, &turns);
-    assert_int_equal(puppet_connections(puppet), CALLS);
+    apiclient_init(&apiclient, &options);
+    count_turns(&turns, &apiclient);
+    call_all(&apiclient, take_at_once, &turns);
+    scriptedserver_gather(scriptedserver, CALLS);
+    call_all(&apiclient, take_long, &turns);
+    assert_int_equal(scriptedserver_connections(scriptedserver), CALLS);
     assert_in_range(turns.most, 1, 2); /* one of a socket, and one of libcurl's timer */
     uv_close((uv_handle_t *)&turns.check, NULL);
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 static void destroy__ends_what_is_under_way(void **state)
 {
     (void)state;
-    struct plan plan = {.steps = {{.fault = PUPPET_SILENT}}, 1};
+    struct plan plan = {.steps = {{.fault = SCRIPTEDSERVER_SILENT}}, 1};
     struct scene scene;
     unsigned calls = 0;
     scene_init(&scene, &plan, 60000);
     for (size_t i = 0; i < 10; i++) /* four wait for an answer, six for a connection */
         assert_int_equal(
-            fmapi_call(scene.pilot.api, FMCALL_RESERVE, "c-1", 4, nothing_more, &calls), 0);
-    assert_int_equal(fmapi_list(scene.pilot.api, no_page, nothing_more, &calls), 0);
+            fmapi_call(scene.apiclient.api, FMCALL_RESERVE, "c-1", 4, nothing_more, &calls), 0);
+    assert_int_equal(fmapi_list(scene.apiclient.api, no_page, nothing_more, &calls), 0);
     struct landing login = {0};
-    pilot_start_login(&scene.pilot, &login);
-    pilot_await(&scene.pilot, &login);
-    while (puppet_requests(scene.puppet) < 4)
-        (void)uv_run(&scene.pilot.loop, UV_RUN_NOWAIT);
+    apiclient_start_login(&scene.apiclient, &login);
+    apiclient_await(&scene.apiclient, &login);
+    while (scriptedserver_requests(scene.scriptedserver) < 4)
+        (void)uv_run(&scene.apiclient.loop, UV_RUN_NOWAIT);
     scene_release(&scene);
     assert_int_equal(calls, 0);
 }
@@ -385,17 +391,18 @@ static void destroy__comes_before_anything_was_sent(void **state)
     unsigned calls = 0;
     struct landing login = {0};
     scene_init(&scene, &plan, 60000);
-    assert_int_equal(fmapi_call(scene.pilot.api, FMCALL_CHECK, "c-1", 0, nothing_more, &calls), 0);
-    assert_int_equal(fmapi_list(scene.pilot.api, no_page, nothing_more, &calls), 0);
-    pilot_start_login(&scene.pilot, &login);
-    pilot_destroy_api(&scene.pilot);
+    assert_int_equal(fmapi_call(scene.apiclient.api, FMCALL_CHECK, "c-1", 0, nothing_more, &calls),
+                     0);
+    assert_int_equal(fmapi_list(scene.apiclient.api, no_page, nothing_more, &calls), 0);
+    apiclient_start_login(&scene.apiclient, &login);
+    apiclient_destroy_api(&scene.apiclient);
     scene_release(&scene);
     assert_int_equal(calls, 0);
     assert_int_equal(login.times, 0);
 }
 
 struct last_wish {
-    struct pilot *pilot;
+    struct apiclient *apiclient;
     unsigned times;
 };
 
@@ -404,7 +411,7 @@ static void destroy_now(void *arg, const struct fmapi_reply *reply)
     struct last_wish *wish = arg;
     assert_int_equal(reply->outcome, FM_OK);
     wish->times++;
-    pilot_destroy_api(wish->pilot);
+    apiclient_destroy_api(wish->apiclient);
     assert_string_equal(secret_expose(reply->token), "tok-1"); /* still valid */
 }
 
@@ -414,11 +421,12 @@ static void destroy__is_allowed_in_an_answer(void **state)
     struct plan plan = {.steps = {{.status = 200, .body = TOKEN}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
-    struct last_wish wish = {.pilot = &scene.pilot};
-    assert_int_equal(fmapi_call(scene.pilot.api, FMCALL_RESERVE, "c-1", 4, destroy_now, &wish), 0);
+    struct last_wish wish = {.apiclient = &scene.apiclient};
+    assert_int_equal(fmapi_call(scene.apiclient.api, FMCALL_RESERVE, "c-1", 4, destroy_now, &wish),
+                     0);
     while (wish.times == 0)
-        (void)uv_run(&scene.pilot.loop, UV_RUN_ONCE);
-    assert_null(scene.pilot.api);
+        (void)uv_run(&scene.apiclient.loop, UV_RUN_ONCE);
+    assert_null(scene.apiclient.api);
     scene_release(&scene);
     assert_int_equal(wish.times, 1);
 }

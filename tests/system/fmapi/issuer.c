@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void answer_token(void *arg, const struct puppet_request *request,
-                         struct puppet_answer *answer)
+static void answer_token(void *arg, const struct scriptedserver_request *request,
+                         struct scriptedserver_answer *answer)
 {
     struct issuer *issuer = arg;
     const char *body = issuer->body;
@@ -22,16 +22,16 @@ static void answer_token(void *arg, const struct puppet_request *request,
 
     (void)snprintf(issuer->head, sizeof issuer->head, "%s", request->head);
     (void)snprintf(issuer->form, sizeof issuer->form, "%s", request->body);
-    answer->fault = (enum puppet_fault)issuer->fault;
+    answer->fault = (enum scriptedserver_fault)issuer->fault;
     if (body != NULL) {
         answer->status = issuer->status;
-        answer->body = puppet_text("%s", body);
+        answer->body = scriptedserver_text("%s", body);
         return;
     }
-    answer->body = puppet_text("{\"access_token\":\"" ISSUER_TOKEN
-                               "-%u\",\"token_type\":\"bearer\"%s%s,\"scope\":\"x\"}",
-                               ++issuer->granted, expires_in != NULL ? ",\"expires_in\":" : "",
-                               expires_in != NULL ? expires_in : "");
+    answer->body = scriptedserver_text(
+        "{\"access_token\":\"" ISSUER_TOKEN "-%u\",\"token_type\":\"bearer\"%s%s,\"scope\":\"x\"}",
+        ++issuer->granted, expires_in != NULL ? ",\"expires_in\":" : "",
+        expires_in != NULL ? expires_in : "");
 }
 
 void issuer_put(const char *path, const char *text, mode_t mode)
@@ -43,21 +43,22 @@ void issuer_put(const char *path, const char *text, mode_t mode)
     assert_int_equal(chmod(path, mode), 0);
 }
 
-void issuer_init(struct issuer *issuer, const struct puppet_options *options)
+void issuer_init(struct issuer *issuer, const struct scriptedserver_options *options)
 {
-    struct puppet_options own = *options;
+    struct scriptedserver_options own = *options;
     char url[128];
 
     *issuer = (struct issuer){.expires_in = "3600"};
     own.script = answer_token;
     own.arg = issuer;
-    issuer->puppet = puppet_create(&own);
+    issuer->scriptedserver = scriptedserver_create(&own);
     (void)snprintf(issuer->folder, sizeof issuer->folder, "/tmp/mcast-oauth-XXXXXX");
     assert_non_null(mkdtemp(issuer->folder));
     (void)snprintf(issuer->endpoint, sizeof issuer->endpoint, "%s/endpoint", issuer->folder);
     (void)snprintf(issuer->id, sizeof issuer->id, "%s/client-id", issuer->folder);
     (void)snprintf(issuer->secret, sizeof issuer->secret, "%s/client-secret", issuer->folder);
-    (void)snprintf(url, sizeof url, "%s/realms/fm/token", puppet_url(issuer->puppet));
+    (void)snprintf(url, sizeof url, "%s/realms/fm/token",
+                   scriptedserver_url(issuer->scriptedserver));
     issuer_put(issuer->endpoint, url, 0644);
     issuer_put(issuer->id, ISSUER_ID, 0644);
     issuer_put(issuer->secret, ISSUER_SECRET, 0600);
@@ -65,7 +66,7 @@ void issuer_init(struct issuer *issuer, const struct puppet_options *options)
 
 void issuer_release(struct issuer *issuer)
 {
-    puppet_destroy(issuer->puppet);
+    scriptedserver_destroy(issuer->scriptedserver);
     (void)unlink(issuer->endpoint);
     (void)unlink(issuer->id);
     (void)unlink(issuer->secret);
@@ -82,7 +83,7 @@ void issuer_grant(struct issuer *issuer, const char *expires_in)
 {
     issuer->expires_in = expires_in;
     issuer->body = NULL;
-    issuer->fault = PUPPET_NONE;
+    issuer->fault = SCRIPTEDSERVER_NONE;
 }
 
 unsigned issuer_number(const char *head)
@@ -94,5 +95,5 @@ unsigned issuer_number(const char *head)
 
 unsigned issuer_requests(struct issuer *issuer)
 {
-    return puppet_requests(issuer->puppet);
+    return scriptedserver_requests(issuer->scriptedserver);
 }

@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_FMAPI_ISSUER_H
 #define MCAST_TESTS_FMAPI_ISSUER_H
 
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -15,18 +15,18 @@
 #define ISSUER_TOKEN "eyJhbGciOiJub25lIn0.fm-t0ken" /* every access token begins so */
 
 struct issuer {
-    struct puppet *puppet;
+    struct scriptedserver *scriptedserver;
     char folder[64], endpoint[96], id[96], secret[96];
     _Atomic(const char *) expires_in; /* JSON; NULL: missing */
     _Atomic(const char *) body;       /* said in place of a grant; NULL: a grant */
     _Atomic int status;               /* with body */
-    _Atomic int fault;                /* enum puppet_fault */
+    _Atomic int fault;                /* enum scriptedserver_fault */
     atomic_uint granted;              /* tokens so far; the last one carries this number */
     char head[2048], form[1024];      /* of the last request */
 };
 
 /* Grants tokens for an hour. The options' script is not looked at. */
-void issuer_init(struct issuer *issuer, const struct puppet_options *options);
+void issuer_init(struct issuer *issuer, const struct scriptedserver_options *options);
 void issuer_release(struct issuer *issuer);
 
 /* Answers from now on. */

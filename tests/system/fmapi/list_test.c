@@ -11,8 +11,8 @@
 
 #include <signal.h>
 
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 #define LIST "/fabric/collectives/jobs/"
 
@@ -21,13 +21,14 @@ struct book {
     struct {
         int status;
         const char *body;
-        enum puppet_fault fault;
+        enum scriptedserver_fault fault;
     } pages[5];
     const char *url;
     char paths[5][128];
 };
 
-static void turn(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void turn(void *arg, const struct scriptedserver_request *request,
+                 struct scriptedserver_answer *answer)
 {
     struct book *book = arg;
     size_t page = request->number - 1;
@@ -41,16 +42,16 @@ static void turn(void *arg, const struct puppet_request *request, struct puppet_
     const char *mark = strstr(body, "%URL%");
     answer->status = book->pages[page].status != 0 ? book->pages[page].status : 200;
     answer->fault = book->pages[page].fault;
-    answer->body = mark == NULL ? puppet_text("%s", body)
-                                : puppet_text("%.*s%s%s", (int)(mark - body), body, book->url,
-                                              mark + strlen("%URL%"));
+    answer->body = mark == NULL ? scriptedserver_text("%s", body)
+                                : scriptedserver_text("%.*s%s%s", (int)(mark - body), body,
+                                                      book->url, mark + strlen("%URL%"));
 }
 
 struct collected {
     char names[256]; /* each followed by '|'; "/" between pages */
     size_t count;
     struct landing landing;
-    struct pilot *destroy; /* when a page comes */
+    struct apiclient *destroy; /* when a page comes */
 };
 
 static void on_page(void *arg, const char *const *names, size_t count)
@@ -63,35 +64,36 @@ static void on_page(void *arg, const char *const *names, size_t count)
     }
     all->count += count;
     if (all->destroy != NULL)
-        pilot_destroy_api(all->destroy);
+        apiclient_destroy_api(all->destroy);
 }
 
 static void on_end(void *arg, const struct fmapi_reply *reply)
 {
     assert_true(secret_none(reply->token));
-    pilot_land(&((struct collected *)arg)->landing, reply);
+    apiclient_land(&((struct collected *)arg)->landing, reply);
 }
 
 /* Lists once; asserts what comes of it and how many pages were asked for. */
 static void lists(struct book *book, enum fmcall_outcome outcome, const char *names,
                   const char *words, unsigned asked)
 {
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = turn, .arg = book});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = turn, .arg = book});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
     struct collected all = {0};
-    struct pilot pilot;
+    struct apiclient apiclient;
 
-    book->url = puppet_url(puppet);
-    pilot_init(&pilot, &options);
-    assert_int_equal(fmapi_list(pilot.api, on_page, on_end, &all), 0);
-    pilot_await(&pilot, &all.landing);
+    book->url = scriptedserver_url(scriptedserver);
+    apiclient_init(&apiclient, &options);
+    assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
+    apiclient_await(&apiclient, &all.landing);
     if (all.landing.outcome != outcome || strcmp(all.names, names) != 0 ||
         strstr(all.landing.words, words) == NULL)
         fail_msg("%s: %s, names %s", fmcall_outcome_word(all.landing.outcome), all.landing.words,
                  all.names);
-    assert_int_equal(puppet_requests(puppet), asked);
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    assert_int_equal(scriptedserver_requests(scriptedserver), asked);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
 }
 
 static void list__reads_one_page(void **state)
@@ -165,7 +167,7 @@ static void list__says_when_it_is_not_whole(void **state)
 
     struct book cut = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
-                  {.body = "{\"documentLinks\":[]}", .fault = PUPPET_TRUNCATE}}};
+                  {.body = "{\"documentLinks\":[]}", .fault = SCRIPTEDSERVER_TRUNCATE}}};
     lists(&cut, FM_BROKEN, "c-1|", "the connection broke", 2);
 
     struct book odd = {.pages = {{.body = "{\"documentLinks\":[\"/j/c-1\",{}]}"}}};
@@ -218,7 +220,8 @@ struct shelf {
     unsigned pages, names; /* names of each page */
 };
 
-static void many(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void many(void *arg, const struct scriptedserver_request *request,
+                 struct scriptedserver_answer *answer)
 {
     const struct shelf *shelf = arg;
     size_t size = 256 + (size_t)shelf->names * 64;
@@ -255,22 +258,23 @@ static void on_many(void *arg, const char *const *names, size_t count)
 
 static void on_many_end(void *arg, const struct fmapi_reply *reply)
 {
-    pilot_land(&((struct census *)arg)->landing, reply);
+    apiclient_land(&((struct census *)arg)->landing, reply);
 }
 
 /* Lists what the script says; the names must be c-0, c-1, … */
-static struct census count_all(puppet_script_fn *script, void *arg, int64_t timeout_ms)
+static struct census count_all(scriptedserver_script_fn *script, void *arg, int64_t timeout_ms)
 {
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = script, .arg = arg});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = script, .arg = arg});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
     struct census census = {0};
-    struct pilot pilot;
+    struct apiclient apiclient;
     options.timeout_ms = timeout_ms;
-    pilot_init(&pilot, &options);
-    assert_int_equal(fmapi_list(pilot.api, on_many, on_many_end, &census), 0);
-    pilot_await(&pilot, &census.landing);
-    pilot_release(&pilot);
-    puppet_destroy(puppet);
+    apiclient_init(&apiclient, &options);
+    assert_int_equal(fmapi_list(apiclient.api, on_many, on_many_end, &census), 0);
+    apiclient_await(&apiclient, &census.landing);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(scriptedserver);
     return census;
 }
 
@@ -295,10 +299,11 @@ static void list__bounds_its_names(void **state)
     assert_int_equal(over.next, FMAPI_LIST_NAMES_MAX / 2 + 1);
 }
 
-static void put_blank(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void put_blank(void *arg, const struct scriptedserver_request *request,
+                      struct scriptedserver_answer *answer)
 {
     (void)request;
-    answer->body = puppet_text("{\"documentLinks\":[]%*s}", *(const int *)arg - 20, "");
+    answer->body = scriptedserver_text("{\"documentLinks\":[]%*s}", *(const int *)arg - 20, "");
 }
 
 static void list__bounds_a_page(void **state)
@@ -320,16 +325,17 @@ struct endless {
 };
 
 /* Each page links to another one; big enough that the list's time is up before its pages are. */
-static void go_on(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void go_on(void *arg, const struct scriptedserver_request *request,
+                  struct scriptedserver_answer *answer)
 {
     struct endless *endless = arg;
     if (endless->first_ns == 0)
         endless->first_ns = uv_hrtime();
     if (endless->silent_after_ms > 0 &&
         uv_hrtime() - endless->first_ns > endless->silent_after_ms * 1000000)
-        answer->fault = PUPPET_SILENT;
-    answer->body = puppet_text("{\"documentLinks\":[],%200000s\"nextPageLink\":\"" LIST "?%u\"}",
-                               "", request->number);
+        answer->fault = SCRIPTEDSERVER_SILENT;
+    answer->body = scriptedserver_text(
+        "{\"documentLinks\":[],%200000s\"nextPageLink\":\"" LIST "?%u\"}", "", request->number);
 }
 
 static void list__ends_in_time(void **state)
@@ -353,19 +359,20 @@ static void destroy__is_allowed_in_a_page(void **state)
     struct book book = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
                   {.body = "{\"documentLinks\":[\"/j/c-2\"]}"}}};
-    struct puppet *puppet = puppet_create(&(struct puppet_options){.script = turn, .arg = &book});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
-    struct collected all = {.destroy = &pilot};
-    assert_int_equal(fmapi_list(pilot.api, on_page, on_end, &all), 0);
-    while (pilot.api != NULL)
-        (void)uv_run(&pilot.loop, UV_RUN_ONCE);
-    pilot_release(&pilot);
+    struct scriptedserver *scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = turn, .arg = &book});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
+    struct collected all = {.destroy = &apiclient};
+    assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
+    while (apiclient.api != NULL)
+        (void)uv_run(&apiclient.loop, UV_RUN_ONCE);
+    apiclient_release(&apiclient);
     assert_string_equal(all.names, "c-1|");
     assert_int_equal(all.landing.times, 0);
-    assert_int_equal(puppet_requests(puppet), 1);
-    puppet_destroy(puppet);
+    assert_int_equal(scriptedserver_requests(scriptedserver), 1);
+    scriptedserver_destroy(scriptedserver);
 }
 
 int main(void)

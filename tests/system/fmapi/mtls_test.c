@@ -17,8 +17,8 @@
 
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/fmapi/issuer.h"
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 /* A fabric manager and a token endpoint that both want a certificate of the site's (F13). */
 
@@ -27,24 +27,25 @@ enum { HOUR = 3600 };
 struct scene {
     struct authority site, own; /* own: issued to us by site */
     int64_t issued_s;           /* no later than that, Unix */
-    struct puppet *puppet;
+    struct scriptedserver *scriptedserver;
     struct issuer issuer;
     struct fmapi_options options;
-    struct pilot pilot;
+    struct apiclient apiclient;
     char head[2048]; /* of the last call */
 };
 
-static void be_good(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void be_good(void *arg, const struct scriptedserver_request *request,
+                    struct scriptedserver_answer *answer)
 {
     struct scene *scene = arg;
     (void)snprintf(scene->head, sizeof scene->head, "%s", request->head);
-    answer->body = puppet_text("{\"sessionToken\":\"tok-1\"}");
+    answer->body = scriptedserver_text("{\"sessionToken\":\"tok-1\"}");
     answer->close = true; /* the next call is on a new connection: another handshake */
 }
 
 static void scene_init(struct scene *scene, enum fmapi_auth auth)
 {
-    struct puppet_options options = {.script = be_good, .arg = scene};
+    struct scriptedserver_options options = {.script = be_good, .arg = scene};
 
     *scene = (struct scene){0};
     authority_init(&scene->site, "IP:127.0.0.1");
@@ -52,9 +53,9 @@ static void scene_init(struct scene *scene, enum fmapi_auth auth)
     authority_issue(&scene->own, "DNS:mcastd", &scene->site, -HOUR, HOUR);
     options.tls_cert = options.client_ca = scene->site.cert;
     options.tls_key = scene->site.key;
-    scene->puppet = puppet_create(&options);
+    scene->scriptedserver = scriptedserver_create(&options);
     issuer_init(&scene->issuer, &options);
-    scene->options = pilot_options(puppet_url(scene->puppet));
+    scene->options = apiclient_options(scriptedserver_url(scene->scriptedserver));
     scene->options.auth = auth;
     scene->options.authdir = scene->issuer.folder;
     scene->options.ca = scene->site.cert;
@@ -64,8 +65,8 @@ static void scene_init(struct scene *scene, enum fmapi_auth auth)
 
 static void scene_release(struct scene *scene)
 {
-    pilot_release(&scene->pilot);
-    puppet_destroy(scene->puppet);
+    apiclient_release(&scene->apiclient);
+    scriptedserver_destroy(scene->scriptedserver);
     issuer_release(&scene->issuer);
     authority_release(&scene->site);
     authority_release(&scene->own);
@@ -73,17 +74,17 @@ static void scene_release(struct scene *scene)
 
 static void login_is(struct scene *scene, int code, const char *words)
 {
-    struct landing login = pilot_login(&scene->pilot);
+    struct landing login = apiclient_login(&scene->apiclient);
     if (login.code != code || strstr(login.words, words) == NULL)
         fail_msg("%s: %s", error_word(login.code), login.words);
 }
 
 static struct landing call_is(struct scene *scene, enum fmcall_outcome outcome)
 {
-    struct landing landing = pilot_call(&scene->pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene->apiclient, FMCALL_RESERVE, "c-1");
     if (landing.outcome != outcome)
         fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
-    puppet_await_closed(scene->puppet); /* or the next one may go out just before */
+    scriptedserver_await_closed(scene->scriptedserver); /* or the next one may go out just before */
     return landing;
 }
 
@@ -99,7 +100,7 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
         scene_init(&scene, ways[i]);
         (void)snprintf(passwd, sizeof passwd, "%s/passwd", scene.issuer.folder);
         issuer_put(passwd, "fm-passw0rd", 0600);
-        pilot_init(&scene.pilot, &scene.options);
+        apiclient_init(&scene.apiclient, &scene.options);
         login_is(&scene, 0, "");
         call_is(&scene, FM_OK);
         if (headers[i] != NULL)
@@ -107,8 +108,8 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
         else
             assert_null(strstr(scene.head, "\r\nAuthorization:"));
         assert_int_equal(issuer_requests(&scene.issuer), ways[i] == FMAPI_AUTH_OAUTH ? 1 : 0);
-        assert_int_equal(pilot_counters(&scene.pilot).tls_errors, 0);
-        int64_t ends_s = pilot_counters(&scene.pilot).certificate_ends_ms / 1000;
+        assert_int_equal(apiclient_counters(&scene.apiclient).tls_errors, 0);
+        int64_t ends_s = apiclient_counters(&scene.apiclient).certificate_ends_ms / 1000;
         assert_true(ends_s >= scene.issued_s + HOUR && ends_s <= time(NULL) + HOUR + 1);
         (void)unlink(passwd);
         scene_release(&scene);
@@ -123,15 +124,15 @@ static void mtls__is_not_shown_with_a_jobs_token(void **state)
     const struct fmapi_step step = {.name = "c-1", .step = "0", .token = secret_of("s3ssion")};
     struct scene scene;
     scene_init(&scene, FMAPI_AUTH_NONE);
-    pilot_init(&scene.pilot, &scene.options);
+    apiclient_init(&scene.apiclient, &scene.options);
     call_is(&scene, FM_OK);
-    unsigned before = puppet_requests(scene.puppet);
+    unsigned before = scriptedserver_requests(scene.scriptedserver);
     for (int i = 0; i < 3; i++) {
-        struct landing landing = pilot_step(&scene.pilot, FMCALL_END_STEP, &step);
+        struct landing landing = apiclient_step(&scene.apiclient, FMCALL_END_STEP, &step);
         assert_true(landing.outcome == FM_UNREACHED || landing.outcome == FM_BROKEN);
         assert_non_null(strstr(landing.words, "a job's token goes without one"));
     }
-    assert_int_equal(puppet_requests(scene.puppet), before);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), before);
     call_is(&scene, FM_OK);
     scene_release(&scene);
 }
@@ -142,13 +143,13 @@ static void mtls__says_that_a_certificate_is_asked_for(void **state)
     struct scene scene;
     scene_init(&scene, FMAPI_AUTH_NONE);
     scene.options.mtls_cert = scene.options.mtls_key = NULL;
-    pilot_init(&scene.pilot, &scene.options);
-    struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+    apiclient_init(&scene.apiclient, &scene.options);
+    struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
     /* With TLS 1.3 the refusal comes after the handshake, when the request may have left. */
     assert_true(landing.outcome == FM_UNREACHED || landing.outcome == FM_BROKEN);
     assert_non_null(strstr(landing.words, "set [fm] mtls_cert and mtls_key"));
-    assert_int_equal(pilot_counters(&scene.pilot).tls_errors, 1);
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(apiclient_counters(&scene.apiclient).tls_errors, 1);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
     scene_release(&scene);
 }
 
@@ -164,15 +165,16 @@ static void mtls__says_that_ours_is_not_accepted(void **state)
         authority_init(&other, "IP:127.0.0.1");
         authority_issue(&foreign, "DNS:mcastd", &other, -HOUR, HOUR);
         authority_overwrite(&scene.own, &foreign);
-        pilot_init(&scene.pilot, &scene.options);
-        struct landing landing = pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1");
+        apiclient_init(&scene.apiclient, &scene.options);
+        struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
         assert_int_not_equal(landing.outcome, FM_OK);
         assert_non_null(strstr(landing.words, "the server does not accept our certificate"));
         assert_non_null(strstr(landing.words, "[fm] mtls_cert"));
         if (ways[i] == FMAPI_AUTH_OAUTH)
             assert_non_null(strstr(landing.words, "/realms/fm/token: "));
-        assert_int_equal(pilot_counters(&scene.pilot).tls_errors, 1);
-        assert_int_equal(puppet_requests(scene.puppet) + issuer_requests(&scene.issuer), 0);
+        assert_int_equal(apiclient_counters(&scene.apiclient).tls_errors, 1);
+        assert_int_equal(
+            scriptedserver_requests(scene.scriptedserver) + issuer_requests(&scene.issuer), 0);
         authority_release(&other);
         authority_release(&foreign);
         scene_release(&scene);
@@ -190,7 +192,7 @@ static void mtls__takes_a_renewed_certificate(void **state)
     authority_issue(&foreign, "DNS:mcastd", &other, -HOUR, HOUR);
     authority_issue(&renewed, "DNS:mcastd", &scene.site, -HOUR, HOUR);
     authority_overwrite(&scene.own, &foreign);
-    pilot_init(&scene.pilot, &scene.options);
+    apiclient_init(&scene.apiclient, &scene.options);
     login_is(&scene, ERROR_IO, "does not accept our certificate");
 
     authority_overwrite(&scene.own, &renewed);
@@ -198,7 +200,7 @@ static void mtls__takes_a_renewed_certificate(void **state)
     call_is(&scene, FM_OK);
 
     authority_overwrite(&scene.own, &foreign);
-    assert_int_not_equal(pilot_login(&scene.pilot).code, 0);
+    assert_int_not_equal(apiclient_login(&scene.apiclient).code, 0);
     authority_release(&other);
     authority_release(&foreign);
     authority_release(&renewed);
@@ -230,7 +232,7 @@ static void mtls__looks_at_the_pair_first(void **state)
     struct authority leaf;
     char words[256];
     scene_init(&scene, FMAPI_AUTH_OAUTH);
-    pilot_init(&scene.pilot, &scene.options);
+    apiclient_init(&scene.apiclient, &scene.options);
 
     assert_int_equal(chmod(scene.own.key, 0640), 0);
     (void)snprintf(words, sizeof words, "%s can be read by others: chmod 0600 %s", scene.own.key,
@@ -276,7 +278,7 @@ static void mtls__needs_both_files(void **state)
 {
     (void)state;
     struct error err = {0};
-    struct fmapi_options options = pilot_options("https://fmn:8000");
+    struct fmapi_options options = apiclient_options("https://fmn:8000");
     options.mtls_cert = "/nonexistent";
     assert_int_equal(fmapi_check(&options, &err), ERROR_INVALID);
     assert_non_null(strstr(err.text, "needs its key"));

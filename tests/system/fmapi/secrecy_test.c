@@ -14,8 +14,8 @@
 
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/fmapi/issuer.h"
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 /* No secret in any words that fmapi says, whatever servers quote back and however they fail: all
  * words are searched for all secrets (tokens and OAuth answers in logs; B8). */
@@ -102,16 +102,16 @@ enum { STATUSES = sizeof statuses / sizeof statuses[0] };
 struct scene {
     struct issuer issuer;
     char passwd[96];
-    struct puppet *puppet;
-    struct pilot pilot;
+    struct scriptedserver *scriptedserver;
+    struct apiclient apiclient;
     bool issuer_is_good;
     size_t quote, status;
     int fault;
 };
 
 /* Both servers: the path tells which is meant. */
-static void quote_back(void *arg, const struct puppet_request *request,
-                       struct puppet_answer *answer)
+static void quote_back(void *arg, const struct scriptedserver_request *request,
+                       struct scriptedserver_answer *answer)
 {
     struct scene *scene = arg;
     char *head = quoted(request->head);
@@ -119,11 +119,11 @@ static void quote_back(void *arg, const struct puppet_request *request,
     bool token = strcmp(request->path, "/token") == 0;
 
     answer->status = statuses[scene->status];
-    answer->fault = (enum puppet_fault)scene->fault;
+    answer->fault = (enum scriptedserver_fault)scene->fault;
     if (token && scene->issuer_is_good) {
         answer->status = 200;
-        answer->fault = PUPPET_NONE;
-        answer->body = puppet_text("{\"access_token\":\"" ISSUER_TOKEN "\"}");
+        answer->fault = SCRIPTEDSERVER_NONE;
+        answer->body = scriptedserver_text("{\"access_token\":\"" ISSUER_TOKEN "\"}");
     } else {
         answer->body = filled(quotes[scene->quote], token ? body : head, bare_login(request->head));
     }
@@ -135,23 +135,24 @@ static void scene_init(struct scene *scene, enum fmapi_auth auth)
 {
     char url[128];
     *scene = (struct scene){0};
-    issuer_init(&scene->issuer, &(struct puppet_options){0});
-    scene->puppet = puppet_create(&(struct puppet_options){.script = quote_back, .arg = scene});
-    (void)snprintf(url, sizeof url, "%s/token", puppet_url(scene->puppet));
+    issuer_init(&scene->issuer, &(struct scriptedserver_options){0});
+    scene->scriptedserver =
+        scriptedserver_create(&(struct scriptedserver_options){.script = quote_back, .arg = scene});
+    (void)snprintf(url, sizeof url, "%s/token", scriptedserver_url(scene->scriptedserver));
     issuer_put(scene->issuer.endpoint, url, 0644);
     (void)snprintf(scene->passwd, sizeof scene->passwd, "%s/passwd", scene->issuer.folder);
     issuer_put(scene->passwd, PASSWORD, 0600);
-    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene->scriptedserver));
     options.auth = auth;
     options.authdir = scene->issuer.folder;
     options.timeout_ms = 60000;
-    pilot_init(&scene->pilot, &options);
+    apiclient_init(&scene->apiclient, &options);
 }
 
 static void scene_release(struct scene *scene)
 {
-    pilot_release(&scene->pilot);
-    puppet_destroy(scene->puppet);
+    apiclient_release(&scene->apiclient);
+    scriptedserver_destroy(scene->scriptedserver);
     (void)unlink(scene->passwd);
     issuer_release(&scene->issuer);
 }
@@ -167,16 +168,16 @@ static void say_everything(struct scene *scene)
 {
     struct landing list = {0};
 
-    search(pilot_login(&scene->pilot).words);
+    search(apiclient_login(&scene->apiclient).words);
     for (int kind = FMCALL_RESERVE; kind <= FMCALL_RELEASE; kind++)
-        search(pilot_call(&scene->pilot, (enum fmcall_kind)kind, "c-1").words);
+        search(apiclient_call(&scene->apiclient, (enum fmcall_kind)kind, "c-1").words);
     for (int kind = FMCALL_STEPS; kind <= FMCALL_END_TREE; kind++)
-        search(pilot_step(
-                   &scene->pilot, (enum fmcall_kind)kind,
+        search(apiclient_step(
+                   &scene->apiclient, (enum fmcall_kind)kind,
                    &(struct fmapi_step){.name = "c-1", .step = "/fA", .token = secret_of(SESSION)})
                    .words);
-    assert_int_equal(fmapi_list(scene->pilot.api, ignore_page, pilot_land, &list), 0);
-    pilot_await(&scene->pilot, &list);
+    assert_int_equal(fmapi_list(scene->apiclient.api, ignore_page, apiclient_land, &list), 0);
+    apiclient_await(&scene->apiclient, &list);
     search(list.words);
 }
 
@@ -189,12 +190,13 @@ static void try_all(enum fmapi_auth auth, bool issuer_is_good)
         for (scene.status = 0; scene.status < STATUSES; scene.status++)
             say_everything(&scene);
     scene.quote = scene.status = 0;
-    static const int faults[] = {PUPPET_DROP, PUPPET_RESET, PUPPET_TRUNCATE, PUPPET_GARBAGE};
+    static const int faults[] = {SCRIPTEDSERVER_DROP, SCRIPTEDSERVER_RESET, SCRIPTEDSERVER_TRUNCATE,
+                                 SCRIPTEDSERVER_GARBAGE};
     for (size_t i = 0; i < 4; i++) {
         scene.fault = faults[i];
         say_everything(&scene);
     }
-    puppet_refuse(scene.puppet);
+    scriptedserver_refuse(scene.scriptedserver);
     say_everything(&scene);
     scene_release(&scene);
 }
@@ -231,12 +233,12 @@ static void words__hold_nothing_of_the_files(void **state)
             scene_init(&scene, ways[i]);
             const char *const files[] = {scene.passwd, scene.issuer.secret, scene.issuer.id,
                                          scene.issuer.endpoint};
-            puppet_refuse(scene.puppet);
+            scriptedserver_refuse(scene.scriptedserver);
             for (size_t k = 0; k < 4; k++) {
                 issuer_put(files[k], odd[j], 0666);
-                search(pilot_login(&scene.pilot).words);
+                search(apiclient_login(&scene.apiclient).words);
                 issuer_put(files[k], odd[j], 0600);
-                search(pilot_login(&scene.pilot).words);
+                search(apiclient_login(&scene.apiclient).words);
             }
             scene_release(&scene);
         }

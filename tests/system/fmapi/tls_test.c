@@ -12,33 +12,34 @@
 #include <signal.h>
 
 #include "tests/system/fmapi/authority.h"
-#include "tests/system/fmapi/jam.h"
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/blockedworkers.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
-static void be_good(void *arg, const struct puppet_request *request, struct puppet_answer *answer)
+static void be_good(void *arg, const struct scriptedserver_request *request,
+                    struct scriptedserver_answer *answer)
 {
     (void)arg;
     (void)request;
-    answer->body = puppet_text("{\"sessionToken\":\"tok-1\"}");
+    answer->body = scriptedserver_text("{\"sessionToken\":\"tok-1\"}");
 }
 
 struct scene {
     struct authority own, other;
-    struct puppet *puppet;
+    struct scriptedserver *scriptedserver;
 };
 
 static void scene_init(struct scene *scene, const char *name)
 {
     authority_init(&scene->own, name);
     authority_init(&scene->other, name);
-    scene->puppet = puppet_create(&(struct puppet_options){
+    scene->scriptedserver = scriptedserver_create(&(struct scriptedserver_options){
         .script = be_good, .tls_cert = scene->own.cert, .tls_key = scene->own.key});
 }
 
 static void scene_release(struct scene *scene)
 {
-    puppet_destroy(scene->puppet);
+    scriptedserver_destroy(scene->scriptedserver);
     authority_release(&scene->own);
     authority_release(&scene->other);
 }
@@ -46,14 +47,14 @@ static void scene_release(struct scene *scene)
 /* Two calls, the second on the kept connection. */
 static struct landing talk(const struct scene *scene, const char *ca, int verify)
 {
-    struct fmapi_options options = pilot_options(puppet_url(scene->puppet));
-    struct pilot pilot;
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene->scriptedserver));
+    struct apiclient apiclient;
     options.ca = ca;
     options.verify = verify;
-    pilot_init(&pilot, &options);
-    (void)pilot_call(&pilot, FMCALL_RESERVE, "c-1");
-    struct landing landing = pilot_call(&pilot, FMCALL_RESERVE, "c-2");
-    pilot_release(&pilot);
+    apiclient_init(&apiclient, &options);
+    (void)apiclient_call(&apiclient, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&apiclient, FMCALL_RESERVE, "c-2");
+    apiclient_release(&apiclient);
     return landing;
 }
 
@@ -63,7 +64,7 @@ static void tls__trusts_the_authority_it_is_told(void **state)
     struct scene scene;
     scene_init(&scene, "IP:127.0.0.1");
     assert_int_equal(talk(&scene, scene.own.cert, 1).outcome, FM_OK);
-    assert_int_equal(puppet_connections(scene.puppet), 1);
+    assert_int_equal(scriptedserver_connections(scene.scriptedserver), 1);
     assert_int_equal(talk(&scene, scene.own.folder, 1).outcome, FM_OK);
     scene_release(&scene);
 }
@@ -83,7 +84,7 @@ static void tls__refuses_strangers(void **state)
     struct landing landing = talk(&scene, "/nonexistent/ca.pem", 1);
     assert_int_equal(landing.outcome, FM_UNREACHED);
     assert_non_null(strstr(landing.words, "/nonexistent/ca.pem"));
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
     scene_release(&scene);
 }
 
@@ -95,9 +96,9 @@ static void tls__refuses_another_hosts_certificate(void **state)
     struct landing landing = talk(&scene, scene.own.cert, 1);
     assert_int_equal(landing.outcome, FM_UNREACHED);
     assert_non_null(strstr(landing.words, "its certificate is for another name: set [fm] url"));
-    assert_int_equal(puppet_requests(scene.puppet), 0);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 0);
     assert_int_equal(talk(&scene, NULL, 0).outcome, FM_OK); /* verify = no */
-    assert_int_equal(puppet_requests(scene.puppet), 2);
+    assert_int_equal(scriptedserver_requests(scene.scriptedserver), 2);
     scene_release(&scene);
 }
 
@@ -115,7 +116,7 @@ static void tls__refuses_certificates_out_of_their_time(void **state)
         struct scene scene;
         scene_init(&scene, "IP:127.0.0.1");
         authority_issue(&leaf, "IP:127.0.0.1", &scene.own, cases[i].from_s, cases[i].until_s);
-        puppet_show(scene.puppet, leaf.cert, leaf.key);
+        scriptedserver_show(scene.scriptedserver, leaf.cert, leaf.key);
         struct landing landing = talk(&scene, scene.own.cert, 1);
         assert_int_equal(landing.outcome, FM_UNREACHED);
         assert_non_null(strstr(landing.words, cases[i].words));
@@ -139,16 +140,16 @@ static void tls__says_that_the_authority_cannot_be_read(void **state)
     scene_release(&scene);
 }
 
-static void be_good_once(void *arg, const struct puppet_request *request,
-                         struct puppet_answer *answer)
+static void be_good_once(void *arg, const struct scriptedserver_request *request,
+                         struct scriptedserver_answer *answer)
 {
     be_good(arg, request, answer);
     answer->close = true;
 }
 
 struct rotation {
-    struct pilot pilot;
-    bool under_way;
+    struct apiclient apiclient;
+    bool in_flight;
     struct landing landing;
 };
 
@@ -157,10 +158,10 @@ static bool call_ends(struct rotation *rotation, enum fmcall_outcome wanted)
 {
     if (rotation->landing.times > 0 && rotation->landing.outcome == wanted)
         return true;
-    if (rotation->landing.times > 0 || !rotation->under_way) {
+    if (rotation->landing.times > 0 || !rotation->in_flight) {
         rotation->landing = (struct landing){0};
-        rotation->under_way = true;
-        pilot_start(&rotation->pilot, FMCALL_RESERVE, "c-1", &rotation->landing);
+        rotation->in_flight = true;
+        apiclient_start(&rotation->apiclient, FMCALL_RESERVE, "c-1", &rotation->landing);
     }
     return false;
 }
@@ -183,21 +184,23 @@ static void tls__takes_a_rotated_authority(void **state)
     struct rotation rotation = {0};
     authority_init(&old, "IP:127.0.0.1");
     authority_init(&new, "IP:127.0.0.1");
-    struct puppet *puppet = puppet_create(
-        &(struct puppet_options){.script = be_good_once, .tls_cert = old.cert, .tls_key = old.key});
-    struct fmapi_options options = pilot_options(puppet_url(puppet));
+    struct scriptedserver *scriptedserver = scriptedserver_create(&(struct scriptedserver_options){
+        .script = be_good_once, .tls_cert = old.cert, .tls_key = old.key});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
     options.ca = old.hashed; /* a copy, so that the server's own is not overwritten */
-    pilot_init(&rotation.pilot, &options);
-    assert_int_equal(pilot_call(&rotation.pilot, FMCALL_RESERVE, "c-1").outcome, FM_OK);
-    puppet_await_closed(puppet); /* or the next call may go out just before: FM_BROKEN */
+    apiclient_init(&rotation.apiclient, &options);
+    assert_int_equal(apiclient_call(&rotation.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_OK);
+    scriptedserver_await_closed(
+        scriptedserver); /* or the next call may go out just before: FM_BROKEN */
 
-    puppet_show(puppet, new.cert, new.key);
-    assert_int_equal(pilot_call(&rotation.pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
-    assert_int_equal(pilot_counters(&rotation.pilot).tls_errors, 1);
+    scriptedserver_show(scriptedserver, new.cert, new.key);
+    assert_int_equal(apiclient_call(&rotation.apiclient, FMCALL_RESERVE, "c-1").outcome,
+                     FM_UNREACHED);
+    assert_int_equal(apiclient_counters(&rotation.apiclient).tls_errors, 1);
     assert_int_equal(rename(new.hashed, old.hashed), 0);
-    pilot_await_that(&rotation.pilot, call_is_good, &rotation);
-    pilot_release(&rotation.pilot);
-    puppet_destroy(puppet);
+    apiclient_await_that(&rotation.apiclient, call_is_good, &rotation);
+    apiclient_release(&rotation.apiclient);
+    scriptedserver_destroy(scriptedserver);
     authority_release(&old);
     authority_release(&new);
 }
@@ -209,22 +212,22 @@ static void tls__gives_up_authorities_that_do_not_come(void **state)
     (void)state;
     struct scene scene;
     struct rotation rotation = {0};
-    struct jam jam;
+    struct blockedworkers blockedworkers;
     scene_init(&scene, "IP:127.0.0.1");
-    struct fmapi_options options = pilot_options(puppet_url(scene.puppet));
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene.scriptedserver));
     options.ca = scene.own.cert;
     options.timeout_ms = 300;
-    pilot_init(&rotation.pilot, &options);
-    pilot_await_that(&rotation.pilot, call_is_good, &rotation);
+    apiclient_init(&rotation.apiclient, &options);
+    apiclient_await_that(&rotation.apiclient, call_is_good, &rotation);
 
-    jam_begin(&jam, &rotation.pilot);
+    blockedworkers_begin(&blockedworkers, &rotation.apiclient);
     authority_overwrite(&scene.own, &scene.other);
-    pilot_await_that(&rotation.pilot, call_is_given_up, &rotation);
+    apiclient_await_that(&rotation.apiclient, call_is_given_up, &rotation);
     if (!strstr(rotation.landing.words, "its authorities' certificates could not be read in time"))
         fail_msg("%s", rotation.landing.words);
-    jam_end(&jam, &rotation.pilot);
-    pilot_await_that(&rotation.pilot, call_is_good, &rotation); /* on the kept connection */
-    pilot_release(&rotation.pilot);
+    blockedworkers_end(&blockedworkers, &rotation.apiclient);
+    apiclient_await_that(&rotation.apiclient, call_is_good, &rotation); /* on the kept connection */
+    apiclient_release(&rotation.apiclient);
     scene_release(&scene);
 }
 
@@ -233,31 +236,33 @@ static void tls__is_unreached_when_the_handshake_fails(void **state)
 {
     (void)state;
     char url[64];
-    struct puppet *plain = puppet_create(&(struct puppet_options){.script = be_good});
-    (void)snprintf(url, sizeof url, "https%s", puppet_url(plain) + strlen("http"));
-    struct fmapi_options options = pilot_options(url);
-    struct pilot pilot;
-    pilot_init(&pilot, &options);
-    struct landing landing = pilot_call(&pilot, FMCALL_RESERVE, "c-1");
+    struct scriptedserver *plain =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
+    (void)snprintf(url, sizeof url, "https%s", scriptedserver_url(plain) + strlen("http"));
+    struct fmapi_options options = apiclient_options(url);
+    struct apiclient apiclient;
+    apiclient_init(&apiclient, &options);
+    struct landing landing = apiclient_call(&apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_UNREACHED);
     assert_non_null(strstr(landing.words, "is it http there"));
-    pilot_release(&pilot);
-    puppet_destroy(plain);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(plain);
 }
 
 static void tls__is_unreached_when_the_handshake_takes_too_long(void **state)
 {
     (void)state;
     char url[64];
-    struct puppet *mute = puppet_create(&(struct puppet_options){.script = be_good, .mute = true});
-    (void)snprintf(url, sizeof url, "https%s", puppet_url(mute) + strlen("http"));
-    struct fmapi_options options = pilot_options(url);
-    struct pilot pilot;
+    struct scriptedserver *mute =
+        scriptedserver_create(&(struct scriptedserver_options){.script = be_good, .mute = true});
+    (void)snprintf(url, sizeof url, "https%s", scriptedserver_url(mute) + strlen("http"));
+    struct fmapi_options options = apiclient_options(url);
+    struct apiclient apiclient;
     options.timeout_ms = 100;
-    pilot_init(&pilot, &options);
-    assert_int_equal(pilot_call(&pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
-    pilot_release(&pilot);
-    puppet_destroy(mute);
+    apiclient_init(&apiclient, &options);
+    assert_int_equal(apiclient_call(&apiclient, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    apiclient_release(&apiclient);
+    scriptedserver_destroy(mute);
 }
 
 int main(void)
@@ -274,6 +279,6 @@ int main(void)
         cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
     };
     (void)signal(SIGPIPE, SIG_IGN);
-    jam_prepare();
+    blockedworkers_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@
 #include <signal.h>
 
 #include "tests/system/fmapi/issuer.h"
-#include "tests/system/fmapi/pilot.h"
-#include "tests/system/fmapi/puppet.h"
+#include "tests/system/fmapi/apiclient.h"
+#include "tests/system/fmapi/scriptedserver.h"
 
 /* Two fabric managers of one fabric, active and standby, and one token endpoint. */
 
@@ -25,8 +25,8 @@ struct place {
     atomic_uint refused; /* calls */
 };
 
-static void answer_call(void *arg, const struct puppet_request *request,
-                        struct puppet_answer *answer)
+static void answer_call(void *arg, const struct scriptedserver_request *request,
+                        struct scriptedserver_answer *answer)
 {
     struct place *place = arg;
     if (issuer_number(request->head) < place->oldest) {
@@ -34,42 +34,42 @@ static void answer_call(void *arg, const struct puppet_request *request,
         answer->status = 401;
         return;
     }
-    answer->body = puppet_text("{\"sessionToken\":\"%s\"}", place->token);
+    answer->body = scriptedserver_text("{\"sessionToken\":\"%s\"}", place->token);
 }
 
 struct scene {
     struct place places[PLACES];
-    struct puppet *puppets[PLACES];
+    struct scriptedserver *puppets[PLACES];
     struct issuer issuer;
-    struct pilot pilot;
+    struct apiclient apiclient;
 };
 
 static void scene_init(struct scene *scene)
 {
     *scene = (struct scene){
         .places = {{.token = "first", .oldest = 1}, {.token = "second", .oldest = 1}}};
-    issuer_init(&scene->issuer, &(struct puppet_options){0});
+    issuer_init(&scene->issuer, &(struct scriptedserver_options){0});
     for (size_t i = 0; i < PLACES; i++)
-        scene->puppets[i] = puppet_create(
-            &(struct puppet_options){.script = answer_call, .arg = &scene->places[i]});
-    struct fmapi_options options = pilot_options(puppet_url(scene->puppets[FIRST]));
-    options.urls[SECOND] = puppet_url(scene->puppets[SECOND]);
+        scene->puppets[i] = scriptedserver_create(
+            &(struct scriptedserver_options){.script = answer_call, .arg = &scene->places[i]});
+    struct fmapi_options options = apiclient_options(scriptedserver_url(scene->puppets[FIRST]));
+    options.urls[SECOND] = scriptedserver_url(scene->puppets[SECOND]);
     options.auth = FMAPI_AUTH_OAUTH;
     options.authdir = scene->issuer.folder;
-    pilot_init(&scene->pilot, &options);
+    apiclient_init(&scene->apiclient, &options);
 }
 
 static void scene_release(struct scene *scene)
 {
-    pilot_release(&scene->pilot);
+    apiclient_release(&scene->apiclient);
     for (size_t i = 0; i < PLACES; i++)
-        puppet_destroy(scene->puppets[i]);
+        scriptedserver_destroy(scene->puppets[i]);
     issuer_release(&scene->issuer);
 }
 
 static void call_gets(struct scene *scene, const char *token)
 {
-    struct landing landing = pilot_call(&scene->pilot, FMCALL_RESERVE, "c-1");
+    struct landing landing = apiclient_call(&scene->apiclient, FMCALL_RESERVE, "c-1");
     assert_int_equal(landing.outcome, FM_OK);
     assert_string_equal(landing.token, token);
 }
@@ -81,14 +81,14 @@ static void urls__share_the_login_and_keep_their_connections(void **state)
     struct scene scene;
     scene_init(&scene);
     for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+        assert_int_equal(apiclient_login_at(&scene.apiclient, FIRST).code, 0);
         call_gets(&scene, "first");
-        assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+        assert_int_equal(apiclient_login_at(&scene.apiclient, SECOND).code, 0);
         call_gets(&scene, "second");
     }
     assert_int_equal(issuer_requests(&scene.issuer), 1);
-    assert_int_equal(puppet_connections(scene.puppets[FIRST]), 1);
-    assert_int_equal(puppet_connections(scene.puppets[SECOND]), 1);
+    assert_int_equal(scriptedserver_connections(scene.puppets[FIRST]), 1);
+    assert_int_equal(scriptedserver_connections(scene.puppets[SECOND]), 1);
     scene_release(&scene);
 }
 
@@ -99,26 +99,26 @@ static void urls__let_calls_end_where_they_began(void **state)
     struct scene scene;
     struct landing early[2] = {0};
     scene_init(&scene);
-    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
-    puppet_gather(scene.puppets[FIRST], 3); /* two wait until we come back */
+    assert_int_equal(apiclient_login_at(&scene.apiclient, FIRST).code, 0);
+    scriptedserver_gather(scene.puppets[FIRST], 3); /* two wait until we come back */
     scene.places[FIRST].oldest = scene.places[SECOND].oldest = 2;
     for (size_t i = 0; i < 2; i++)
-        pilot_start(&scene.pilot, FMCALL_RESERVE, "c-1", &early[i]);
+        apiclient_start(&scene.apiclient, FMCALL_RESERVE, "c-1", &early[i]);
 
-    assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+    assert_int_equal(apiclient_login_at(&scene.apiclient, SECOND).code, 0);
     call_gets(&scene, "second"); /* has the login renewed, before the two learn that they need it */
     assert_int_equal(early[0].times + early[1].times, 0);
 
-    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
+    assert_int_equal(apiclient_login_at(&scene.apiclient, FIRST).code, 0);
     call_gets(&scene, "first");
     for (size_t i = 0; i < 2; i++) {
-        pilot_await(&scene.pilot, &early[i]);
+        apiclient_await(&scene.apiclient, &early[i]);
         assert_int_equal(early[i].outcome, FM_OK);
         assert_string_equal(early[i].token, "first");
     }
     assert_int_equal(scene.places[FIRST].refused, 2);
-    assert_int_equal(puppet_requests(scene.puppets[FIRST]), 5);
-    assert_int_equal(puppet_requests(scene.puppets[SECOND]), 2);
+    assert_int_equal(scriptedserver_requests(scene.puppets[FIRST]), 5);
+    assert_int_equal(scriptedserver_requests(scene.puppets[SECOND]), 2);
     assert_int_equal(issuer_requests(&scene.issuer), 2);
     scene_release(&scene);
 }
@@ -128,10 +128,10 @@ static void urls__leave_a_dead_one_behind(void **state)
     (void)state;
     struct scene scene;
     scene_init(&scene);
-    puppet_refuse(scene.puppets[FIRST]);
-    assert_int_equal(pilot_login_at(&scene.pilot, FIRST).code, 0);
-    assert_int_equal(pilot_call(&scene.pilot, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
-    assert_int_equal(pilot_login_at(&scene.pilot, SECOND).code, 0);
+    scriptedserver_refuse(scene.puppets[FIRST]);
+    assert_int_equal(apiclient_login_at(&scene.apiclient, FIRST).code, 0);
+    assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1").outcome, FM_UNREACHED);
+    assert_int_equal(apiclient_login_at(&scene.apiclient, SECOND).code, 0);
     call_gets(&scene, "second");
     assert_int_equal(issuer_requests(&scene.issuer), 1);
     scene_release(&scene);

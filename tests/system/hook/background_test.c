@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup in the background, and what it leaves lying about: nothing (F19). */
 
-#include "tests/system/hook/porch.h"
+#include "tests/system/hook/fixture.h"
 #include "tests/system/rig/await.h"
 
 #include <setjmp.h>
@@ -46,18 +46,18 @@ static void points_to(pid_t pid, const char *name, const char *wanted)
     assert_string_equal(target, wanted);
 }
 
-/* The caller's pipes are closed, or porch_run would not come back. */
+/* The caller's pipes are closed, or fixture_run would not come back. */
 static void hook__comes_back_while_the_fabric_manager_does_not(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
+    struct fixture *fixture = fixture_open("own-job", false);
     char text[8192], line[128];
-    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--deadline", own_deadline(0)), 0);
-    assert_string_equal(porch_said(porch), "");
-    porch_trees_are(porch, PORCH_ALL);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--deadline", own_deadline(0)), 0);
+    assert_string_equal(fixture_said(fixture), "");
+    fixture_trees_are(fixture, FIXTURE_ALL);
 
-    pid_t pid = porch_background(own_deadline(0));
+    pid_t pid = fixture_background(own_deadline(0));
     assert_true(pid > 0);
     assert_int_not_equal(getsid(pid), getsid(0));
     assert_int_not_equal(getsid(pid), pid); /* it leads no session: never a terminal of its own */
@@ -71,81 +71,81 @@ static void hook__comes_back_while_the_fabric_manager_does_not(void **state)
     assert_non_null(strstr(text, "Max core file size        0                    0 "));
     static const char *const names[] = {"cmdline", "comm", "status"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *token = porch_get(porch, "FI_CXI_COLL_MCAST_TOKEN");
+        const char *token = fixture_get(fixture, "FI_CXI_COLL_MCAST_TOKEN");
         read_file(pid, names[i], text, sizeof text);
         assert_null(memmem(text, sizeof text, token, strlen(token)));
     }
 
-    porch_tell_fm(porch, "DELETE", "/mock/faults", NULL);
-    porch_await_trees(porch, PORCH_WITHOUT_STEP);
-    porch_close(porch);
+    fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
+    fixture_await_trees(fixture, FIXTURE_WITHOUT_STEP);
+    fixture_close(fixture);
 }
 
 /* Also when nobody has asked for its exit status yet: then it has no words any more. */
 static bool is_gone(void *arg)
 {
-    return porch_background(arg) == 0;
+    return fixture_background(arg) == 0;
 }
 
 /* It ends with its work, and with its time. */
 static void hook__ends_in_the_background(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
-    assert_int_equal(PORCH_RUN(porch, "--deadline", own_deadline(1)), 0);
-    assert_true(porch_background(own_deadline(1)) > 0);
-    porch_tell_fm(porch, "DELETE", "/mock/faults", NULL);
+    struct fixture *fixture = fixture_open("own-job", false);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(FIXTURE_RUN(fixture, "--deadline", own_deadline(1)), 0);
+    assert_true(fixture_background(own_deadline(1)) > 0);
+    fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
     assert_true(await(is_gone, (void *)(uintptr_t)own_deadline(1), AWAIT_DEADLINE_MS));
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
 
-    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
-    assert_int_equal(PORCH_RUN(porch, "--step", "/fC", "--deadline", "1009ms"), 0);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
+    assert_int_equal(FIXTURE_RUN(fixture, "--step", "/fC", "--deadline", "1009ms"), 0);
     assert_true(await(is_gone, (void *)(uintptr_t) "1009ms", AWAIT_DEADLINE_MS));
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
-    porch_close(porch);
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+    fixture_close(fixture);
 }
 
 static void slow__fabric_manager_is_waited_for(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("get", true);
-    porch_tell_fm(porch, "POST", "/mock/faults", "{\"session\":true,\"act_after_ms\":300}");
-    assert_int_equal(PORCH_RUN(porch, "--below", "--strict", "--deadline", "10m"), 0);
-    assert_string_equal(porch_said(porch), "");
-    porch_await_trees(porch, PORCH_WITHOUT_BELOW);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("get", true);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", "{\"session\":true,\"act_after_ms\":300}");
+    assert_int_equal(FIXTURE_RUN(fixture, "--below", "--strict", "--deadline", "10m"), 0);
+    assert_string_equal(fixture_said(fixture), "");
+    fixture_await_trees(fixture, FIXTURE_WITHOUT_BELOW);
+    fixture_close(fixture);
 }
 
 /* Whatever takes its answers one byte a minute: the deadline holds. */
 static void deadline__holds(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    porch_tell_fm(porch, "POST", "/mock/faults", "{\"session\":true,\"byte_every_ms\":60000}");
-    assert_int_equal(PORCH_RUN(porch, "--wait", "--deadline", "500ms"), 0);
-    assert_non_null(strstr(porch_said(porch), "no whole answer in time"));
-    assert_int_equal(PORCH_RUN(porch, "--wait", "--strict", "--deadline", "500ms"), 1);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("own-job", false);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", "{\"session\":true,\"byte_every_ms\":60000}");
+    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--deadline", "500ms"), 0);
+    assert_non_null(strstr(fixture_said(fixture), "no whole answer in time"));
+    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "500ms"), 1);
+    fixture_close(fixture);
 }
 
 /* Not even a debugger of the user's own may look, and a crash leaves nothing. */
 static void memory__is_in_no_core(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
+    struct fixture *fixture = fixture_open("own-job", false);
     const char *const words[] = {"--wait", "--deadline", "5m", NULL};
     int status = 0;
-    porch_tell_fm(porch, "POST", "/mock/faults", REFUSE_ALL);
-    const long before = porch_requests(porch);
-    pid_t child = porch_start(porch, words);
-    while (porch_requests(porch) == before && waitpid(child, &status, WNOHANG) == 0) {
+    fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
+    const long before = fixture_requests(fixture);
+    pid_t child = fixture_start(fixture, words);
+    while (fixture_requests(fixture) == before && waitpid(child, &status, WNOHANG) == 0) {
     }
     assert_int_equal(kill(child, SIGQUIT), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
     assert_false(WCOREDUMP(status));
-    porch_close(porch);
+    fixture_close(fixture);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mcast-cleanup with a broker to ask, and what it does when that is gone (F19, B3, I6). */
 
-#include "tests/system/hook/porch.h"
+#include "tests/system/hook/fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,17 +16,17 @@
 
 enum { TOKEN_SIZE = 1100 };
 
-static void said(struct porch *porch, const char *words)
+static void said(struct fixture *fixture, const char *words)
 {
-    if (!strstr(porch_said(porch), words))
-        fail_msg("\"%s\" lacks \"%s\"", porch_said(porch), words);
+    if (!strstr(fixture_said(fixture), words))
+        fail_msg("\"%s\" lacks \"%s\"", fixture_said(fixture), words);
 }
 
 /* Nothing but the broker could have done it. */
-static void leave_only_the_broker(struct porch *porch)
+static void leave_only_the_broker(struct fixture *fixture)
 {
-    porch_set_broker(porch);
-    porch_set(porch, "FI_CXI_COLL_FABRIC_MGR_URL", NOBODY "/fabric/collectives/multicasts");
+    fixture_set_broker(fixture);
+    fixture_set(fixture, "FI_CXI_COLL_FABRIC_MGR_URL", NOBODY "/fabric/collectives/multicasts");
 }
 
 static void broker__is_asked_first(void **state)
@@ -34,126 +34,126 @@ static void broker__is_asked_first(void **state)
     (void)state;
     static const char *const kinds[] = {"own-job", "get", "patch"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct porch *porch = porch_open(kinds[i], i == 0);
-        leave_only_the_broker(porch);
-        assert_int_equal(PORCH_RUN(porch, "--strict", "--wait"), 0);
-        assert_string_equal(porch_said(porch), "");
-        porch_trees_are(porch, PORCH_WITHOUT_STEP);
-        assert_int_equal(PORCH_RUN(porch, "--strict", "--step", "/fC"), 0);
-        porch_await_trees(porch, "/fA/fB=1 /fAx=1 ");
-        porch_close(porch);
+        struct fixture *fixture = fixture_open(kinds[i], i == 0);
+        leave_only_the_broker(fixture);
+        assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait"), 0);
+        assert_string_equal(fixture_said(fixture), "");
+        fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+        assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--step", "/fC"), 0);
+        fixture_await_trees(fixture, "/fA/fB=1 /fAx=1 ");
+        fixture_close(fixture);
     }
 }
 
 static void broker__sees_to_what_is_below(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    leave_only_the_broker(porch);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--below"), 0);
-    porch_await_trees(porch, PORCH_WITHOUT_BELOW);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("own-job", false);
+    leave_only_the_broker(fixture);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--below"), 0);
+    fixture_await_trees(fixture, FIXTURE_WITHOUT_BELOW);
+    fixture_close(fixture);
 }
 
 /* With nothing else in the environment. */
 static void narrowed__token_is_enough(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
+    struct fixture *fixture = fixture_open("own-job", false);
     char token[TOKEN_SIZE];
-    porch_mint(porch, "/fA", token, sizeof token);
-    porch_clear(porch);
-    porch_set_broker(porch);
-    porch_set(porch, "MCAST_TOKEN", token);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait", "--step", "/fA"), 0);
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait", "--step", "/fC"), 1);
-    said(porch, "/fA");
-    assert_null(strstr(porch_said(porch), token + 8));
+    fixture_mint(fixture, "/fA", token, sizeof token);
+    fixture_clear(fixture);
+    fixture_set_broker(fixture);
+    fixture_set(fixture, "MCAST_TOKEN", token);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait", "--step", "/fA"), 0);
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait", "--step", "/fC"), 1);
+    said(fixture, "/fA");
+    assert_null(strstr(fixture_said(fixture), token + 8));
 
-    stage_kill_broker(porch_stage(porch)); /* and it opens nothing at the fabric manager */
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait", "--step", "/fA/fB", "--deadline", "1s"),
-                     1);
-    said(porch, "the broker: ");
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
-    porch_close(porch);
+    testbed_kill_broker(fixture_stage(fixture)); /* and it opens nothing at the fabric manager */
+    assert_int_equal(
+        FIXTURE_RUN(fixture, "--strict", "--wait", "--step", "/fA/fB", "--deadline", "1s"), 1);
+    said(fixture, "the broker: ");
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+    fixture_close(fixture);
 }
 
 /* The session token beside it would open the step: whoever narrowed it meant it. */
 static void narrowed__token_is_not_got_round(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
+    struct fixture *fixture = fixture_open("own-job", false);
     char token[TOKEN_SIZE];
-    porch_mint(porch, "/fA/fB", token, sizeof token);
-    porch_set_broker(porch);
-    porch_set(porch, "MCAST_TOKEN", token);
-    const long before = porch_requests(porch);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait", "--step", "/fC"), 1);
-    said(porch, "/fA/fB");
-    assert_int_equal(porch_requests(porch), before);
-    porch_trees_are(porch, PORCH_ALL);
-    porch_close(porch);
+    fixture_mint(fixture, "/fA/fB", token, sizeof token);
+    fixture_set_broker(fixture);
+    fixture_set(fixture, "MCAST_TOKEN", token);
+    const long before = fixture_requests(fixture);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait", "--step", "/fC"), 1);
+    said(fixture, "/fA/fB");
+    assert_int_equal(fixture_requests(fixture), before);
+    fixture_trees_are(fixture, FIXTURE_ALL);
+    fixture_close(fixture);
 }
 
 static void broker__that_is_gone_is_done_without(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", true);
-    porch_set_broker(porch);
-    stage_kill_broker(porch_stage(porch));
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait"), 0);
-    assert_string_equal(porch_said(porch), "");
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
+    struct fixture *fixture = fixture_open("own-job", true);
+    fixture_set_broker(fixture);
+    testbed_kill_broker(fixture_stage(fixture));
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait"), 0);
+    assert_string_equal(fixture_said(fixture), "");
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
     static const char *const urls[] = {"https://127.0.0.1:1", "http://elsewhere:7470", "nonsense"};
     static const char *const steps[] = {"/fA/fB", "/fAx", "/fC"};
     for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
-        porch_set(porch, "MCAST_URL", urls[i]);
-        assert_int_equal(PORCH_RUN(porch, "--strict", "--wait", "--step", steps[i]), 0);
+        fixture_set(fixture, "MCAST_URL", urls[i]);
+        assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait", "--step", steps[i]), 0);
     }
-    porch_trees_are(porch, "");
-    porch_close(porch);
+    fixture_trees_are(fixture, "");
+    fixture_close(fixture);
 }
 
 static void broker__that_hangs_is_done_without(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    porch_set_broker(porch);
-    process_signal(stage_broker(porch_stage(porch)), SIGSTOP);
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--below", "--deadline", "10m"), 0);
-    porch_await_trees(porch, PORCH_WITHOUT_BELOW);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("own-job", false);
+    fixture_set_broker(fixture);
+    process_signal(testbed_broker(fixture_stage(fixture)), SIGSTOP);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--below", "--deadline", "10m"), 0);
+    fixture_await_trees(fixture, FIXTURE_WITHOUT_BELOW);
+    fixture_close(fixture);
 }
 
 /* Its ledger is new: it knows neither job nor token. The fabric manager does. */
 static void broker__that_does_not_know_the_token_is_done_without(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    porch_set_broker(porch);
-    porch_set(porch, "MCAST_TOKEN", "sess-ffffffffffffffffffffffffffffffff");
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--wait"), 0);
-    porch_trees_are(porch, PORCH_WITHOUT_STEP);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("own-job", false);
+    fixture_set_broker(fixture);
+    fixture_set(fixture, "MCAST_TOKEN", "sess-ffffffffffffffffffffffffffffffff");
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait"), 0);
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+    fixture_close(fixture);
 }
 
 static void both__gone_is_given_up_in_time(void **state)
 {
     (void)state;
-    struct porch *porch = porch_open("own-job", false);
-    porch_set_broker(porch);
-    stage_kill_broker(porch_stage(porch));
-    stage_kill_fm(porch_stage(porch));
-    assert_int_equal(PORCH_RUN(porch, "--strict", "--deadline", "1s"), 0); /* left to itself */
-    assert_string_equal(porch_said(porch), "");
-    assert_int_equal(PORCH_RUN(porch, "--wait", "--deadline", "1s"), 0);
-    said(porch, "the broker: ");
-    said(porch, "the fabric manager: cannot be reached");
-    assert_ptr_equal(strchr(porch_said(porch), '\n'),
-                     porch_said(porch) + strlen(porch_said(porch)) - 1);
-    assert_int_equal(PORCH_RUN(porch, "--wait", "--strict", "--deadline", "1s"), 1);
-    porch_close(porch);
+    struct fixture *fixture = fixture_open("own-job", false);
+    fixture_set_broker(fixture);
+    testbed_kill_broker(fixture_stage(fixture));
+    testbed_kill_fm(fixture_stage(fixture));
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--deadline", "1s"), 0); /* left to itself */
+    assert_string_equal(fixture_said(fixture), "");
+    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--deadline", "1s"), 0);
+    said(fixture, "the broker: ");
+    said(fixture, "the fabric manager: cannot be reached");
+    assert_ptr_equal(strchr(fixture_said(fixture), '\n'),
+                     fixture_said(fixture) + strlen(fixture_said(fixture)) - 1);
+    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "1s"), 1);
+    fixture_close(fixture);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/answer.h"
 
-#include "tests/system/rig/telltale.h"
+#include "tests/system/rig/secretscan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ long answer_take(const char *text, size_t length, bool bodiless, struct answer *
             taken += (long)head;
     }
     if (taken > 0 && answer->status >= 400) /* a refusal may quote what was sent, but no secret */
-        telltale_fail_if_text(text, (size_t)taken, "a refusal");
+        secretscan_fail_if_text(text, (size_t)taken, "a refusal");
     if (taken <= 0)
         answer_release(answer);
     else

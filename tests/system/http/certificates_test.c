@@ -196,9 +196,9 @@ static void node__lists_what_may_run_on_it(void **state)
 static void names__are_the_common_name_and_dns_names(void **state)
 {
     struct tlssite *tls = *state;
-    const struct paper paper = {.common = "elcap7.site", .dns = {"elcap9", "tuo-rm", NULL}};
+    const struct testcert testcert = {.common = "elcap7.site", .dns = {"elcap9", "tuo-rm", NULL}};
     struct answer answer;
-    authority_write(&tls->authority, &paper, tls->papers, "many");
+    authority_write(&tls->authority, &testcert, tls->certificates, "many");
     assert_int_equal(tlssite_call(tls, "many", "GET", "/v1/whoami", NULL, &answer), 200);
     json_t *names = json_object_get(answer.json, "names");
     assert_int_equal(json_array_size(names), 3);
@@ -217,10 +217,10 @@ static void bad_certificate__is_told_why(void **state)
 {
     struct tlssite *tls = *state;
     struct authority foreign, pretender;
-    const struct paper past = {.common = "boss", .begins = -7200, .ends = -60};
-    const struct paper future = {.common = "boss", .begins = 3600, .ends = 7200};
-    const struct paper server = {.common = "boss", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
-    const struct paper boss = {.common = "boss"};
+    const struct testcert past = {.common = "boss", .begins = -7200, .ends = -60};
+    const struct testcert future = {.common = "boss", .begins = 3600, .ends = 7200};
+    const struct testcert server = {.common = "boss", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    const struct testcert boss = {.common = "boss"};
     static const struct {
         const char *name, *why;
     } cases[] = {{"past", "it has expired"},
@@ -230,11 +230,11 @@ static void bad_certificate__is_told_why(void **state)
                  {"forged", "its signature is wrong"}};
     authority_init(&foreign, "other");
     authority_init(&pretender, "authority"); /* as ours is called */
-    authority_write(&tls->authority, &past, tls->papers, "past");
-    authority_write(&tls->authority, &future, tls->papers, "future");
-    authority_write(&tls->authority, &server, tls->papers, "server-like");
-    authority_write(&foreign, &boss, tls->papers, "foreign");
-    authority_write(&pretender, &boss, tls->papers, "forged");
+    authority_write(&tls->authority, &past, tls->certificates, "past");
+    authority_write(&tls->authority, &future, tls->certificates, "future");
+    authority_write(&tls->authority, &server, tls->certificates, "server-like");
+    authority_write(&foreign, &boss, tls->certificates, "foreign");
+    authority_write(&pretender, &boss, tls->certificates, "forged");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         static const char *const paths[] = {"/v1/jobs", "/v1/whoami", ELCAP "f1"};
         for (size_t j = 0; j < sizeof paths / sizeof paths[0]; j++) {
@@ -324,16 +324,16 @@ static void reload__of_the_authority_counts_for_open_connections(void **state)
     authority_init(&next, "next");
     char *old = authority_pem(&tls->authority), *new = authority_pem(&next), *both;
     assert_true(asprintf(&both, "%s%s", old, new) > 0);
-    assert_int_equal(folder_write(tls->papers, "ca.pem", 0600, both), 0);
+    assert_int_equal(folder_write(tls->certificates, "ca.pem", 0600, both), 0);
     assert_true(tlssite_reload(tls, &lists));
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
 
-    assert_int_equal(folder_write(tls->papers, "ca.pem", 0600, new), 0);
+    assert_int_equal(folder_write(tls->certificates, "ca.pem", 0600, new), 0);
     assert_true(tlssite_reload(tls, &lists));
     site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, &answer);
     site_expect_problem(&answer, 401, "certificate-refused", NULL);
 
-    assert_int_equal(folder_write(tls->papers, "ca.pem", 0600, both), 0);
+    assert_int_equal(folder_write(tls->certificates, "ca.pem", 0600, both), 0);
     assert_true(tlssite_reload(tls, &lists));
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     line_close(boss);

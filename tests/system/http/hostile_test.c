@@ -119,7 +119,7 @@ static void key__beyond_reason_is_not_calculated_with(void **state)
     } rows[] = {{2048, true}, {8192, true}, {8448, false}, {RSA_BITS_MAX, false}};
     struct tlssite *tls = *state;
     char authority[128];
-    snprintf(authority, sizeof authority, "%s/ca.pem", tls->papers);
+    snprintf(authority, sizeof authority, "%s/ca.pem", tls->certificates);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         unsigned bits = rows[i].bits;
         gnutls_datum_t der = rsa_certificate(&tls->authority, bits);
@@ -172,8 +172,8 @@ static void certificate__of_many_bytes_is_not_read(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         memset(name, 'n', rows[i].length);
         name[rows[i].length] = '\0';
-        const struct paper paper = {.common = "boss", .dns = {name}};
-        authority_write(&tls->authority, &paper, tls->papers, "long");
+        const struct testcert testcert = {.common = "boss", .dns = {name}};
+        authority_write(&tls->authority, &testcert, tls->certificates, "long");
         struct line *line = tlssite_tcp(tls);
         /* With 1.2 the client hears of it before it has done its part. */
         int rc = tlssite_secure(tls, line, "long", "NORMAL:-VERS-ALL:+VERS-TLS1.2", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/http/munger.h"
+#include "tests/system/http/testmunged.h"
 #include "tests/system/http/tlssite.h"
 #include "tests/system/rig/folder.h"
 
@@ -28,7 +28,7 @@ enum { HEADER_SIZE = 2048, REALM_PATH_SIZE = 128, MANAGER = 4002 };
 
 struct realm {
     struct tlssite *tls;
-    struct munger *broker, *node7, *node8, *astray, *loopback, *own;
+    struct testmunged *broker, *node7, *node8, *astray, *loopback, *own;
     char folder[FOLDER_PATH_SIZE], lines[256], host[256], nodes[512];
     struct site_options options;
 };
@@ -39,16 +39,16 @@ static int open_realm(void **state)
     assert_non_null(realm);
     assert_int_equal(folder_create(realm->folder), 0);
     assert_int_equal(chmod(realm->folder, 0711), 0); /* others reach the sockets */
-    realm->broker = munger_start_at(realm->folder, "broker", 'a', "192.0.2.1");
-    realm->node7 = munger_start_at(realm->folder, "node7", 'a', "192.0.2.7");
-    realm->node8 = munger_start_at(realm->folder, "node8", 'a', "192.0.2.8");
-    realm->astray = munger_start_at(realm->folder, "astray", 'a', "198.51.100.7");
-    realm->loopback = munger_start_at(realm->folder, "loopback", 'a', "127.0.0.1");
-    realm->own = munger_start(realm->folder, "own", 'a');
+    realm->broker = testmunged_start_at(realm->folder, "broker", 'a', "192.0.2.1");
+    realm->node7 = testmunged_start_at(realm->folder, "node7", 'a', "192.0.2.7");
+    realm->node8 = testmunged_start_at(realm->folder, "node8", 'a', "192.0.2.8");
+    realm->astray = testmunged_start_at(realm->folder, "astray", 'a', "198.51.100.7");
+    realm->loopback = testmunged_start_at(realm->folder, "loopback", 'a', "127.0.0.1");
+    realm->own = testmunged_start(realm->folder, "own", 'a');
     gethostname(realm->host, sizeof realm->host - 1);
     snprintf(realm->nodes, sizeof realm->nodes, NODES ",%s", realm->host);
     snprintf(realm->lines, sizeof realm->lines, "munge_socket = %s\n",
-             munger_socket(realm->broker));
+             testmunged_socket(realm->broker));
     realm->options = (struct site_options){.mcastd = MCASTD,
                                            .admins = "root",
                                            .users = "root 4002",
@@ -62,11 +62,11 @@ static int open_realm(void **state)
 static int close_realm(void **state)
 {
     struct realm *realm = *state;
-    struct munger *all[] = {realm->broker, realm->node7,    realm->node8,
-                            realm->astray, realm->loopback, realm->own};
+    struct testmunged *all[] = {realm->broker, realm->node7,    realm->node8,
+                                realm->astray, realm->loopback, realm->own};
     tlssite_close(realm->tls);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        munger_stop(all[i]);
+        testmunged_stop(all[i]);
     folder_destroy(realm->folder);
     free(realm);
     return 0;
@@ -122,11 +122,11 @@ static void skip_unless_root(void)
 
 /* Asks over TLS with a credential of this host and uid. node: which it says it is; NULL: says
  * nothing. */
-static int ask(struct realm *realm, const struct munger *host, uid_t uid, const char *node,
+static int ask(struct realm *realm, const struct testmunged *host, uid_t uid, const char *node,
                const char *method, const char *path, const char *body, struct answer *answer)
 {
     char header[HEADER_SIZE];
-    munger_header(host, uid, 0, method, path, header, sizeof header);
+    testmunged_header(host, uid, 0, method, path, header, sizeof header);
     if (node)
         snprintf(header + strlen(header), sizeof header - strlen(header), "Mcast-Node: %s\r\n",
                  node);
@@ -149,7 +149,7 @@ static json_int_t reserve(struct realm *realm, const char *job, const char *body
 }
 
 /* Reports a job's services on a node; the answer may be NULL. */
-static int report(struct realm *realm, const struct munger *host, uid_t uid, const char *where,
+static int report(struct realm *realm, const struct testmunged *host, uid_t uid, const char *where,
                   json_int_t number, struct answer *answer)
 {
     char path[4 * REALM_PATH_SIZE], body[96];

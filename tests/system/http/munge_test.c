@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/system/http/munger.h"
+#include "tests/system/http/testmunged.h"
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
@@ -24,7 +24,7 @@ enum { ADMIN = 4001, MANAGER = 4002, OWNER = 4444, HEADER_SIZE = 2048, CROWD = 2
 
 struct realm {
     struct site *site;
-    struct munger *ours, *foreign; /* two keys */
+    struct testmunged *ours, *foreign; /* two keys */
     char folder[FOLDER_PATH_SIZE], lines[256];
     struct site_options options;
 };
@@ -35,9 +35,10 @@ static int open_realm(void **state)
     assert_non_null(realm);
     assert_int_equal(folder_create(realm->folder), 0);
     assert_int_equal(chmod(realm->folder, 0711), 0); /* others reach the sockets */
-    realm->ours = munger_start(realm->folder, "ours", 'a');
-    realm->foreign = munger_start(realm->folder, "foreign", 'b');
-    snprintf(realm->lines, sizeof realm->lines, "munge_socket = %s\n", munger_socket(realm->ours));
+    realm->ours = testmunged_start(realm->folder, "ours", 'a');
+    realm->foreign = testmunged_start(realm->folder, "foreign", 'b');
+    snprintf(realm->lines, sizeof realm->lines, "munge_socket = %s\n",
+             testmunged_socket(realm->ours));
     realm->options = (struct site_options){.mcastd = MCASTD,
                                            .admins = "root 4001",
                                            .users = "root 4002",
@@ -52,8 +53,8 @@ static int close_realm(void **state)
 {
     struct realm *realm = *state;
     site_close(realm->site);
-    munger_stop(realm->ours);
-    munger_stop(realm->foreign);
+    testmunged_stop(realm->ours);
+    testmunged_stop(realm->foreign);
     folder_destroy(realm->folder);
     free(realm);
     return 0;
@@ -64,7 +65,7 @@ static int ask(struct realm *realm, uid_t uid, const char *method, const char *p
                const char *body, struct answer *answer)
 {
     char header[HEADER_SIZE];
-    munger_header(realm->ours, uid, 0, method, path, header, sizeof header);
+    testmunged_header(realm->ours, uid, 0, method, path, header, sizeof header);
     struct line *line = site_tcp(realm->site);
     int status = site_ask(realm->site, line, method, path, header, body, answer);
     line_close(line);
@@ -150,7 +151,7 @@ static void credential__counts_on_the_unix_socket_too(void **state)
     struct answer answer;
     skip_unless_root();
     struct line *line = site_line(realm->site);
-    munger_header(realm->ours, OWNER, 0, "GET", "/v1/whoami", header, sizeof header);
+    testmunged_header(realm->ours, OWNER, 0, "GET", "/v1/whoami", header, sizeof header);
     assert_int_equal(site_ask(realm->site, line, "GET", "/v1/whoami", header, NULL, &answer), 200);
     assert_int_equal(json_integer_value(json_object_get(answer.json, "uid")), OWNER);
     answer_release(&answer);
@@ -167,7 +168,7 @@ static void replayed__is_refused(void **state)
     struct realm *realm = *state;
     char header[HEADER_SIZE], word[64];
     struct answer answer;
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
     show(realm, header, "/v1/status", &answer);
     assert_int_equal(answer.status, 200);
     answer_release(&answer);
@@ -180,9 +181,9 @@ static void foreign__is_refused(void **state)
 {
     struct realm *realm = *state;
     char header[HEADER_SIZE];
-    munger_header(realm->foreign, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->foreign, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
     expect_refused(realm, header, "/v1/status", "munge-invalid", "another key");
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
     char *middle = strchr(header, ':') + strlen(": Munge MUNGE:") + 40;
     *middle = *middle == 'A' ? 'B' : 'A';
     expect_refused(realm, header, "/v1/status", "munge-invalid", "damaged");
@@ -206,13 +207,13 @@ static void other_request__is_refused(void **state)
     char header[HEADER_SIZE];
     struct answer answer;
     for (size_t i = 0; i < sizeof made_for / sizeof made_for[0]; i++) {
-        munger_header(realm->ours, geteuid(), 0, made_for[i].method, made_for[i].target, header,
-                      sizeof header);
+        testmunged_header(realm->ours, geteuid(), 0, made_for[i].method, made_for[i].target, header,
+                          sizeof header);
         expect_refused(realm, header, "/v1/jobs?limit=1", "munge-other-request",
                        "mcastd1 METHOD TARGET");
     }
     /* Escapes are compared as they are written. */
-    munger_header(realm->ours, geteuid(), 0, "GET", ELCAP "%66", header, sizeof header);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", ELCAP "%66", header, sizeof header);
     show(realm, header, ELCAP "%66", &answer);
     site_expect_problem(&answer, 404, "not-found", NULL);
 }
@@ -237,10 +238,10 @@ static void expired__is_refused(void **state)
 {
     struct realm *realm = *state;
     char header[HEADER_SIZE], clock[HEADER_SIZE];
-    munger_header(realm->ours, geteuid(), 1, "GET", "/v1/status", header, sizeof header);
-    munger_header(realm->ours, geteuid(), 1, "GET", "/v1/status", clock, sizeof clock);
+    testmunged_header(realm->ours, geteuid(), 1, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->ours, geteuid(), 1, "GET", "/v1/status", clock, sizeof clock);
     clock[strcspn(clock, "\r")] = '\0';
-    const char *given[] = {strstr(clock, "MUNGE:"), munger_socket(realm->ours)};
+    const char *given[] = {strstr(clock, "MUNGE:"), testmunged_socket(realm->ours)};
     assert_true(await(has_expired, (void *)given, AWAIT_DEADLINE_MS));
     expect_refused(realm, header, "/v1/status", "munge-expired", "older than its lifetime");
 }
@@ -252,8 +253,8 @@ static void munged_that_hangs__delays_nobody_else(void **state)
     struct realm *realm = *state;
     static struct line *lines[CROWD];
     char header[HEADER_SIZE], retry[16];
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
-    munger_hold(realm->ours);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_hold(realm->ours);
     for (int i = 0; i < CROWD; i++) {
         lines[i] = site_line(realm->site);
         assert_int_equal(line_request(lines[i], "GET", "/v1/status", header, NULL), 0);
@@ -266,7 +267,7 @@ static void munged_that_hangs__delays_nobody_else(void **state)
         site_expect_problem(&answer, 503, "munge-unavailable", NULL);
         line_close(lines[i]);
     }
-    munger_go_on(realm->ours);
+    testmunged_go_on(realm->ours);
     assert_int_equal(ask(realm, geteuid(), "GET", "/v1/status", NULL, NULL), 200);
 }
 
@@ -276,8 +277,8 @@ static void munged_that_hangs__does_not_keep_the_broker(void **state)
     struct realm *realm = *state;
     char header[HEADER_SIZE];
     struct answer answer;
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
-    munger_hold(realm->ours);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_hold(realm->ours);
     struct line *line = site_line(realm->site);
     assert_int_equal(line_request(line, "GET", "/v1/status", header, NULL), 0);
     assert_int_equal(site_call(realm->site, "GET", "/v1/status", NULL, NULL), 200);
@@ -286,7 +287,7 @@ static void munged_that_hangs__does_not_keep_the_broker(void **state)
     assert_int_equal(answer.status, 503);
     answer_release(&answer);
     line_close(line);
-    munger_go_on(realm->ours);
+    testmunged_go_on(realm->ours);
 }
 
 static void munged_that_is_gone__is_said_so(void **state)
@@ -294,12 +295,12 @@ static void munged_that_is_gone__is_said_so(void **state)
     struct realm *realm = *state;
     char header[HEADER_SIZE];
     struct answer answer;
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
-    munger_stop(realm->ours);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_stop(realm->ours);
     show(realm, header, "/v1/status", &answer);
     assert_non_null(strstr(answer.body, "munged"));
     site_expect_problem(&answer, 503, "munge-unavailable", NULL);
-    realm->ours = munger_start(realm->folder, "ours", 'a');
+    realm->ours = testmunged_start(realm->folder, "ours", 'a');
     assert_int_equal(ask(realm, geteuid(), "GET", "/v1/status", NULL, NULL), 200);
 }
 
@@ -311,14 +312,14 @@ static void reload__takes_and_leaves_munge(void **state)
     struct answer answer;
     without.broker = NULL;
     assert_true(site_reload(realm->site, &without));
-    munger_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->ours, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
     show(realm, header, "/v1/status", &answer);
     site_expect_problem(&answer, 401, "munge-not-taken", "Authorization");
-    snprintf(lines, sizeof lines, "munge_socket = %s\n", munger_socket(realm->foreign));
+    snprintf(lines, sizeof lines, "munge_socket = %s\n", testmunged_socket(realm->foreign));
     other.broker = lines;
     assert_true(site_reload(realm->site, &other));
     expect_refused(realm, header, "/v1/status", "munge-invalid", "another key");
-    munger_header(realm->foreign, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
+    testmunged_header(realm->foreign, geteuid(), 0, "GET", "/v1/status", header, sizeof header);
     show(realm, header, "/v1/status", &answer);
     assert_int_equal(answer.status, 200);
     answer_release(&answer);
@@ -340,11 +341,11 @@ static void bodies__come_after_the_credential(void **state)
         char path[64];
         struct answer answer;
         snprintf(path, sizeof path, ELCAP "f%d", i);
-        munger_header(realm->ours, MANAGER, 0, "PUT", path, header, sizeof header);
+        testmunged_header(realm->ours, MANAGER, 0, "PUT", path, header, sizeof header);
         snprintf(expecting, sizeof expecting, "%s%s", header,
                  i == 2 ? "Expect: 100-continue\r\n" : "");
         assert_int_equal(line_request(line, "PUT", path, expecting, i ? body : BODY), 0);
-        munger_header(realm->ours, MANAGER, 0, "GET", path, header, sizeof header);
+        testmunged_header(realm->ours, MANAGER, 0, "GET", path, header, sizeof header);
         assert_int_equal(line_request(line, "GET", path, header, NULL), 0);
         assert_int_equal(line_answer(line, false, &answer), 0);
         if (answer.status == 100) {

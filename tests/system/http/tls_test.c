@@ -260,10 +260,10 @@ static void events__come_over_tls(void **state)
 static void new_certificate__is_used_after_a_reload(void **state)
 {
     struct tlssite *tls = *state;
-    const struct paper renewed = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    const struct testcert renewed = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
     struct line *before = tlssite_line(tls, "boss"), *stream = subscribe(tls);
     unsigned serial = line_serial(before);
-    authority_write(&tls->authority, &renewed, tls->papers, "server");
+    authority_write(&tls->authority, &renewed, tls->certificates, "server");
     struct line *between = tlssite_line(tls, NULL);
     assert_int_equal(line_serial(between), serial);
     assert_true(tlssite_reload(tls, &as_boss));
@@ -283,12 +283,12 @@ static void new_certificate__is_used_after_a_reload(void **state)
 static void bad_certificate__changes_nothing(void **state)
 {
     struct tlssite *tls = *state;
-    const struct paper server = {.common = "broker"};
-    const struct paper expired = {.common = "broker", .begins = -7200, .ends = -60};
-    const struct paper early = {.common = "broker", .begins = 3600, .ends = 7200};
+    const struct testcert server = {.common = "broker"};
+    const struct testcert expired = {.common = "broker", .begins = -7200, .ends = -60};
+    const struct testcert early = {.common = "broker", .begins = 3600, .ends = 7200};
     char key[128], cert[128];
-    snprintf(key, sizeof key, "%s/server.key", tls->papers);
-    snprintf(cert, sizeof cert, "%s/server.pem", tls->papers);
+    snprintf(key, sizeof key, "%s/server.key", tls->certificates);
+    snprintf(cert, sizeof cert, "%s/server.pem", tls->certificates);
     struct line *open = tlssite_line(tls, "boss");
     unsigned serial = line_serial(open);
 
@@ -297,19 +297,19 @@ static void bad_certificate__changes_nothing(void **state)
     assert_true(site_logged(tls->site, "can be read by others"));
     assert_int_equal(chmod(key, 0600), 0);
 
-    authority_write(&tls->authority, &expired, tls->papers, "server");
+    authority_write(&tls->authority, &expired, tls->certificates, "server");
     assert_false(tlssite_reload(tls, &as_boss));
     assert_true(site_logged(tls->site, "server.pem has expired"));
-    authority_write(&tls->authority, &early, tls->papers, "server");
+    authority_write(&tls->authority, &early, tls->certificates, "server");
     assert_false(tlssite_reload(tls, &as_boss));
     assert_true(site_logged(tls->site, "server.pem is not valid yet"));
 
     char *other = authority_issue(&tls->authority, &server, NULL);
-    assert_int_equal(folder_write(tls->papers, "server.pem", 0600, other), 0);
+    assert_int_equal(folder_write(tls->certificates, "server.pem", 0600, other), 0);
     gnutls_free(other);
     assert_false(tlssite_reload(tls, &as_boss));
     assert_true(site_logged(tls->site, "belongs to another certificate"));
-    assert_int_equal(folder_write(tls->papers, "server.pem", 0600, "no certificate\n"), 0);
+    assert_int_equal(folder_write(tls->certificates, "server.pem", 0600, "no certificate\n"), 0);
     assert_false(tlssite_reload(tls, &as_boss));
     assert_true(site_logged(tls->site, "no certificate and key in PEM"));
     assert_int_equal(unlink(cert), 0);

@@ -17,7 +17,7 @@ static struct site_options with_tls(const struct tlssite *tls, const struct site
                                     char lines[static LINES_SIZE])
 {
     struct site_options encrypted = *options;
-    const char *f = tls->papers;
+    const char *f = tls->certificates;
     snprintf(lines, LINES_SIZE,
              "tls_cert = %s/server.pem\ntls_key = %s/server.key\ntls_client_ca = %s/ca.pem\n%s", f,
              f, f, options->broker ? options->broker : "");
@@ -30,13 +30,13 @@ struct tlssite *tlssite_open(const struct site_options *options)
     struct tlssite *tls = calloc(1, sizeof *tls);
     char lines[LINES_SIZE];
     assert_non_null(tls);
-    assert_int_equal(folder_create(tls->papers), 0);
+    assert_int_equal(folder_create(tls->certificates), 0);
     authority_init(&tls->authority, "authority");
     char *pem = authority_pem(&tls->authority);
-    assert_int_equal(folder_write(tls->papers, "ca.pem", 0600, pem), 0);
+    assert_int_equal(folder_write(tls->certificates, "ca.pem", 0600, pem), 0);
     gnutls_free(pem);
-    const struct paper server = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
-    authority_write(&tls->authority, &server, tls->papers, "server");
+    const struct testcert server = {.common = "broker", .purpose = GNUTLS_KP_TLS_WWW_SERVER};
+    authority_write(&tls->authority, &server, tls->certificates, "server");
     const struct site_options encrypted = with_tls(tls, options, lines);
     tls->site = site_open(&encrypted);
     return tls;
@@ -46,7 +46,7 @@ void tlssite_close(struct tlssite *tls)
 {
     site_close(tls->site);
     authority_release(&tls->authority);
-    folder_destroy(tls->papers);
+    folder_destroy(tls->certificates);
     free(tls);
 }
 
@@ -66,9 +66,9 @@ int tlssite_secure(const struct tlssite *tls, struct line *line, const char *nam
                    const char *priorities, const char *alpn)
 {
     char authority[PATH_SIZE], cert[PATH_SIZE], key[PATH_SIZE];
-    snprintf(authority, sizeof authority, "%s/ca.pem", tls->papers);
-    snprintf(cert, sizeof cert, "%s/%s.pem", tls->papers, name ? name : "");
-    snprintf(key, sizeof key, "%s/%s.key", tls->papers, name ? name : "");
+    snprintf(authority, sizeof authority, "%s/ca.pem", tls->certificates);
+    snprintf(cert, sizeof cert, "%s/%s.pem", tls->certificates, name ? name : "");
+    snprintf(key, sizeof key, "%s/%s.key", tls->certificates, name ? name : "");
     const struct line_tls how = {.authority = authority,
                                  .cert = name ? cert : NULL,
                                  .key = name ? key : NULL,
@@ -88,8 +88,8 @@ struct line *tlssite_line(const struct tlssite *tls, const char *name)
 
 void tlssite_issue(struct tlssite *tls, const char *name)
 {
-    const struct paper paper = {.common = name, .purpose = GNUTLS_KP_TLS_WWW_CLIENT};
-    authority_write(&tls->authority, &paper, tls->papers, name);
+    const struct testcert testcert = {.common = name, .purpose = GNUTLS_KP_TLS_WWW_CLIENT};
+    authority_write(&tls->authority, &testcert, tls->certificates, name);
 }
 
 int tlssite_call(struct tlssite *tls, const char *name, const char *method, const char *path,

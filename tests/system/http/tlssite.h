@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_HTTP_TLSSITE_H
 #define MCAST_TESTS_HTTP_TLSSITE_H
 
-#include "tests/system/http/papers.h"
+#include "tests/system/http/testcert.h"
 #include "tests/system/http/site.h"
 
 /* A site whose TCP is TLS, with an authority for its own certificate and its clients'. */
@@ -10,7 +10,7 @@
 struct tlssite {
     struct site *site;
     struct authority authority; /* ca.pem */
-    char papers[64];            /* folder of all PEM files */
+    char certificates[64];      /* folder of all PEM files */
 };
 
 /* The options that make it so are added to options; broker lines among them are kept. */

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two managers on one fabric: a Slurm that asks the fabric manager itself, and mcastd. Neither removes
 # what the other has reserved, and mcastd warns of a cluster name with which that would not hold (B4).
-# shellcheck source=tests/system/integrate/house.sh
-. "$(dirname "$0")/house.sh"
+# shellcheck source=tests/system/integrate/fixture.sh
+. "$(dirname "$0")/fixture.sh"
 
 jobs=/fabric/collectives/jobs
 slurm_reserves() { # slurm_reserves CLUSTER NUMBER

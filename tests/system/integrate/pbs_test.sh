@@ -6,8 +6,8 @@ command -v python3 >/dev/null || {
     echo "skipped: there is no python3, which PBS's hooks are written in"
     exit 77
 }
-# shellcheck source=tests/system/integrate/house.sh
-. "$(dirname "$0")/house.sh"
+# shellcheck source=tests/system/integrate/fixture.sh
+. "$(dirname "$0")/fixture.sh"
 prepare
 node n1
 node n2

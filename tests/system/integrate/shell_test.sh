@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # deploy/examples/shell/minirm, a resource manager in plain shell, with all that can go wrong around it
 # (F1, F8, F16, F18, F20, F22, B6).
-# shellcheck source=tests/system/integrate/house.sh
-. "$(dirname "$0")/house.sh"
+# shellcheck source=tests/system/integrate/fixture.sh
+. "$(dirname "$0")/fixture.sh"
 prepare
 here=$sources/tests/system/integrate
 export RM_DIR=$dir RM_BUILD=$build MINIRM_SPOOL=$dir/minirm MINIRM_ON=$here/on

@@ -20,9 +20,9 @@ static void look_at_job(struct scene *scene, struct job *job)
     char path[JOB_PATH_SIZE];
 
     job_path(job, path);
-    plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply);
+    plainhttp_call(testbed_http(scene->testbed), "GET", path, NULL, &reply);
     if (reply.status == 200)
-        job_told(job, json_incref(reply.json), scene->vnis, &scene->annals, await_now_ns());
+        job_told(job, json_incref(reply.json), scene->vnis, &scene->history, await_now_ns());
     else
         verdict_fault(&scene->verdict, "I2: %s-%s was acknowledged, and GET says %d", job->cluster,
                       job->id, reply.status);
@@ -38,7 +38,7 @@ static void ask_broker(struct scene *scene, const char *method, const char *path
 {
     struct plainhttp_reply reply;
 
-    plainhttp_call(stage_http(scene->stage), method, path, NULL, &reply);
+    plainhttp_call(testbed_http(scene->testbed), method, path, NULL, &reply);
     plainhttp_reply_release(&reply);
 }
 
@@ -101,7 +101,7 @@ static void look_at_entry(struct scene *scene, struct page *page, const json_t *
         return;
     const struct job *job = job_of(scene, entry);
     page->active++;
-    annals_story(&scene->annals, number)->live = true;
+    history_story(&scene->history, number)->live = true;
     if (!job || job->life != JOB_LIVE || job_number(job->told) != number) {
         char *text = json_dumps(entry, JSON_COMPACT);
 
@@ -118,7 +118,7 @@ static void look_at_page(struct scene *scene, struct page *page, char path[PATH_
     const json_t *entry;
     size_t i;
 
-    if (plainhttp_call(stage_http(scene->stage), "GET", path, NULL, &reply) != 200)
+    if (plainhttp_call(testbed_http(scene->testbed), "GET", path, NULL, &reply) != 200)
         verdict_fault(&scene->verdict, "the list of jobs was answered %d", reply.status);
     json_array_foreach(json_object_get(reply.json, "jobs"), i, entry)
     {
@@ -181,7 +181,7 @@ static void administer(struct scene *scene)
 /* Nothing under the name of a job that runs is deleted, also when it is not the job's (B11). */
 static bool is_in_the_way(const struct scene *scene, const struct job *job)
 {
-    return job->life == JOB_LIVE && (job->forgotten || scene->annals.leftovers > 0);
+    return job->life == JOB_LIVE && (job->forgotten || scene->history.leftovers > 0);
 }
 
 static void compare_held(struct comparison *comparison, const json_t *held, size_t *foreign,
@@ -224,7 +224,7 @@ static bool fm_agrees(void *arg)
     for (size_t j = 0; j < CROWD_JOBS; j++)
         if (crowd_job(scene->crowd, j)->endangered && has_addresses(crowd_job(scene->crowd, j)))
             look_at_job(scene, crowd_job(scene->crowd, j)); /* it may have been told meanwhile */
-    plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply);
+    plainhttp_call(testbed_fm_http(scene->testbed), "GET", "/mock/state", NULL, &reply);
     if (reply.status != 200)
         differ(comparison, "the fabric manager's double answered %d", reply.status);
     json_array_foreach(json_object_get(reply.json, "jobs"), i, held)
@@ -252,7 +252,7 @@ static void compare_tokens(struct scene *scene)
         if (!has_addresses(job))
             continue;
         snprintf(path, sizeof path, "/fabric/collectives/jobs/%s-%s", job->cluster, job->id);
-        plainhttp_call(stage_fm_http(scene->stage), "GET", path, NULL, &reply);
+        plainhttp_call(testbed_fm_http(scene->testbed), "GET", path, NULL, &reply);
         const char *token = json_string_value(json_object_get(reply.json, "sessionToken"));
         if (!token || strcmp(token, job_token(job->told)) != 0)
             verdict_fault(&scene->verdict, "I3: %s-%s has another token than it was told",
@@ -271,20 +271,20 @@ static bool events_are_heard(void *arg)
     struct scene *scene = arg;
     struct plainhttp_reply reply;
 
-    plainhttp_call(stage_http(scene->stage), "GET", "/v1/status", NULL, &reply);
+    plainhttp_call(testbed_http(scene->testbed), "GET", "/v1/status", NULL, &reply);
     const uint64_t last = (uint64_t)json_integer_value(
         json_object_get(json_object_get(reply.json, "events"), "last"));
     plainhttp_reply_release(&reply);
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
         if (last == 0 || subscriber_last(scene->subscribers[i]) != last)
             return false;
-    return scene->annals.count == last;
+    return scene->history.count == last;
 }
 
 static void compare_story(struct scene *scene, const struct job *job)
 {
     const uint64_t number = job_number(job->told);
-    const struct story *story = annals_story(&scene->annals, number);
+    const struct story *story = history_story(&scene->history, number);
     const bool lost = strcmp(job_hwcoll(job->told), "lost") == 0;
 
     if (!story->begun || story->released || story->adopted)
@@ -305,8 +305,8 @@ static void compare_stories(struct scene *scene)
     for (size_t i = 0; i < CROWD_JOBS; i++)
         if (crowd_job(scene->crowd, i)->life == JOB_LIVE)
             compare_story(scene, crowd_job(scene->crowd, i));
-    for (uint64_t number = 1; number <= scene->annals.highest; number++) {
-        struct story *story = annals_story(&scene->annals, number);
+    for (uint64_t number = 1; number <= scene->history.highest; number++) {
+        struct story *story = history_story(&scene->history, number);
 
         if (story->told_released && !story->released)
             verdict_fault(&scene->verdict, "F24: no event says that %" PRIu64 " was released",
@@ -352,5 +352,5 @@ void audit(struct scene *scene)
     compare_stories(scene);
     ledger_compare(scene);
     scene->old_state = false;
-    scene->annals.leftovers -= scene->annals.leftovers > 0;
+    scene->history.leftovers -= scene->history.leftovers > 0;
 }

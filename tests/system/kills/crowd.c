@@ -23,7 +23,7 @@ enum request { RESERVE, RELEASE, LOOK, SYNC, REQUESTS };
 struct crowd {
     struct crowd_options options;
     struct wire *wire;
-    struct dice dice;
+    struct prng prng;
     bool trouble, calm;
     struct job jobs[CROWD_JOBS];
     bool syncing[CROWD_CLUSTERS];
@@ -77,13 +77,13 @@ static void release(struct crowd *crowd, struct job *job)
 
 static void begin(struct crowd *crowd, struct job *job)
 {
-    struct dice *dice = &crowd->dice;
-    const bool cancels = dice_percent(dice, 6);
+    struct prng *prng = &crowd->prng;
+    const bool cancels = prng_percent(prng, 6);
 
     /* Who cancels wants no earlier life of the id to be mistaken for this one. */
-    job_begin(job, dice, cancels || job->canceled || dice_percent(dice, 50));
+    job_begin(job, prng, cancels || job->canceled || prng_percent(prng, 50));
     reserve(crowd, job);
-    if (!cancels && dice_percent(dice, 12))
+    if (!cancels && prng_percent(prng, 12))
         reserve(crowd, job); /* the same, at the same time */
     if (cancels && job->reserves > 0) {
         job->canceled = true;
@@ -94,7 +94,7 @@ static void begin(struct crowd *crowd, struct job *job)
 /* What a live job's resource manager may do. */
 static void go_on(struct crowd *crowd, struct job *job)
 {
-    uint32_t mind = dice_below(&crowd->dice, 100);
+    uint32_t mind = prng_below(&crowd->prng, 100);
 
     /* What the fabric manager forgot is not to be over before anyone can notice. */
     if (job->forgotten && job_token(job->told) && mind >= 40)
@@ -107,7 +107,7 @@ static void go_on(struct crowd *crowd, struct job *job)
         (void)request(crowd, job, LOOK);
     } else if (mind < 75) {
         release(crowd, job);
-        if (dice_percent(&crowd->dice, 10))
+        if (prng_percent(&crowd->prng, 10))
             release(crowd, job);
     } else if (mind < 79) {
         job_let_go(job, crowd->options.vnis, await_now_ns());
@@ -123,7 +123,7 @@ static void act(struct crowd *crowd, struct job *job)
         return;
     switch (job->life) {
     case JOB_NONE:
-        if (!crowd->calm && dice_percent(&crowd->dice, 40))
+        if (!crowd->calm && prng_percent(&crowd->prng, 40))
             begin(crowd, job);
         return;
     case JOB_ASKED:
@@ -276,7 +276,7 @@ static void reserve_answered(struct crowd *crowd, struct job *job, const struct 
         if (!job->told)
             count_hwcoll(&crowd->counts, job_hwcoll(answer));
         job->not_found = false;
-        job_told(job, json_incref(answer), crowd->options.vnis, crowd->options.annals,
+        job_told(job, json_incref(answer), crowd->options.vnis, crowd->options.history,
                  await_now_ns());
         if (job->life == JOB_ASKED && !job->canceled)
             job->life = JOB_LIVE;
@@ -317,7 +317,7 @@ static void release_answered(struct crowd *crowd, struct job *job, const struct 
     note_released(crowd, job, reply);
     /* What was acknowledged to a canceled job's reserve comes into the story when it comes. */
     if (job->releases == 0 && job->reserves == 0)
-        job_end(job, crowd->options.annals);
+        job_end(job, crowd->options.history);
     else
         job->life = JOB_LEAVING;
 }
@@ -332,12 +332,12 @@ static void look_answered(struct crowd *crowd, struct job *job, const struct wir
         in_doubt(crowd, job, reply);
     } else if (job->life == JOB_FORSAKEN) {
         if (reply->status == 404 || (state && strcmp(state, "releasing") == 0)) {
-            job_end(job, crowd->options.annals);
+            job_end(job, crowd->options.history);
             job->canceled = true; /* its id is not to be used again */
         }
         job->again_ns = in_ms(AGAIN_MS);
     } else if (reply->status == 200) {
-        job_told(job, json_incref(answer), crowd->options.vnis, crowd->options.annals,
+        job_told(job, json_incref(answer), crowd->options.vnis, crowd->options.history,
                  await_now_ns());
     } else {
         fault(crowd, job, "I2: look", reply);
@@ -411,7 +411,7 @@ struct crowd *crowd_create(const struct crowd_options *options)
         return NULL;
     }
     crowd->options = *options;
-    dice_init(&crowd->dice, options->seed);
+    prng_init(&crowd->prng, options->seed);
     for (uint32_t i = 0; i < CROWD_JOBS; i++) {
         crowd->jobs[i].index = i;
         crowd->jobs[i].cluster = options->clusters[i / CROWD_PLACES];
@@ -478,7 +478,7 @@ void crowd_turn(struct crowd *crowd)
     for (size_t cluster = 0; cluster < CROWD_CLUSTERS; cluster++)
         sync_cluster(crowd, cluster);
     for (unsigned i = 0; i < SENT_A_TURN && wire_has_room(crowd->wire); i++)
-        act(crowd, &crowd->jobs[dice_below(&crowd->dice, CROWD_JOBS)]);
+        act(crowd, &crowd->jobs[prng_below(&crowd->prng, CROWD_JOBS)]);
     for (size_t i = 0; i < CROWD_JOBS && wire_has_room(crowd->wire); i++)
         if (is_pressing(&crowd->jobs[i]))
             act(crowd, &crowd->jobs[i]);

@@ -25,7 +25,7 @@ struct crowd_counts {
 struct crowd_options {
     struct verdict *verdict;
     struct vnis *vnis;
-    struct annals *annals;
+    struct history *history;
     const char *const *clusters; /* CROWD_CLUSTERS names */
     const char *socket;          /* of the broker */
     uint64_t seed;

@@ -30,13 +30,13 @@ void job_path(const struct job *job, char path[JOB_PATH_SIZE])
 }
 
 /* Mostly large enough for multicast addresses, which begin at 64 nodes. */
-void job_begin(struct job *job, struct dice *dice, bool new_id)
+void job_begin(struct job *job, struct prng *prng, bool new_id)
 {
     static const char *const wishes[] = {"auto", "auto", "auto", "auto",    "auto",
                                          "on",   "on",   "off",  "required"};
-    const unsigned nodes = dice_percent(dice, 80) ? dice_between(dice, 64, 999) : 2;
-    const char *wish = wishes[dice_below(dice, sizeof wishes / sizeof *wishes)];
-    const unsigned vnis = dice_percent(dice, 80) ? 1 : dice_between(dice, 0, 4);
+    const unsigned nodes = prng_percent(prng, 80) ? prng_between(prng, 64, 999) : 2;
+    const char *wish = wishes[prng_below(prng, sizeof wishes / sizeof *wishes)];
+    const unsigned vnis = prng_percent(prng, 80) ? 1 : prng_between(prng, 0, 4);
 
     job->lives++;
     if (new_id || job->id[0] == '\0') {
@@ -45,7 +45,7 @@ void job_begin(struct job *job, struct dice *dice, bool new_id)
     }
     snprintf(job->body, sizeof job->body,
              "{\"uid\":%u,\"node_count\":%u,\"vni_count\":%u,\"hwcoll\":\"%s\"}",
-             dice_between(dice, 1000, 1009), nodes, vnis, wish);
+             prng_between(prng, 1000, 1009), nodes, vnis, wish);
     job->life = JOB_ASKED;
     job->canceled = job->created = job->lost_answer = false;
     job->forgotten = job->endangered = job->watched = false;
@@ -64,11 +64,11 @@ static void take_vnis(const struct job *job, struct vnis *vnis, int64_t heard_ns
     }
 }
 
-static void first_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals *annals,
+static void first_told(struct job *job, json_t *answer, struct vnis *vnis, struct history *history,
                        int64_t heard_ns)
 {
     const char *word = job_hwcoll(answer);
-    struct story *story = annals_story(annals, job_number(answer));
+    struct story *story = history_story(history, job_number(answer));
 
     job->told = answer;
     if (story->told)
@@ -91,7 +91,7 @@ static bool same_but_lost(const json_t *told, const json_t *answer)
            strcmp(job_hwcoll(answer), "lost") == 0 && !job_token(answer);
 }
 
-void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals *annals,
+void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct history *history,
               int64_t heard_ns)
 {
     if (!answer || job_number(answer) == 0) {
@@ -101,7 +101,7 @@ void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals 
     }
     (void)json_object_del(answer, "warning"); /* of a reserve's answer, not of the reservation */
     if (!job->told) {
-        first_told(job, answer, vnis, annals, heard_ns);
+        first_told(job, answer, vnis, history, heard_ns);
         return;
     }
     if ((job->forgotten || job->endangered) && same_but_lost(job->told, answer)) {
@@ -128,10 +128,10 @@ void job_let_go(struct job *job, struct vnis *vnis, int64_t now_ns)
     }
 }
 
-void job_end(struct job *job, struct annals *annals)
+void job_end(struct job *job, struct history *history)
 {
     if (job->told)
-        annals_story(annals, job_number(job->told))->told_released = true;
+        history_story(history, job_number(job->told))->told_released = true;
     json_decref(job->told);
     job->told = NULL;
     job->life = JOB_NONE;

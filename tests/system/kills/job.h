@@ -2,9 +2,9 @@
 #ifndef MCAST_TESTS_KILLS_JOB_H
 #define MCAST_TESTS_KILLS_JOB_H
 
-#include "tests/system/kills/annals.h"
+#include "tests/system/kills/history.h"
 #include "tests/system/kills/vnis.h"
-#include "tests/system/rig/dice.h"
+#include "tests/system/rig/prng.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -52,14 +52,14 @@ const char *job_token(const json_t *answer);  /* NULL: none */
 void job_path(const struct job *job, char path[JOB_PATH_SIZE]);
 
 /* A new life begins to be asked for: another body, and mostly another id. */
-void job_begin(struct job *job, struct dice *dice, bool new_id);
+void job_begin(struct job *job, struct prng *prng, bool new_id);
 /* The answer of a reserve, or of a GET, is what was acknowledged: noted the first time, compared
  * from then on. Takes the answer over. */
-void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct annals *annals,
+void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct history *history,
               int64_t heard_ns);
 /* A release is about to be sent. */
 void job_let_go(struct job *job, struct vnis *vnis, int64_t now_ns);
 /* It is over. */
-void job_end(struct job *job, struct annals *annals);
+void job_end(struct job *job, struct history *history);
 
 #endif

@@ -3,7 +3,7 @@
  * mistreated at random moments, round by round. Exit status 0: after every round the clients'
  * notes, the ledger, the fabric manager and the events agreed. */
 #include "tests/system/kills/audit.h"
-#include "tests/system/kills/blows.h"
+#include "tests/system/kills/killschedule.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/soak/weather.h"
 
@@ -31,13 +31,13 @@ struct deck {
     size_t order[64], count, next;
 };
 
-static const struct blow *draw(struct deck *deck, struct dice *dice)
+static const struct plannedkill *draw(struct deck *deck, struct prng *prng)
 {
-    const struct blow *all = blows(&deck->count);
+    const struct plannedkill *all = killschedule(&deck->count);
 
     if (deck->next % deck->count == 0) {
         for (size_t i = 0; i < deck->count; i++) {
-            const size_t j = dice_below(dice, (uint32_t)i + 1);
+            const size_t j = prng_below(prng, (uint32_t)i + 1);
 
             deck->order[i] = deck->order[j];
             deck->order[j] = i;
@@ -59,39 +59,39 @@ static void plant_stray(struct scene *scene)
         verdict_fault(&scene->verdict, "no stray could be planted: %d", status);
 }
 
-static void play_round(struct blow_context *context, struct deck *deck)
+static void play_round(struct kill_context *context, struct deck *deck)
 {
     struct scene *scene = context->scene;
-    const struct blow *blow = draw(deck, &scene->dice);
+    const struct plannedkill *plannedkill = draw(deck, &scene->prng);
     const char *weather = "fair";
     const int64_t began = await_now_ns();
 
     scene->verdict.round++;
-    scene->verdict.blow = blow->name;
+    scene->verdict.plannedkill = plannedkill->name;
     crowd_calm(scene->crowd, false);
-    if (dice_percent(&scene->dice, 30))
+    if (prng_percent(&scene->prng, 30))
         plant_stray(scene);
-    if (dice_percent(&scene->dice, 60) && !(weather = weather_change(scene->stage, &scene->dice)))
+    if (prng_percent(&scene->prng, 60) && !(weather = weather_change(scene->testbed, &scene->prng)))
         verdict_fault(&scene->verdict, "the fabric manager's double takes no faults");
-    scene_run(scene, dice_between(&scene->dice, 200, 1200), 1500);
-    blow->strike(context);
-    scene_run(scene, dice_between(&scene->dice, 100, 600), 800);
-    if (dice_percent(&scene->dice, 40) && scene->verdict.faults == 0 &&
-        stage_broker(scene->stage)) {
+    scene_run(scene, prng_between(&scene->prng, 200, 1200), 1500);
+    plannedkill->strike(context);
+    scene_run(scene, prng_between(&scene->prng, 100, 600), 800);
+    if (prng_percent(&scene->prng, 40) && scene->verdict.faults == 0 &&
+        testbed_broker(scene->testbed)) {
         context->kills++;
         scene_kill_broker(scene);
         (void)scene_start_broker(scene);
     }
     if (scene->verdict.faults == 0) {
-        (void)weather_clear(scene->stage);
+        (void)weather_clear(scene->testbed);
         crowd_calm(scene->crowd, true);
         audit(scene);
     }
-    printf("  %3u %-23s %-13s %.1f s\n", scene->verdict.round, blow->name, weather ? weather : "?",
-           (double)(await_now_ns() - began) / 1e9);
+    printf("  %3u %-23s %-13s %.1f s\n", scene->verdict.round, plannedkill->name,
+           weather ? weather : "?", (double)(await_now_ns() - began) / 1e9);
 }
 
-static void report(const struct blow_context *context)
+static void report(const struct kill_context *context)
 {
     const struct scene *scene = context->scene;
     const struct crowd_counts *counts = crowd_counts(scene->crowd);
@@ -108,7 +108,7 @@ static void report(const struct blow_context *context)
     printf("  addresses: %" PRIu64 " reserved, %" PRIu64 " denied, %" PRIu64 " timeout, %" PRIu64
            " unavailable, %" PRIu64 " not wanted; %" PRIu64 " lost; at most %u of a budget of %u\n",
            counts->reserved, counts->denied, counts->timeout, counts->unavailable, counts->without,
-           scene->annals.lost, scene->budget_max, scene_budgets[1]);
+           scene->history.lost, scene->budget_max, scene_budgets[1]);
     printf("  %" PRIu64 " requests broken off, %" PRIu64 " put off (503), %" PRIu64
            " without VNIs, %" PRIu64 " without addresses that they required; %" PRIu64
            " VNIs given again\n",
@@ -118,13 +118,13 @@ static void report(const struct blow_context *context)
            context->unanswered);
     printf("  %zu events, heard %" PRIu64 " times; %" PRIu64 " link losses, %u strays, %" PRIu64
            " adopted; budgets looked at %" PRIu64 " times\n",
-           scene->annals.count, scene->annals.heard, scene->annals.link_downs, scene->strays,
-           scene->annals.adopted, scene->glances);
+           scene->history.count, scene->history.heard, scene->history.link_downs, scene->strays,
+           scene->history.adopted, scene->glances);
     for (int kind = 0; kind < AUTOPSY_KINDS; kind++) {
-        const struct autopsy_counts *damaged = &context->damaged[kind];
+        const struct postmortem_counts *damaged = &context->damaged[kind];
 
         printf("  ledgers %s: %u refused, %u whole, %u not noticed\n",
-               autopsy_word((enum autopsy_kind)kind), damaged->refused, damaged->whole,
+               postmortem_word((enum postmortem_kind)kind), damaged->refused, damaged->whole,
                damaged->unnoticed);
     }
     printf("  %u faults\n", scene->verdict.faults);
@@ -134,7 +134,7 @@ static bool run(const struct arguments *arguments)
 {
     struct scene scene;
     struct deck deck = {0};
-    struct blow_context context = {.scene = &scene, .mcastd = arguments->mcastd};
+    struct kill_context context = {.scene = &scene, .mcastd = arguments->mcastd};
     bool good = false;
 
     printf("seed %" PRIu64 "\n", arguments->seed);
@@ -144,10 +144,10 @@ static bool run(const struct arguments *arguments)
             play_round(&context, &deck);
         report(&context);
         good = scene.verdict.faults == 0;
-        if (!good && stage_broker(scene.stage))
-            process_print_log(stage_broker(scene.stage));
+        if (!good && testbed_broker(scene.testbed))
+            process_print_log(testbed_broker(scene.testbed));
         /* Both must be able to end by themselves, and with nothing to complain about. */
-        if (good && (stage_stop_broker(scene.stage) < 0 || stage_stop_fm(scene.stage) < 0))
+        if (good && (testbed_stop_broker(scene.testbed) < 0 || testbed_stop_fm(scene.testbed) < 0))
             good = false;
     }
     scene_close(&scene);

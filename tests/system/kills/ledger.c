@@ -149,32 +149,32 @@ static void look_at_counters(struct ledger *ledger, sqlite3_stmt *row)
 {
     ledger->last_number = (uint64_t)sqlite3_column_int64(row, 0);
     ledger->last_seq = (uint64_t)sqlite3_column_int64(row, 1);
-    if (ledger->last_number < ledger->scene->annals.highest)
+    if (ledger->last_number < ledger->scene->history.highest)
         LEDGER_FAULT(ledger, "S3: the highest number is %" PRIu64 ", and %" PRIu64 " was told",
-                     ledger->last_number, ledger->scene->annals.highest);
-    if (ledger->last_seq != ledger->scene->annals.count)
+                     ledger->last_number, ledger->scene->history.highest);
+    if (ledger->last_seq != ledger->scene->history.count)
         LEDGER_FAULT(ledger, "F24: the last event is %" PRIu64 ", and %zu were heard",
-                     ledger->last_seq, ledger->scene->annals.count);
+                     ledger->last_seq, ledger->scene->history.count);
 }
 
 static void look_at_events(struct ledger *ledger, sqlite3_stmt *row)
 {
-    const struct annals *annals = &ledger->scene->annals;
+    const struct history *history = &ledger->scene->history;
     uint64_t released = 0;
 
-    for (uint64_t number = 1; number <= annals->highest; number++)
-        released += annals->stories[number].released;
-    if ((uint64_t)sqlite3_column_int64(row, 0) != annals->count ||
-        (annals->count > 0 && (uint64_t)sqlite3_column_int64(row, 1) != annals->count))
+    for (uint64_t number = 1; number <= history->highest; number++)
+        released += history->stories[number].released;
+    if ((uint64_t)sqlite3_column_int64(row, 0) != history->count ||
+        (history->count > 0 && (uint64_t)sqlite3_column_int64(row, 1) != history->count))
         LEDGER_FAULT(ledger, "F24: there are %lld events up to %lld, and %zu were heard",
                      (long long)sqlite3_column_int64(row, 0),
-                     (long long)sqlite3_column_int64(row, 1), annals->count);
+                     (long long)sqlite3_column_int64(row, 1), history->count);
     if ((uint64_t)sqlite3_column_int64(row, 2) != released)
         LEDGER_FAULT(ledger, "F24: there are %lld releases, and %" PRIu64 " were heard",
                      (long long)sqlite3_column_int64(row, 2), released);
-    if ((uint64_t)sqlite3_column_int64(row, 3) != annals->lost)
+    if ((uint64_t)sqlite3_column_int64(row, 3) != history->lost)
         LEDGER_FAULT(ledger, "I4: there are %lld losses, and %" PRIu64 " were heard",
-                     (long long)sqlite3_column_int64(row, 3), annals->lost);
+                     (long long)sqlite3_column_int64(row, 3), history->lost);
 }
 
 static void each_row(struct ledger *ledger, const char *sql,
@@ -198,8 +198,8 @@ static int unlock(struct ledger *ledger, struct error *err)
     char path[PATH_SIZE];
 
     if (seal_key_read(
-            folder_path(path, sizeof path, stage_folder(ledger->scene->stage), "state.key"), &key,
-            err) < 0)
+            folder_path(path, sizeof path, testbed_folder(ledger->scene->testbed), "state.key"),
+            &key, err) < 0)
         return -1;
     ledger->seal = seal_create(&key, err);
     seal_key_wipe(&key);
@@ -221,7 +221,7 @@ void ledger_compare(struct scene *scene)
     if (unlock(ledger, &err) < 0) {
         LEDGER_FAULT(ledger, "%s", err.text);
     } else if (sqlite3_open_v2(
-                   folder_path(path, sizeof path, stage_folder(scene->stage), "state.db"),
+                   folder_path(path, sizeof path, testbed_folder(scene->testbed), "state.db"),
                    &ledger->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK ||
                sqlite3_busy_timeout(ledger->db, 2000) != SQLITE_OK ||
                sqlite3_exec(ledger->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {

@@ -16,7 +16,7 @@ enum { HOLD_MS = 300 };
 struct notebook {
     struct verdict verdict;
     struct vnis *vnis;
-    struct annals annals;
+    struct history history;
     uint64_t seq;
 };
 
@@ -24,9 +24,9 @@ static int open_notebook(void **state)
 {
     static struct notebook notebook;
 
-    notebook = (struct notebook){.verdict = {.blow = "none"}};
+    notebook = (struct notebook){.verdict = {.plannedkill = "none"}};
     notebook.vnis = vnis_create(&notebook.verdict, HOLD_MS * (int64_t)1000000);
-    annals_init(&notebook.annals, &notebook.verdict);
+    history_init(&notebook.history, &notebook.verdict);
     *state = &notebook;
     return notebook.vnis ? 0 : -1;
 }
@@ -35,7 +35,7 @@ static int close_notebook(void **state)
 {
     struct notebook *notebook = *state;
 
-    annals_release(&notebook->annals);
+    history_release(&notebook->history);
     vnis_destroy(notebook->vnis);
     return 0;
 }
@@ -48,7 +48,7 @@ static void hear(struct notebook *notebook, const char *word, unsigned number, c
         snprintf(text, sizeof text, "{\"seq\":%u,\"event\":\"%s\",\"job\":\"%s\",\"number\":%u}",
                  (unsigned)seq, word, job, number);
 
-    annals_hear(&notebook->annals, seq, text, (size_t)length);
+    history_hear(&notebook->history, seq, text, (size_t)length);
 }
 
 #define assert_found(count) assert_int_equal(notebook->verdict.faults, count)
@@ -94,7 +94,7 @@ static void event__missing_or_changed_is_found(void **state)
     notebook->seq = 0;
     hear(notebook, "reserved", 1, "f1"); /* replayed */
     assert_found(0);
-    annals_hear(&notebook->annals, 1, other, strlen(other));
+    history_hear(&notebook->history, 1, other, strlen(other));
     assert_found(1);
     notebook->seq = 3;
     hear(notebook, "reserved", 4, "f4"); /* the fourth after the second */
@@ -151,7 +151,7 @@ static json_t *answer(unsigned number, unsigned vni, const char *hwcoll)
 
 static void tell(struct notebook *notebook, struct job *job, json_t *words)
 {
-    job_told(job, words, notebook->vnis, &notebook->annals, ms(1));
+    job_told(job, words, notebook->vnis, &notebook->history, ms(1));
 }
 
 static void answer__that_changes_is_found(void **state)
@@ -166,7 +166,7 @@ static void answer__that_changes_is_found(void **state)
     assert_found(1);
     tell(notebook, &job, answer(1, 2000, "lost")); /* and nobody made it lose anything */
     assert_found(2);
-    job_end(&job, &notebook->annals);
+    job_end(&job, &notebook->history);
 }
 
 static void answer__lost_stays_lost(void **state)
@@ -181,7 +181,7 @@ static void answer__lost_stays_lost(void **state)
     assert_found(0);
     tell(notebook, &job, answer(1, 2000, "reserved"));
     assert_found(1);
-    job_end(&job, &notebook->annals);
+    job_end(&job, &notebook->history);
 }
 
 static void number__given_twice_is_found(void **state)
@@ -194,8 +194,8 @@ static void number__given_twice_is_found(void **state)
     assert_found(0);
     tell(notebook, &other, answer(1, 2001, "off"));
     assert_found(1);
-    job_end(&one, &notebook->annals);
-    job_end(&other, &notebook->annals);
+    job_end(&one, &notebook->history);
+    job_end(&other, &notebook->history);
 }
 
 #define NOTED(test) cmocka_unit_test_setup_teardown(test, open_notebook, close_notebook)

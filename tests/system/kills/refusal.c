@@ -29,9 +29,9 @@ void refusal_expect(struct scene *scene, const char *mcastd, const char *words)
     char config[PATH_SIZE], log[PATH_SIZE], said[SAID_SIZE];
     const char *const argv[] = {
         mcastd, "--config",
-        folder_path(config, sizeof config, stage_folder(scene->stage), "mcastd.conf"), NULL};
+        folder_path(config, sizeof config, testbed_folder(scene->testbed), "mcastd.conf"), NULL};
 
-    folder_path(log, sizeof log, stage_folder(scene->stage), "refused.log");
+    folder_path(log, sizeof log, testbed_folder(scene->testbed), "refused.log");
     (void)unlink(log);
     struct process *process = process_start(argv, log);
     if (!process || !scene_await(scene, has_ended, process)) {

@@ -21,7 +21,7 @@ int scene_plant(struct scene *scene, const char *name)
     struct plainhttp_reply reply;
 
     snprintf(body, sizeof body, "{\"jobID\":\"%s\",\"mcastLimit\":1}", name);
-    const int status = plainhttp_call(stage_fm_http(scene->stage), "POST",
+    const int status = plainhttp_call(testbed_fm_http(scene->testbed), "POST",
                                       "/fabric/collectives/jobs", body, &reply);
     plainhttp_reply_release(&reply);
     return status;
@@ -33,7 +33,7 @@ static int open_stage(struct scene *scene, const char *mcastd, const char *mock_
      * few VNIs that each is given again and again. The fabric manager's double acts at most 600 ms
      * late (weather.c): within [fm] timeout after a request was given up, be it by a kill just
      * after it was sent, as docs/architecture.md takes for granted. */
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = mcastd,
         .mock_fm = mock_fm,
         .broker = scene->debug ? "log_level = debug\nsync_grace = 200ms\n" : "sync_grace = 200ms\n",
@@ -46,35 +46,35 @@ static int open_stage(struct scene *scene, const char *mcastd, const char *mock_
                     "[cluster \"tuo\"]\nusers = root\nbudget = 24\n",
     };
 
-    scene->stage = stage_create(&options);
-    if (!scene->stage || stage_start_fm(scene->stage) < 0)
+    scene->testbed = testbed_create(&options);
+    if (!scene->testbed || testbed_start_fm(scene->testbed) < 0)
         return -1;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (scene_plant(scene, foreign[i]) / 100 != 2)
             return -1;
-    return stage_start_broker(scene->stage) == 0 ? stage_await_link(scene->stage) : -1;
+    return testbed_start_broker(scene->testbed) == 0 ? testbed_await_link(scene->testbed) : -1;
 }
 
 int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uint64_t seed,
                bool debug)
 {
     *scene = (struct scene){.verdict = {.seed = seed}, .debug = debug};
-    dice_init(&scene->dice, seed);
-    annals_init(&scene->annals, &scene->verdict);
+    prng_init(&scene->prng, seed);
+    history_init(&scene->history, &scene->verdict);
     if (open_stage(scene, mcastd, mock_fm) < 0)
         return -1;
     const struct crowd_options crowd = {
         .verdict = &scene->verdict,
         .vnis = vnis_create(&scene->verdict, SCENE_HOLD_MS * (int64_t)1000000),
-        .annals = &scene->annals,
+        .history = &scene->history,
         .clusters = scene_clusters,
-        .socket = stage_socket(scene->stage),
-        .seed = dice_throw(&scene->dice)};
+        .socket = testbed_socket(scene->testbed),
+        .seed = prng_throw(&scene->prng)};
     scene->vnis = crowd.vnis;
     if (!scene->vnis || !(scene->crowd = crowd_create(&crowd)))
         return -1;
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
-        if (!(scene->subscribers[i] = subscriber_create(&scene->annals, crowd.socket)))
+        if (!(scene->subscribers[i] = subscriber_create(&scene->history, crowd.socket)))
             return -1;
     return 0;
 }
@@ -85,8 +85,8 @@ void scene_close(struct scene *scene)
         subscriber_destroy(scene->subscribers[i]);
     crowd_destroy(scene->crowd);
     vnis_destroy(scene->vnis);
-    annals_release(&scene->annals);
-    stage_destroy(scene->stage);
+    history_release(&scene->history);
+    testbed_destroy(scene->testbed);
 }
 
 /* ---- the fabric manager, seen from outside ---- */
@@ -141,10 +141,10 @@ static void glance(struct scene *scene)
     struct plainhttp_reply reply;
     const int64_t now = await_now_ns();
 
-    if (now < scene->glance_ns || !stage_fm_runs(scene->stage) || scene->old_state)
+    if (now < scene->glance_ns || !testbed_fm_runs(scene->testbed) || scene->old_state)
         return;
     scene->glance_ns = now + GLANCE_EVERY_MS * (int64_t)1000000;
-    if (plainhttp_call(stage_fm_http(scene->stage), "GET", "/mock/state", NULL, &reply) == 200)
+    if (plainhttp_call(testbed_fm_http(scene->testbed), "GET", "/mock/state", NULL, &reply) == 200)
         look_at_budgets(scene, json_object_get(reply.json, "jobs"));
     plainhttp_reply_release(&reply);
 }
@@ -156,7 +156,7 @@ static void turn(struct scene *scene)
 {
     crowd_turn(scene->crowd);
     /* The last of them comes and goes. */
-    if (dice_percent(&scene->dice, 1))
+    if (prng_percent(&scene->prng, 1))
         subscriber_leave(scene->subscribers[SCENE_SUBSCRIBERS - 1]);
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
         subscriber_turn(scene->subscribers[i]);
@@ -187,13 +187,13 @@ bool scene_await(struct scene *scene, bool (*holds)(void *arg), void *arg)
 void scene_kill_broker(struct scene *scene)
 {
     crowd_expect_trouble(scene->crowd, true);
-    stage_kill_broker(scene->stage);
+    testbed_kill_broker(scene->testbed);
     crowd_hang_up(scene->crowd);
 }
 
 int scene_start_broker(struct scene *scene)
 {
-    if (stage_start_broker(scene->stage) < 0) {
+    if (testbed_start_broker(scene->testbed) < 0) {
         verdict_fault(&scene->verdict, "the broker does not start");
         return -1;
     }
@@ -203,7 +203,7 @@ int scene_start_broker(struct scene *scene)
 
 int scene_start_fm(struct scene *scene)
 {
-    if (stage_start_fm(scene->stage) < 0) {
+    if (testbed_start_fm(scene->testbed) < 0) {
         verdict_fault(&scene->verdict, "the fabric manager's double does not start");
         return -1;
     }

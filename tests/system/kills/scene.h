@@ -4,7 +4,7 @@
 
 #include "tests/system/kills/crowd.h"
 #include "tests/system/kills/subscriber.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,10 +21,10 @@ enum {
 
 struct scene {
     struct verdict verdict;
-    struct dice dice;
-    struct stage *stage;
+    struct prng prng;
+    struct testbed *testbed;
     struct vnis *vnis;
-    struct annals annals;
+    struct history history;
     struct crowd *crowd;
     struct subscriber *subscribers[SCENE_SUBSCRIBERS];
     int64_t glance_ns;   /* when to look at the fabric manager next */

@@ -21,7 +21,7 @@ static json_t *read_log(struct scene *scene, long long since)
     char path[PATH_SIZE];
 
     snprintf(path, sizeof path, "/mock/log?since=%lld", since);
-    const int status = plainhttp_call(stage_fm_http(scene->stage), "GET", path, NULL, &reply);
+    const int status = plainhttp_call(testbed_fm_http(scene->testbed), "GET", path, NULL, &reply);
     json_t *log = status == 200 ? json_incref(reply.json) : NULL;
     plainhttp_reply_release(&reply);
     if (!log)
@@ -34,7 +34,7 @@ static bool hold_releases(struct scene *scene)
     static const char rule[] = "{\"method\":\"DELETE\",\"delay_ms\":600000}";
     struct plainhttp_reply reply;
     const int status =
-        plainhttp_call(stage_fm_http(scene->stage), "POST", "/mock/faults", rule, &reply);
+        plainhttp_call(testbed_fm_http(scene->testbed), "POST", "/mock/faults", rule, &reply);
     plainhttp_reply_release(&reply);
     if (status / 100 != 2)
         verdict_fault(&scene->verdict, "the fabric manager's double takes no fault: %d", status);
@@ -112,7 +112,7 @@ void silence(struct scene *scene, unsigned *answered)
 {
     struct silence silence = {.scene = scene};
 
-    (void)weather_clear(scene->stage);
+    (void)weather_clear(scene->testbed);
     if (!scene_await(scene, many_have_addresses, scene))
         verdict_fault(&scene->verdict, "nobody gets addresses from a healthy fabric manager");
     silence.before = last_request(scene);

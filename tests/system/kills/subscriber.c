@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct subscriber {
-    struct annals *annals;
+    struct history *history;
     const char *socket;
     CURLM *multi;
     CURL *easy;
@@ -19,13 +19,13 @@ struct subscriber {
     size_t length, room;
 };
 
-struct subscriber *subscriber_create(struct annals *annals, const char *socket)
+struct subscriber *subscriber_create(struct history *history, const char *socket)
 {
     struct subscriber *subscriber = calloc(1, sizeof *subscriber);
 
     if (!subscriber)
         return NULL;
-    subscriber->annals = annals;
+    subscriber->history = history;
     subscriber->socket = socket;
     subscriber->multi = curl_multi_init();
     subscriber->easy = curl_easy_init();
@@ -64,7 +64,7 @@ void subscriber_replay(struct subscriber *subscriber, uint64_t events)
 /* One event, up to its empty line: "id: 7\nevent: reserved\ndata: {…}\n", or a comment. */
 static void take_event(struct subscriber *subscriber, char *text)
 {
-    struct verdict *verdict = subscriber->annals->verdict;
+    struct verdict *verdict = subscriber->history->verdict;
     const char *data = strstr(text, "\ndata: ");
 
     if (text[0] == ':')
@@ -79,7 +79,7 @@ static void take_event(struct subscriber *subscriber, char *text)
         verdict_fault(verdict, "F24: event %" PRIu64 " comes after %" PRIu64, seq,
                       subscriber->last);
     subscriber->last = seq;
-    annals_hear(subscriber->annals, seq, data, strlen(data));
+    history_hear(subscriber->history, seq, data, strlen(data));
 }
 
 static size_t take(char *data, size_t size, size_t count, void *arg)

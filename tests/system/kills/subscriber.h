@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_KILLS_SUBSCRIBER_H
 #define MCAST_TESTS_KILLS_SUBSCRIBER_H
 
-#include "tests/system/kills/annals.h"
+#include "tests/system/kills/history.h"
 
 #include <stdint.h>
 
@@ -12,7 +12,7 @@
 struct subscriber;
 
 /* socket: of the broker; borrowed. NULL: out of memory. */
-struct subscriber *subscriber_create(struct annals *annals, const char *socket);
+struct subscriber *subscriber_create(struct history *history, const char *socket);
 void subscriber_destroy(struct subscriber *subscriber); /* NULL is allowed */
 
 /* Takes what has come, connects when it is not connected, and waits for nothing. */

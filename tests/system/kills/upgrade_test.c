@@ -3,9 +3,9 @@
  * the upgrade, and kills in the middle of it (B6). The steps themselves: tests/unit/state_upgrade.
  */
 
-#include "tests/system/baddays/clients.h"
+#include "tests/system/outages/clients.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/dice.h"
+#include "tests/system/rig/prng.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/wire.h"
 
@@ -97,7 +97,7 @@ static void open_old(struct clients *clients)
         assert_int_equal(clients_reserve(clients, job), 201);
     for (uint32_t job = 0; job < JOBS; job += 10)
         assert_int_equal(clients_release(clients, job), 202);
-    assert_int_equal(stage_stop_broker(clients->stage), 0);
+    assert_int_equal(testbed_stop_broker(clients->testbed), 0);
     bring_down(clients);
     assert_int_equal(number_of(clients, "PRAGMA user_version"), 1);
     assert_in_range(number_of(clients, "SELECT count(*) FROM reservation WHERE token NOT NULL"),
@@ -106,7 +106,7 @@ static void open_old(struct clients *clients)
 
 static void assert_new(struct clients *clients)
 {
-    assert_int_equal(stage_stop_broker(clients->stage), 0);
+    assert_int_equal(testbed_stop_broker(clients->testbed), 0);
     assert_in_range(number_of(clients, "PRAGMA user_version"), 2, 1000);
     clients_assert_secrets_kept(clients);
 }
@@ -116,24 +116,24 @@ static void assert_new(struct clients *clients)
 static void upgrade__killed_again_and_again_loses_nothing(void **state)
 {
     struct clients clients;
-    struct dice dice;
+    struct prng prng;
 
     (void)state;
     open_old(&clients);
-    dice_init(&dice, 1);
+    prng_init(&prng, 1);
     for (int i = 0; i < KILLS; i++) {
         /* At any moment of the start, not after a condition. */
-        const struct timespec moment = {.tv_nsec = (long)dice_below(&dice, MOMENT_NS)};
+        const struct timespec moment = {.tv_nsec = (long)prng_below(&prng, MOMENT_NS)};
 
-        assert_int_equal(stage_launch_broker(clients.stage), 0);
+        assert_int_equal(testbed_launch_broker(clients.testbed), 0);
         nanosleep(&moment, NULL);
-        stage_kill_broker(clients.stage);
+        testbed_kill_broker(clients.testbed);
     }
     clients_restart_broker(&clients);
     assert_new(&clients);
     clients_restart_broker(&clients);
     clients_conclude(&clients);
-    assert_int_equal(stage_stop_broker(clients.stage), 0);
+    assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     clients_close(&clients);
 }
 
@@ -179,7 +179,7 @@ static bool is_listened_at(void *arg)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     assert_true(fd >= 0);
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", stage_socket(arg));
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", testbed_socket(arg));
     const bool is = connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
     assert_int_equal(close(fd), 0);
     return is;
@@ -196,15 +196,15 @@ static void upgrade__serves_who_does_not_wait(void **state)
     (void)state;
     open_old(&clients);
     clients.notes->floor = clients.notes->highest;
-    (void)unlink(stage_socket(clients.stage));
-    const struct wire_options options = {.socket = stage_socket(clients.stage),
+    (void)unlink(testbed_socket(clients.testbed));
+    const struct wire_options options = {.socket = testbed_socket(clients.testbed),
                                          .connections = JOBS + NEW_JOBS,
                                          .depth = 1,
                                          .done = on_reply,
                                          .arg = &rush};
     assert_non_null(rush.wire = wire_create(&options));
-    assert_int_equal(stage_launch_broker(clients.stage), 0);
-    assert_true(await(is_listened_at, clients.stage, AWAIT_DEADLINE_MS));
+    assert_int_equal(testbed_launch_broker(clients.testbed), 0);
+    assert_true(await(is_listened_at, clients.testbed, AWAIT_DEADLINE_MS));
     for (uint32_t job = 0; job < JOBS + NEW_JOBS; job++) {
         if (job < JOBS && clients.notes->jobs[job].life != NOTES_LIVE)
             continue;
@@ -218,13 +218,13 @@ static void upgrade__serves_who_does_not_wait(void **state)
     wire_destroy(rush.wire);
     assert_int_equal(rush.answered, expected);
     assert_int_equal(rush.lost, 0);
-    assert_int_equal(stage_await_broker(clients.stage), 0);
-    assert_int_equal(stage_await_link(clients.stage), 0);
+    assert_int_equal(testbed_await_broker(clients.testbed), 0);
+    assert_int_equal(testbed_await_link(clients.testbed), 0);
     clients_compare(&clients);
     assert_new(&clients);
     clients_restart_broker(&clients);
     clients_conclude(&clients);
-    assert_int_equal(stage_stop_broker(clients.stage), 0);
+    assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     clients_close(&clients);
 }
 
@@ -254,12 +254,12 @@ static unsigned times(const char *text, const char *words)
     return count;
 }
 
-static char *events_of(struct stage *stage)
+static char *events_of(struct testbed *testbed)
 {
     struct plainhttp_reply reply;
 
-    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/events?follow=0", NULL, &reply),
-                     200);
+    assert_int_equal(
+        plainhttp_call(testbed_http(testbed), "GET", "/v1/events?follow=0", NULL, &reply), 200);
     char *text = strdup(reply.text);
     plainhttp_reply_release(&reply);
     assert_non_null(text);
@@ -285,15 +285,15 @@ static void ledger_1__is_served(void **state)
 
     (void)state;
     clients_open(&clients, 1); /* f0; the old ledger has f1 to f4 */
-    assert_int_equal(stage_stop_broker(clients.stage), 0);
+    assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     assert_int_equal(unlink(clients_file(&clients, "state.db", path)), 0);
     sqlite3 *db = open_ledger(&clients);
     execute(db, sql);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     free(sql);
     clients.notes->floor = 4; /* the last number of that ledger */
-    assert_int_equal(stage_start_broker(clients.stage), 0);
-    assert_true(await(two_are_lost, clients.stage, AWAIT_DEADLINE_MS));
+    assert_int_equal(testbed_start_broker(clients.testbed), 0);
+    assert_true(await(two_are_lost, clients.testbed, AWAIT_DEADLINE_MS));
     assert_int_equal(clients_get(&clients, "/v1/clusters/elcap/jobs/f1"), 200);
     assert_non_null(strstr(clients.answer, "\"number\":1,"));
     assert_non_null(strstr(clients.answer, "\"vnis\":[1024]"));
@@ -302,10 +302,10 @@ static void ledger_1__is_served(void **state)
     assert_in_range(clients_reserve(&clients, 0), 201, 201);
     assert_int_equal(clients.notes->jobs[0].number, 5);
     assert_int_equal(clients.notes->jobs[0].vnis[0], 1028);
-    stage_kill_broker(clients.stage);
+    testbed_kill_broker(clients.testbed);
     clients_restart_broker(&clients);
-    assert_true(two_are_lost(clients.stage));
-    char *events = events_of(clients.stage);
+    assert_true(two_are_lost(clients.testbed));
+    char *events = events_of(clients.testbed);
     for (unsigned seq = 1; seq <= 8; seq++) {
         char line[32];
         (void)snprintf(line, sizeof line, "id: %u\n", seq);
@@ -313,7 +313,7 @@ static void ledger_1__is_served(void **state)
     }
     free(events);
     clients_conclude(&clients);
-    assert_int_equal(stage_stop_broker(clients.stage), 0);
+    assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     assert_in_range(number_of(&clients, "PRAGMA user_version"), 2, 1000);
     clients_close(&clients);
 }

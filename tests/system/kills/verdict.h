@@ -8,8 +8,8 @@
 
 struct verdict {
     uint64_t seed;
-    unsigned round;   /* from 1 */
-    const char *blow; /* what was done to the broker in it */
+    unsigned round;          /* from 1 */
+    const char *plannedkill; /* what was done to the broker in it */
     unsigned faults;
 };
 

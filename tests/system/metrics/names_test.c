@@ -6,7 +6,7 @@
 #include "tests/system/metrics/scrape.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -27,13 +27,13 @@ enum { NAME_SIZE = 128, HOUR = 3600 };
 
 static struct scrape scrape;
 static struct authority site, own; /* own: what the broker shows the fabric manager */
-static struct stage *stage;
+static struct testbed *testbed;
 
 static bool tuo_is_listed(void *arg)
 {
     struct scrape seen;
     (void)arg;
-    scrape_take(&seen, stage_http(stage));
+    scrape_take(&seen, testbed_http(testbed));
     bool listed = scrape_has(&seen, "mcastd_cluster_listed_timestamp_seconds{cluster=\"tuo\"}");
     scrape_release(&seen);
     return listed;
@@ -51,7 +51,7 @@ static int take_scrape(void **state)
     (void)snprintf(broker, sizeof broker, "listen = 127.0.0.1:0\ntls_cert = %s\ntls_key = %s",
                    site.cert, site.key);
     (void)snprintf(fm, sizeof fm, "mtls_cert = %s\nmtls_key = %s", own.cert, own.key);
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = MCASTD,
         .mock_fm = MOCK_FM,
         .oauth = true,
@@ -61,15 +61,16 @@ static int take_scrape(void **state)
         .fm = fm,
         .hwcoll = "min_nodes = 64\naddresses_per_job = 20\ntotal_addresses = 4086",
         .clusters = "[cluster \"tuo\"]\nusers = root\nlist_command = /bin/true\n"};
-    stage = stage_create(&options);
-    if (!stage || stage_start_fm(stage) < 0 || stage_start_broker(stage) < 0 ||
-        stage_await_link(stage) < 0)
+    testbed = testbed_create(&options);
+    if (!testbed || testbed_start_fm(testbed) < 0 || testbed_start_broker(testbed) < 0 ||
+        testbed_await_link(testbed) < 0)
         return -1;
-    plainhttp_call(stage_http(stage), "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}", &reply);
+    plainhttp_call(testbed_http(testbed), "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}",
+                   &reply);
     plainhttp_reply_release(&reply);
     if (!await(tuo_is_listed, NULL, AWAIT_DEADLINE_MS))
         return -1;
-    scrape_take(&scrape, stage_http(stage));
+    scrape_take(&scrape, testbed_http(testbed));
     return 0;
 }
 
@@ -77,7 +78,7 @@ static int drop_scrape(void **state)
 {
     (void)state;
     scrape_release(&scrape);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
     authority_release(&site);
     authority_release(&own);
     return 0;
@@ -285,8 +286,8 @@ static void dashboard__asks_for_what_there_is(void **state)
     fputs("groups:\n- name: dashboard\n  rules:\n", out);
     assert_true(write_exprs(out, dashboard, 0) > 40);
     fclose(out);
-    assert_int_equal(folder_write(stage_folder(stage), "dashboard.yml", 0600, rules), 0);
-    folder_path(path, sizeof path, stage_folder(stage), "dashboard.yml");
+    assert_int_equal(folder_write(testbed_folder(testbed), "dashboard.yml", 0600, rules), 0);
+    folder_path(path, sizeof path, testbed_folder(testbed), "dashboard.yml");
     free(rules);
     json_decref(dashboard);
     const char *const words[] = {"check", "rules", path, NULL};

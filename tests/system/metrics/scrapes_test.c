@@ -5,7 +5,7 @@
 #include "tests/system/metrics/scrape.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdarg.h>
 #include <setjmp.h>
@@ -22,9 +22,9 @@
 #define CALLS(kind, outcome)                                                                       \
     "mcastd_fabric_manager_calls_total{kind=\"" kind "\",outcome=\"" outcome "\"}"
 
-static struct stage *stage;
+static struct testbed *testbed;
 
-static const struct stage_options options = {
+static const struct testbed_options options = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .fm = "timeout = 1s\nreserve_timeout = 300ms\nlink_retry = 50ms",
@@ -35,9 +35,9 @@ static const struct stage_options options = {
 static int open_stage(void **state)
 {
     (void)state;
-    stage = stage_create(&options);
-    return stage && stage_start_fm(stage) == 0 && stage_start_broker(stage) == 0 &&
-                   stage_await_link(stage) == 0
+    testbed = testbed_create(&options);
+    return testbed && testbed_start_fm(testbed) == 0 && testbed_start_broker(testbed) == 0 &&
+                   testbed_await_link(testbed) == 0
                ? 0
                : -1;
 }
@@ -45,7 +45,7 @@ static int open_stage(void **state)
 static int close_stage(void **state)
 {
     (void)state;
-    stage_destroy(stage);
+    testbed_destroy(testbed);
     return 0;
 }
 
@@ -65,22 +65,22 @@ static void reserve(const char *job, int nodes)
     char path[128], body[64];
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
     (void)snprintf(body, sizeof body, "{\"uid\":5588,\"node_count\":%d}", nodes);
-    ask(stage_http(stage), "PUT", path, body, 201);
+    ask(testbed_http(testbed), "PUT", path, body, 201);
 }
 
 static void release(const char *job)
 {
     char path[128];
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    ask(stage_http(stage), "DELETE", path, NULL, 202);
+    ask(testbed_http(testbed), "DELETE", path, NULL, 202);
 }
 
 /* What the fabric manager does to every further reserve; NULL: nothing any more. */
 static void misbehave(const char *fault)
 {
-    ask(stage_fm_http(stage), "DELETE", "/mock/faults", NULL, 200);
+    ask(testbed_fm_http(testbed), "DELETE", "/mock/faults", NULL, 200);
     if (fault)
-        ask(stage_fm_http(stage), "POST", "/mock/faults", fault, 200);
+        ask(testbed_fm_http(testbed), "POST", "/mock/faults", fault, 200);
 }
 
 struct expected {
@@ -92,7 +92,7 @@ static bool is_so(void *arg)
 {
     const struct expected *expected = arg;
     struct scrape scrape;
-    scrape_take(&scrape, stage_http(stage));
+    scrape_take(&scrape, testbed_http(testbed));
     bool so = scrape_value(&scrape, expected->series) == expected->value;
     scrape_release(&scrape);
     return so;
@@ -110,7 +110,7 @@ static void await_value(const char *series, double value)
 static void assert_values(const struct expected *expected, size_t count)
 {
     struct scrape scrape;
-    scrape_take(&scrape, stage_http(stage));
+    scrape_take(&scrape, testbed_http(testbed));
     for (size_t i = 0; i < count; i++) {
         double value = scrape_value(&scrape, expected[i].series);
         if (value != expected[i].value)
@@ -133,10 +133,11 @@ static void assert_clean(const char *name)
     struct scrape scrape;
     if (!promtool_there())
         skip();
-    scrape_take(&scrape, stage_http(stage));
-    assert_int_equal(folder_write(stage_folder(stage), name, 0600, scrape.text + 1), 0);
+    scrape_take(&scrape, testbed_http(testbed));
+    assert_int_equal(folder_write(testbed_folder(testbed), name, 0600, scrape.text + 1), 0);
     scrape_release(&scrape);
-    assert_true(promtool_passes(words, folder_path(path, sizeof path, stage_folder(stage), name)));
+    assert_true(
+        promtool_passes(words, folder_path(path, sizeof path, testbed_folder(testbed), name)));
 }
 
 /* ---- the three states ---- */
@@ -176,7 +177,7 @@ static void make_busy(void)
     misbehave(NULL);
     reserve("short", 100);
     release("short");
-    ask(stage_http(stage), "POST", "/v1/clusters/elcap/sync",
+    ask(testbed_http(testbed), "POST", "/v1/clusters/elcap/sync",
         "{\"active\":[\"large\",\"small\",\"denied\",\"late\"]}", 200);
 }
 
@@ -196,7 +197,7 @@ static void busy__counts_what_became_of_jobs(void **state)
                   {"mcastd_vnis{state=\"held\"}", 1}, {"mcastd_vnis{state=\"free\"}", 995},
                   {CALLS("reserve", "ok"), 2}, {CALLS("reserve", "denied"), 1});
     struct scrape scrape;
-    scrape_take(&scrape, stage_http(stage));
+    scrape_take(&scrape, testbed_http(testbed));
     double reserves = scrape_value(
         &scrape, "mcastd_fabric_manager_call_duration_seconds_count{kind=\"reserve\"}");
     assert_true(reserves >= 3);
@@ -217,7 +218,7 @@ static pid_t broker_pid(void)
     struct ucred peer = {0};
     socklen_t length = sizeof peer;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", stage_socket(stage));
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s", testbed_socket(testbed));
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length), 0);
     close(fd);
@@ -235,7 +236,7 @@ static void trouble__is_shown_while_it_lasts(void **state)
 {
     (void)state;
     reserve("before", 64);
-    stage_kill_fm(stage);
+    testbed_kill_fm(testbed);
     reserve("without", 64);
     await_value("mcastd_fabric_manager_link{state=\"down\"}", 1);
     ASSERT_VALUES({"mcastd_fabric_manager_link{state=\"up\"}", 0},
@@ -245,11 +246,11 @@ static void trouble__is_shown_while_it_lasts(void **state)
                   {"mcastd_cluster_releases_pending{cluster=\"elcap\"}", 1});
 
     fill_disk(true);
-    ask(stage_http(stage), "PUT", "/v1/clusters/elcap/jobs/unsaved",
+    ask(testbed_http(testbed), "PUT", "/v1/clusters/elcap/jobs/unsaved",
         "{\"uid\":5588,\"node_count\":2}", 503);
     await_value("mcastd_storage_failing", 1);
     struct scrape scrape;
-    scrape_take(&scrape, stage_http(stage));
+    scrape_take(&scrape, testbed_http(testbed));
     assert_true(scrape_value(&scrape, "mcastd_commit_failures_total") >= 1);
     assert_true(scrape_value(&scrape, "mcastd_records_unsaved") >= 1);
     scrape_release(&scrape);
@@ -258,7 +259,7 @@ static void trouble__is_shown_while_it_lasts(void **state)
     fill_disk(false);
     await_value("mcastd_storage_failing", 0);
     await_value("mcastd_records_unsaved", 0);
-    assert_int_equal(stage_start_fm(stage), 0);
+    assert_int_equal(testbed_start_fm(testbed), 0);
     await_value("mcastd_fabric_manager_link{state=\"up\"}", 1);
     await_value("mcastd_fabric_manager_releases_pending", 0);
 }
@@ -271,12 +272,12 @@ static void scrape__does_not_grow_with_jobs(void **state)
     char job[32];
     make_busy();
     await_value("mcastd_fabric_manager_releases_pending", 0);
-    scrape_take(&before, stage_http(stage));
+    scrape_take(&before, testbed_http(testbed));
     for (int i = 0; i < 200; i++) {
         (void)snprintf(job, sizeof job, "many%d", i);
         reserve(job, 2);
     }
-    scrape_take(&after, stage_http(stage));
+    scrape_take(&after, testbed_http(testbed));
     assert_int_equal(after.samples, before.samples);
     assert_true(scrape_value(&after, "mcastd_jobs{state=\"active\"}") == 204);
     scrape_release(&before);
@@ -293,8 +294,8 @@ static void status__agrees_with_the_metrics(void **state)
     int free_vnis, live, open, losses, requests, refused;
     json_t *login_expires, *certificate;
     reserve("a", 64);
-    scrape_take(&scrape, stage_http(stage));
-    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    scrape_take(&scrape, testbed_http(testbed));
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply), 200);
     json_error_t err;
     int rc = json_unpack_ex(
         reply.json, &err, 0,

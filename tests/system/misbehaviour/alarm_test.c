@@ -18,7 +18,7 @@ static const char metric[] = "\nmcastd_alarm{alarm=\"mass-loss\",cluster=\"\"} "
 static bool shows(const char *path, const char *text)
 {
     struct plainhttp_reply reply;
-    plainhttp_call(stage_http(scene_stage()), "GET", path, NULL, &reply);
+    plainhttp_call(testbed_http(scene_stage()), "GET", path, NULL, &reply);
     bool found = reply.text && strstr(reply.text, text);
     plainhttp_reply_release(&reply);
     return found;
@@ -66,8 +66,8 @@ static void mass_loss__is_said_everywhere_and_decided(void **state)
     assert_metric('0');
     assert_true(shows("/v1/doctor", "\"finding\":\"no alarm is on\""));
     scene_tell_fm("POST", "/mock/forget", NULL);
-    stage_kill_broker(scene_stage()); /* the next comparison is after a start */
-    assert_int_equal(stage_start_broker(scene_stage()), 0);
+    testbed_kill_broker(scene_stage()); /* the next comparison is after a start */
+    assert_int_equal(testbed_start_broker(scene_stage()), 0);
     assert_true(await(status_has_an_alarm, NULL, AWAIT_DEADLINE_MS));
     assert_true(shows("/v1/status", "mcastctl accept-loss"));
     assert_metric('1');
@@ -77,7 +77,7 @@ static void mass_loss__is_said_everywhere_and_decided(void **state)
     assert_false(shows("/v1/events?after=0&follow=0", "\nevent: lost\n"));
     scene_await_logged("ALARM mass-loss: ");
 
-    plainhttp_call(stage_http(scene_stage()), "POST", "/v1/accept-loss", NULL, &reply);
+    plainhttp_call(testbed_http(scene_stage()), "POST", "/v1/accept-loss", NULL, &reply);
     assert_string_equal(reply.text, "{\"reservations\":4}");
     plainhttp_reply_release(&reply);
     assert_true(await(all_are_lost, NULL, AWAIT_DEADLINE_MS));

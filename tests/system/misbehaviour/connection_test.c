@@ -20,7 +20,7 @@ static void refused_connection__costs_nothing_but_the_addresses(void **state)
 {
     char told[512], reason[512];
     (void)state;
-    stage_kill_fm(scene_stage());
+    testbed_kill_fm(scene_stage());
     scene_reserve("a", told, reason);
     assert_string_equal(told, "unavailable");
     scene_await_link("down");
@@ -28,7 +28,7 @@ static void refused_connection__costs_nothing_but_the_addresses(void **state)
     scene_await_logged("Couldn't connect to server");
     scene_reserve("b", told, reason); /* at once: nobody is asked */
     assert_string_equal(told, "unavailable");
-    assert_int_equal(stage_start_fm(scene_stage()), 0);
+    assert_int_equal(testbed_start_fm(scene_stage()), 0);
     scene_await_link("up");
     scene_reserve("c", told, reason);
     assert_string_equal(told, "reserved");
@@ -42,7 +42,7 @@ static int start_tls(void **state)
     (void)state;
     authority_init(&right, "IP:127.0.0.1");
     authority_init(&wrong, "IP:127.0.0.1");
-    struct stage_options options = scene_quick;
+    struct testbed_options options = scene_quick;
     options.fm_cert = right.cert;
     options.fm_key = right.key;
     return scene_start(&options);
@@ -72,27 +72,27 @@ static void wrong_certificate__is_not_talked_to(void **state)
     (void)state;
     scene_reserve("a", told, reason);
     assert_string_equal(told, "reserved");
-    stage_kill_fm(scene_stage());
+    testbed_kill_fm(scene_stage());
     /* The broker trusts what was at this path when it started; it reads it for each connection. */
-    folder_path(kept, sizeof kept, stage_folder(scene_stage()), "right.key");
+    folder_path(kept, sizeof kept, testbed_folder(scene_stage()), "right.key");
     copy(right.key, kept);
     struct authority other = wrong;
     copy(other.key, right.key);
     char cert[128];
-    folder_path(cert, sizeof cert, stage_folder(scene_stage()), "right.crt");
+    folder_path(cert, sizeof cert, testbed_folder(scene_stage()), "right.crt");
     copy(right.cert, cert);
     /* mock-fm starts with the wrong pair, the broker's CA file is put back before it looks. */
     copy(other.cert, right.cert);
-    assert_int_equal(stage_start_fm(scene_stage()), 0);
+    assert_int_equal(testbed_start_fm(scene_stage()), 0);
     copy(cert, right.cert);
     scene_reserve("b", told, reason); /* its call is the first to meet the impostor */
     assert_string_equal(told, "unavailable");
     scene_await_link("down");
     scene_await_logged("certificate");
 
-    stage_kill_fm(scene_stage());
+    testbed_kill_fm(scene_stage());
     copy(kept, right.key);
-    assert_int_equal(stage_start_fm(scene_stage()), 0);
+    assert_int_equal(testbed_start_fm(scene_stage()), 0);
     scene_await_link("up");
     scene_await_held("elcap-a");
     scene_reserve("c", told, reason);
@@ -104,11 +104,11 @@ static void tls_failure__is_told_as_such(void **state)
 {
     char told[512], reason[512];
     (void)state;
-    stage_stop_fm(scene_stage());
+    testbed_stop_fm(scene_stage());
     scene_reserve("a", told, reason);
     assert_string_equal(told, "unavailable");
     scene_await_link("down");
-    assert_int_equal(stage_start_fm(scene_stage()), 0);
+    assert_int_equal(testbed_start_fm(scene_stage()), 0);
     scene_await_link("up");
 }
 
@@ -119,7 +119,7 @@ static void tls_failure__is_told_as_such(void **state)
 static int start_oauth(void **state)
 {
     (void)state;
-    struct stage_options options = scene_quick;
+    struct testbed_options options = scene_quick;
     options.oauth = true;
     return scene_start(&options);
 }
@@ -127,7 +127,7 @@ static int start_oauth(void **state)
 static unsigned tokens_issued(void)
 {
     struct plainhttp_reply reply;
-    plainhttp_call(stage_fm_http(scene_stage()), "GET", "/mock/state", NULL, &reply);
+    plainhttp_call(testbed_fm_http(scene_stage()), "GET", "/mock/state", NULL, &reply);
     const unsigned issued =
         (unsigned)json_integer_value(json_object_get(reply.json, "accessTokensIssued"));
     plainhttp_reply_release(&reply);
@@ -205,13 +205,13 @@ static void client_secret__changed_on_disk_is_used(void **state)
     (void)state;
     scene_reserve("a", told, reason);
     assert_int_equal(
-        folder_write(stage_folder(scene_stage()), "client-secret", 0600, "a-new-one\n"), 0);
+        folder_write(testbed_folder(scene_stage()), "client-secret", 0600, "a-new-one\n"), 0);
     scene_tell_fm("POST", "/mock/reload", NULL);
     scene_tell_fm("POST", "/mock/revoke", NULL);
     scene_reserve("b", told, reason);
     assert_string_equal(told, "reserved");
-    assert_false(stage_broker_logged(scene_stage(), "a-new-one"));
-    assert_false(stage_broker_logged(scene_stage(), "stage-password"));
+    assert_false(testbed_broker_logged(scene_stage(), "a-new-one"));
+    assert_false(testbed_broker_logged(scene_stage(), "stage-password"));
 }
 
 #define QUICK_TEST(name) cmocka_unit_test_setup_teardown(name, scene_start_quick, scene_stop)

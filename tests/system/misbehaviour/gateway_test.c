@@ -20,7 +20,7 @@ static const char *const bodies[] = {"\"\"", "{\"message\":\"no Route matched wi
                                      "{}"};
 enum { GATEWAYS = sizeof bodies / sizeof bodies[0] };
 
-static const struct stage_options busy = {
+static const struct testbed_options busy = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .broker = "log_level = debug",
@@ -46,7 +46,7 @@ static bool was_met(void *arg)
     const struct met *met = arg;
     const bool over = met->gateway == GATEWAYS;
     struct plainhttp_reply reply;
-    plainhttp_call(stage_fm_http(scene_stage()), "GET", "/mock/faults", NULL, &reply);
+    plainhttp_call(testbed_fm_http(scene_stage()), "GET", "/mock/faults", NULL, &reply);
     const json_t *rule =
         json_array_get(json_object_get(reply.json, "faults"), over ? GATEWAYS - 1 : met->gateway);
     const json_int_t fired = json_integer_value(json_object_get(rule, "fired"));
@@ -137,9 +137,9 @@ static void gateway__that_a_start_meets(void **state)
     (void)state;
     reserve("a");
     reserve("over");
-    stage_kill_broker(scene_stage());
+    testbed_kill_broker(scene_stage());
     scene_tell_fm("POST", "/mock/faults", "{\"status\":404,\"body\":\"\"}");
-    assert_int_equal(stage_start_broker(scene_stage()), 0);
+    assert_int_equal(testbed_start_broker(scene_stage()), 0);
     scene_await_link("down");
     scene_await_logged("did not write (a gateway in front of it? a wrong [fm] url?): the body is "
                        "empty -> link down");

@@ -31,8 +31,8 @@ static void state_lost__is_told_to_its_jobs_once(void **state)
     scene_reserve("a", told, reason);
     scene_reserve("b", told, reason);
     scene_tell_fm("POST", "/mock/forget", NULL);
-    stage_kill_broker(scene_stage()); /* the next comparison is after a start */
-    assert_int_equal(stage_start_broker(scene_stage()), 0);
+    testbed_kill_broker(scene_stage()); /* the next comparison is after a start */
+    assert_int_equal(testbed_start_broker(scene_stage()), 0);
     assert_true(await(has_lost_two, NULL, AWAIT_DEADLINE_MS));
     scene_await_logged("the fabric manager no longer has its reservation, asked twice -> lost");
     scene_job_state("a", told);
@@ -60,8 +60,8 @@ static void old_state_restored__is_put_right(void **state)
     scene_reserve("new", told, reason);
     assert_string_equal(told, "reserved");
     scene_tell_fm("POST", "/mock/restore", NULL);
-    stage_kill_broker(scene_stage());
-    assert_int_equal(stage_start_broker(scene_stage()), 0);
+    testbed_kill_broker(scene_stage());
+    assert_int_equal(testbed_start_broker(scene_stage()), 0);
     assert_true(await(has_lost_two, NULL, AWAIT_DEADLINE_MS));
     scene_await_logged("the fabric manager has another reservation under its name");
     scene_await_logged("ALARM name-conflict of cluster elcap");
@@ -70,7 +70,7 @@ static void old_state_restored__is_put_right(void **state)
 
 /* ---- what it does not know yet ---- */
 
-static const struct stage_options graceful = {
+static const struct testbed_options graceful = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .fm = "timeout = 1s\nlink_retry = 50ms\nstray_grace = 1s\nrelist = 100ms",
@@ -91,7 +91,7 @@ static bool was_stale(void *arg)
 {
     const struct stale *stale = arg;
     struct plainhttp_reply reply;
-    plainhttp_call(stage_fm_http(scene_stage()), "GET", "/mock/faults", NULL, &reply);
+    plainhttp_call(testbed_fm_http(scene_stage()), "GET", "/mock/faults", NULL, &reply);
     const json_t *rule = json_array_get(json_object_get(reply.json, "faults"), 0);
     const json_int_t fired = json_integer_value(json_object_get(rule, "fired"));
     plainhttp_reply_release(&reply);
@@ -157,8 +157,8 @@ static void list_in_pages__is_read_whole(void **state)
                        i);
     }
     scene_tell_fm("POST", "/mock/forget", "{\"jobs\":[\"elcap-6\"]}"); /* on the last page */
-    stage_kill_broker(scene_stage());
-    assert_int_equal(stage_start_broker(scene_stage()), 0);
+    testbed_kill_broker(scene_stage());
+    assert_int_equal(testbed_start_broker(scene_stage()), 0);
     scene_await_link("up");
     *strrchr(held, ' ') = '\0';
     scene_await_logged(
@@ -193,8 +193,8 @@ static void half_a_list__concludes_nothing(void **state)
     scene_reserve("c", told, reason);
     for (size_t i = 0; i < sizeof half_lists / sizeof half_lists[0]; i++) {
         scene_tell_fm("POST", "/mock/faults", half_lists[i]);
-        stage_kill_broker(scene_stage());
-        assert_int_equal(stage_start_broker(scene_stage()), 0);
+        testbed_kill_broker(scene_stage());
+        assert_int_equal(testbed_start_broker(scene_stage()), 0);
         scene_await_link("down");
         scene_tell_fm("DELETE", "/mock/faults", NULL);
         scene_await_link("up");

@@ -156,7 +156,7 @@ static void lasting_trouble__costs_the_job_its_addresses_only(void **state)
 /* Enough time for every second try, also on a busy machine. */
 static int start_patient(void **state)
 {
-    struct stage_options options = scene_quick;
+    struct testbed_options options = scene_quick;
     (void)state;
     options.fm = "timeout = 1s\nreserve_timeout = 60s\nlink_retry = 50ms";
     return scene_start(&options);

@@ -13,7 +13,7 @@
 
 #define BODY "{\"uid\":5588,\"node_count\":128}"
 
-static struct stage *stage;
+static struct testbed *testbed;
 
 /* ---- asking ---- */
 
@@ -28,7 +28,7 @@ static int call(struct plainhttp *http, const char *method, const char *path, co
 void scene_tell_fm(const char *method, const char *path, const char *body)
 {
     struct plainhttp_reply reply;
-    const int status = call(stage_fm_http(stage), method, path, body, &reply);
+    const int status = call(testbed_fm_http(testbed), method, path, body, &reply);
     if (status != 200)
         fail_msg("%s %s %s: %d %s", method, path, body ? body : "", status, reply.text);
     plainhttp_reply_release(&reply);
@@ -47,7 +47,7 @@ void scene_reserve(const char *job, char state[512], char reason[512])
     char path[128];
     struct plainhttp_reply reply;
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    const int status = call(stage_http(stage), "PUT", path, BODY, &reply);
+    const int status = call(testbed_http(testbed), "PUT", path, BODY, &reply);
     if (status != 201)
         fail_msg("%s: no job fails because of the fabric manager, this one got %d: %s", job, status,
                  reply.text);
@@ -61,7 +61,7 @@ void scene_job_state(const char *job, char state[512])
     char path[128];
     struct plainhttp_reply reply;
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    call(stage_http(stage), "GET", path, NULL, &reply);
+    call(testbed_http(testbed), "GET", path, NULL, &reply);
     read_text(state, reply.json, "hwcoll", "state");
     plainhttp_reply_release(&reply);
 }
@@ -71,7 +71,7 @@ void scene_release(const char *job)
     char path[128];
     struct plainhttp_reply reply;
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    assert_int_equal(call(stage_http(stage), "DELETE", path, NULL, &reply), 202);
+    assert_int_equal(call(testbed_http(testbed), "DELETE", path, NULL, &reply), 202);
     plainhttp_reply_release(&reply);
 }
 
@@ -81,7 +81,7 @@ static bool link_is(void *arg)
 {
     char link[512];
     struct plainhttp_reply reply;
-    call(stage_http(stage), "GET", "/v1/status", NULL, &reply);
+    call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply);
     read_text(link, reply.json, "fabric_manager", "link");
     plainhttp_reply_release(&reply);
     return strcmp(link, arg) == 0;
@@ -102,7 +102,7 @@ static void fm_holds(char out[512])
     size_t index, used = 0;
     json_t *job;
     out[0] = '\0';
-    call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
+    call(testbed_fm_http(testbed), "GET", "/mock/state", NULL, &reply);
     json_array_foreach(json_object_get(reply.json, "jobs"), index, job)
     {
         const char *name = json_string_value(json_object_get(job, "jobID"));
@@ -130,7 +130,7 @@ void scene_await_held(const char *names)
 
 static bool is_logged(void *arg)
 {
-    return stage_broker_logged(stage, arg);
+    return testbed_broker_logged(testbed, arg);
 }
 
 void scene_await_logged(const char *text)
@@ -153,7 +153,7 @@ size_t scene_count_events(const char *kind)
     struct plainhttp_reply reply;
     char mark[64];
     size_t count = 0;
-    call(stage_http(stage), "GET", "/v1/events?after=0&follow=0", NULL, &reply);
+    call(testbed_http(testbed), "GET", "/v1/events?after=0&follow=0", NULL, &reply);
     (void)snprintf(mark, sizeof mark, "\nevent: %s\n", kind);
     for (const char *at = reply.text; (at = strstr(at, mark)) != NULL; at += strlen(mark) - 1)
         count++;
@@ -163,7 +163,7 @@ size_t scene_count_events(const char *kind)
 
 /* ---- life of a test ---- */
 
-const struct stage_options scene_quick = {
+const struct testbed_options scene_quick = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .broker = "log_level = debug",
@@ -171,11 +171,11 @@ const struct stage_options scene_quick = {
     .hwcoll = "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136",
 };
 
-int scene_start(const struct stage_options *options)
+int scene_start(const struct testbed_options *options)
 {
-    stage = stage_create(options);
-    return stage && stage_start_fm(stage) == 0 && stage_start_broker(stage) == 0 &&
-                   stage_await_link(stage) == 0
+    testbed = testbed_create(options);
+    return testbed && testbed_start_fm(testbed) == 0 && testbed_start_broker(testbed) == 0 &&
+                   testbed_await_link(testbed) == 0
                ? 0
                : -1;
 }
@@ -189,12 +189,12 @@ int scene_start_quick(void **state)
 int scene_stop(void **state)
 {
     (void)state;
-    stage_destroy(stage);
-    stage = NULL;
+    testbed_destroy(testbed);
+    testbed = NULL;
     return 0;
 }
 
-struct stage *scene_stage(void)
+struct testbed *scene_stage(void)
 {
-    return stage;
+    return testbed;
 }

@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_MISBEHAVIOUR_SCENE_H
 #define MCAST_TESTS_MISBEHAVIOUR_SCENE_H
 
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,13 +13,13 @@
 enum { SCENE_TEXT = 512 };
 
 /* Short times, so that trouble is over soon. */
-extern const struct stage_options scene_quick;
+extern const struct testbed_options scene_quick;
 
 /* For setups and teardowns: everything runs, and the link is up. 0, or -1. */
-int scene_start(const struct stage_options *options);
+int scene_start(const struct testbed_options *options);
 int scene_start_quick(void **state);
 int scene_stop(void **state);
-struct stage *scene_stage(void);
+struct testbed *scene_stage(void);
 
 /* A control call of mock-fm; body NULL: none. */
 void scene_tell_fm(const char *method, const char *path, const char *body);

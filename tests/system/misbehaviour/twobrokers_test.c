@@ -23,15 +23,15 @@
 enum { LISTS_ENOUGH = 6 };
 
 /* With the fabric manager, and with the same one. */
-static struct stage *first, *second;
-static struct stage_options copy_options;
+static struct testbed *first, *second;
+static struct testbed_options copy_options;
 static char copy_fm[512];
 
 static const char *fm_url(void)
 {
     static char url[64];
     char path[256], port[16] = "";
-    (void)snprintf(path, sizeof path, "%s/port", stage_folder(first));
+    (void)snprintf(path, sizeof path, "%s/port", testbed_folder(first));
     FILE *file = fopen(path, "re");
     assert_non_null(file);
     assert_non_null(fgets(port, sizeof port, file));
@@ -43,24 +43,25 @@ static const char *fm_url(void)
 static int start(void **state)
 {
     (void)state;
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = MCASTD, .mock_fm = MOCK_FM, .fm = FM, .hwcoll = HWCOLL};
-    if (!(first = stage_create(&options)) || stage_start_fm(first) < 0)
+    if (!(first = testbed_create(&options)) || testbed_start_fm(first) < 0)
         return -1;
     (void)snprintf(copy_fm, sizeof copy_fm, "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n" FM "\n",
-                   fm_url(), stage_folder(first));
-    copy_options = (struct stage_options){.mcastd = MCASTD, .hwcoll = HWCOLL, .clusters = copy_fm};
-    if (!(second = stage_create(&copy_options)) || stage_start_broker(first) < 0 ||
-        stage_start_broker(second) < 0)
+                   fm_url(), testbed_folder(first));
+    copy_options =
+        (struct testbed_options){.mcastd = MCASTD, .hwcoll = HWCOLL, .clusters = copy_fm};
+    if (!(second = testbed_create(&copy_options)) || testbed_start_broker(first) < 0 ||
+        testbed_start_broker(second) < 0)
         return -1;
-    return stage_await_link(first) == 0 && stage_await_link(second) == 0 ? 0 : -1;
+    return testbed_await_link(first) == 0 && testbed_await_link(second) == 0 ? 0 : -1;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    stage_destroy(second);
-    stage_destroy(first);
+    testbed_destroy(second);
+    testbed_destroy(first);
     first = second = NULL;
     return 0;
 }
@@ -82,19 +83,19 @@ static void assert_hwcoll(const struct plainhttp_reply *reply, const char *job, 
         fail_msg("%s should be %s: %d %s", job, wanted, reply->status, reply->text);
 }
 
-static void reserve(const struct stage *stage, const char *job)
+static void reserve(const struct testbed *testbed, const char *job)
 {
     struct plainhttp_reply reply;
-    (void)plainhttp_call(stage_http(stage), "PUT", path_of(job),
+    (void)plainhttp_call(testbed_http(testbed), "PUT", path_of(job),
                          "{\"uid\":5588,\"node_count\":128}", &reply);
     assert_hwcoll(&reply, job, "reserved");
     plainhttp_reply_release(&reply);
 }
 
-static void assert_reserved(const struct stage *stage, const char *job)
+static void assert_reserved(const struct testbed *testbed, const char *job)
 {
     struct plainhttp_reply reply;
-    (void)plainhttp_call(stage_http(stage), "GET", path_of(job), NULL, &reply);
+    (void)plainhttp_call(testbed_http(testbed), "GET", path_of(job), NULL, &reply);
     assert_hwcoll(&reply, job, "reserved");
     plainhttp_reply_release(&reply);
 }
@@ -106,7 +107,7 @@ static void assert_held(const char *wanted)
     char held[256] = "";
     size_t i;
     json_t *job;
-    (void)plainhttp_call(stage_fm_http(first), "GET", "/mock/state", NULL, &reply);
+    (void)plainhttp_call(testbed_fm_http(first), "GET", "/mock/state", NULL, &reply);
     json_array_foreach(json_object_get(reply.json, "jobs"), i, job)
     {
         const size_t used = strlen(held);
@@ -117,20 +118,20 @@ static void assert_held(const char *wanted)
     assert_string_equal(held, wanted);
 }
 
-static bool has_text(const struct stage *stage, const char *path, const char *text)
+static bool has_text(const struct testbed *testbed, const char *path, const char *text)
 {
     struct plainhttp_reply reply;
-    const bool found = plainhttp_call(stage_http(stage), "GET", path, NULL, &reply) == 200 &&
+    const bool found = plainhttp_call(testbed_http(testbed), "GET", path, NULL, &reply) == 200 &&
                        strstr(reply.text, text) != NULL;
     plainhttp_reply_release(&reply);
     return found;
 }
 
-static long lists_read(const struct stage *stage)
+static long lists_read(const struct testbed *testbed)
 {
     static const char name[] = "mcastd_fabric_manager_calls_total{kind=\"list\",outcome=\"ok\"} ";
     struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/metrics", NULL, &reply), 200);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", "/metrics", NULL, &reply), 200);
     const char *line = strstr(reply.text, name);
     assert_non_null(line);
     const long count = strtol(line + strlen(name), NULL, 10);
@@ -141,31 +142,31 @@ static long lists_read(const struct stage *stage)
 /* ---- waiting ---- */
 
 struct goal {
-    const struct stage *stage;
+    const struct testbed *testbed;
     long lists;
 };
 
 static bool has_read(void *arg)
 {
     const struct goal *goal = arg;
-    return lists_read(goal->stage) >= goal->lists;
+    return lists_read(goal->testbed) >= goal->lists;
 }
 
-static void await_lists(const struct stage *stage)
+static void await_lists(const struct testbed *testbed)
 {
-    struct goal goal = {stage, lists_read(stage) + LISTS_ENOUGH};
+    struct goal goal = {testbed, lists_read(testbed) + LISTS_ENOUGH};
     assert_true(await(has_read, &goal, AWAIT_DEADLINE_MS));
 }
 
 /* "alarms":[{"kind":"name-conflict","cluster":"elcap","detail":"…","since":…}] */
 static bool has_alarm(void *arg)
 {
-    const struct stage *stage = arg;
+    const struct testbed *testbed = arg;
     struct plainhttp_reply reply;
     bool found = false;
     size_t i;
     json_t *alarm;
-    (void)plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply);
+    (void)plainhttp_call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply);
     json_array_foreach(json_object_get(reply.json, "alarms"), i, alarm)
     {
         const char *kind = json_string_value(json_object_get(alarm, "kind"));
@@ -199,7 +200,7 @@ static void two_brokers__leave_each_others_jobs_alone_and_say_so(void **state)
     await_lists(first);
     await_lists(second);
     assert_held("elcap-f1 elcap-s1 elcap-f2 elcap-s2 ");
-    struct stage *const both[] = {first, second};
+    struct testbed *const both[] = {first, second};
     for (size_t i = 0; i < 2; i++) {
         if (!await(has_alarm, both[i], AWAIT_DEADLINE_MS))
             fail_msg("broker %zu has no alarm", i + 1);
@@ -215,18 +216,19 @@ static void two_brokers__leave_each_others_jobs_alone_and_say_so(void **state)
 static bool is_released(void *name)
 {
     struct plainhttp_reply reply;
-    (void)plainhttp_call(stage_fm_http(first), "GET", "/mock/state", NULL, &reply);
+    (void)plainhttp_call(testbed_fm_http(first), "GET", "/mock/state", NULL, &reply);
     const bool gone = reply.text && !strstr(reply.text, name);
     plainhttp_reply_release(&reply);
     return gone;
 }
 
-static void release(const struct stage *stage, const char *job)
+static void release(const struct testbed *testbed, const char *job)
 {
     struct plainhttp_reply reply;
     char name[64];
     (void)snprintf(name, sizeof name, "\"elcap-%s\"", job);
-    assert_int_equal(plainhttp_call(stage_http(stage), "DELETE", path_of(job), NULL, &reply), 202);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "DELETE", path_of(job), NULL, &reply),
+                     202);
     plainhttp_reply_release(&reply);
     assert_true(await(is_released, name, AWAIT_DEADLINE_MS));
 }
@@ -250,12 +252,12 @@ static void two_brokers__with_one_job_id_do_not_take_it_from_each_other(void **s
     struct plainhttp_reply reply;
     (void)state;
     reserve(first, "17");
-    (void)plainhttp_call(stage_http(second), "PUT", path_of("17"),
+    (void)plainhttp_call(testbed_http(second), "PUT", path_of("17"),
                          "{\"uid\":5588,\"node_count\":128}", &reply);
     assert_hwcoll(&reply, "17", "denied");
     plainhttp_reply_release(&reply);
     await_lists(second);
-    assert_int_equal(plainhttp_call(stage_http(second), "DELETE", path_of("17"), NULL, &reply),
+    assert_int_equal(plainhttp_call(testbed_http(second), "DELETE", path_of("17"), NULL, &reply),
                      202);
     plainhttp_reply_release(&reply);
     await_lists(second);

@@ -11,19 +11,19 @@
 #include <sys/resource.h>
 
 #include "tests/system/mockfm/authority.h"
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/plainhttp.h"
 
 static const char *const with_tls[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
 
-static void pipeline_sixty(struct double_fm *fm, const char *const *options)
+static void pipeline_sixty(struct mockfm_fm *fm, const char *const *options)
 {
     enum { COUNT = 60 };
     char requests[COUNT * 256] = "";
     struct rawhttp http;
     size_t length = 0;
 
-    double_start(fm, options);
+    mockfm_start(fm, options);
     for (int i = 0; i < COUNT; i++) {
         char body[64];
         int body_length = snprintf(body, sizeof body, "{\"jobID\":\"c-%d\",\"mcastLimit\":1}", i);
@@ -48,8 +48,8 @@ static void pipeline_sixty(struct double_fm *fm, const char *const *options)
         rawhttp_release(&reply);
     }
     rawhttp_close(&http);
-    assert_int_equal(double_count_jobs(fm), COUNT);
-    double_stop(fm);
+    assert_int_equal(mockfm_count_jobs(fm), COUNT);
+    mockfm_stop(fm);
 }
 
 static void pipelined__sixty_get_sixty_answers(void **state)
@@ -60,7 +60,7 @@ static void pipelined__sixty_get_sixty_answers(void **state)
 /* One TLS record holds them all: what libmicrohttpd has decrypted, the kernel does not announce. */
 static void pipelined__sixty_get_sixty_answers_over_tls(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct authority authority;
 
     authority_create(&authority, fm->folder, "ca");
@@ -74,12 +74,12 @@ static void pipelined__are_answered_in_order_when_delayed(void **state)
 {
     enum { COUNT = 60 };
     static const char *const options[] = {"--latency", "1", NULL};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char requests[COUNT * 200];
     struct rawhttp http;
     size_t length = 0;
 
-    double_start(fm, options);
+    mockfm_start(fm, options);
     for (int i = 0; i < COUNT; i++)
         length += (size_t)snprintf(
             requests + length, sizeof requests - length,
@@ -97,13 +97,13 @@ static void pipelined__are_answered_in_order_when_delayed(void **state)
         rawhttp_release(&reply);
     }
     rawhttp_close(&http);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void connections__a_thousand_at_once_are_served(void **state)
 {
     enum { COUNT = 1000 };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp *https = calloc(COUNT, sizeof *https);
     struct rlimit limit;
 
@@ -111,7 +111,7 @@ static void connections__a_thousand_at_once_are_served(void **state)
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     /* All are open, and each is asked twice, before the first answer is read. */
     for (int i = 0; i < COUNT; i++)
         rawhttp_open(&https[i], fm->port);
@@ -126,12 +126,12 @@ static void connections__a_thousand_at_once_are_served(void **state)
         assert_int_equal(reply.status, 200);
         rawhttp_release(&reply);
     }
-    assert_int_equal(double_log_total(fm, "connections"), COUNT);
-    assert_int_equal(double_log_total(fm, "requests"), 2 * COUNT);
+    assert_int_equal(mockfm_log_total(fm, "connections"), COUNT);
+    assert_int_equal(mockfm_log_total(fm, "requests"), 2 * COUNT);
     for (int i = 0; i < COUNT; i++)
         rawhttp_close(&https[i]);
     free(https);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* Slurm's DELETE waits for a 100 before it sends its empty body, a second at most: here the body is
@@ -141,13 +141,13 @@ static void expect__gets_its_100_at_once(void **state)
     static const char head[] = "DELETE " DOUBLE_JOBS "/c-1 HTTP/1.1\r\nHost: mock\r\n" DOUBLE_LOGIN
                                "Accept: application/json\r\nTransfer-Encoding: chunked\r\n"
                                "Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n";
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp http;
     struct rawhttp_reply reply;
     char bearer[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     rawhttp_open(&http, fm->port);
     rawhttp_send(&http, head, sizeof head - 1);
     rawhttp_receive(&http, &reply);
@@ -163,7 +163,7 @@ static void expect__gets_its_100_at_once(void **state)
     assert_int_equal(reply.status, 404);
     rawhttp_release(&reply);
     rawhttp_close(&http);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void request__may_come_in_pieces(void **state)
@@ -172,11 +172,11 @@ static void request__may_come_in_pieces(void **state)
                                   "Transfer-Encoding: chunked\r\n\r\n"
                                   "10\r\n{\"jobID\":\"c-1\",\"\r\n"
                                   "f\r\nmcastLimit\": 4}\r\n0\r\n\r\n";
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp http;
     struct rawhttp_reply reply;
 
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     rawhttp_open(&http, fm->port);
     for (size_t i = 0; i < sizeof request - 1; i++)
         rawhttp_send(&http, request + i, 1);
@@ -184,22 +184,22 @@ static void request__may_come_in_pieces(void **state)
     assert_int_equal(reply.status, 201);
     rawhttp_release(&reply);
     rawhttp_close(&http);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* The NICs of a machine as large as El Capitan in one tree. */
 static void request__may_be_large(void **state)
 {
     enum { NICS = 11136 * 4 };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct plainhttp *http;
     struct plainhttp_reply reply;
     char bearer[128], base[64], *body = malloc(NICS * 12 + 256);
     int length;
 
     assert_non_null(body);
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     length = sprintf(body, "{\"jobID\":\"c-1\",\"jobStepID\":\"0\",\"macs\":[");
     for (unsigned i = 0; i < NICS; i++)
         length += sprintf(body + length, "%s\"%X:%02X:%02X\"", i ? "," : "", i >> 16,
@@ -215,41 +215,41 @@ static void request__may_be_large(void **state)
     assert_int_equal(json_array_size(json_object_get(reply.json, "macs")), NICS);
     plainhttp_reply_release(&reply);
     plainhttp_destroy(http);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void path__may_be_percent_encoded(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     assert_int_equal(
         rawhttp_once(fm->port, "GET", DOUBLE_JOBS "/%63%2D1", DOUBLE_LOGIN, NULL, NULL), 200);
     assert_int_equal(
         rawhttp_once(fm->port, "DELETE", DOUBLE_JOBS "/%63%2d1", DOUBLE_LOGIN, NULL, NULL), 200);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* The log knows paths and statuses; no password and no token is in it, nor in the output. */
 static void log__holds_no_secret(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
     char bearer[128], body[256], path[128], line[512];
     FILE *file;
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
-    double_tree(body, "c-1", "0", 0);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
+    mockfm_tree(body, "c-1", "0", 0);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, bearer, body, NULL), 201);
     assert_int_equal(rawhttp_once(fm->port, "GET", "/mock/log", NULL, NULL, &reply), 200);
     assert_non_null(strstr(reply.body, "\"path\":\"" DOUBLE_TREES "\",\"status\":201"));
     assert_null(strstr(reply.body, "sess-"));
     assert_null(strstr(reply.body, "Y3hp"));
     rawhttp_release(&reply);
-    double_stop(fm);
+    mockfm_stop(fm);
     file = fopen(folder_path(path, sizeof path, fm->folder, "log"), "re");
     assert_non_null(file);
     while (fgets(line, sizeof line, file)) {
@@ -259,7 +259,7 @@ static void log__holds_no_secret(void **state)
     fclose(file);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 
 static const char *const lists[] = {
     "/fabric/vni/partitions", "/fabric/vni/blocks",    "/fabric/switches",      "/fabric/ports",
@@ -17,7 +17,7 @@ static const char *const lists[] = {
 #define LISTS (sizeof lists / sizeof lists[0])
 
 /* Gets each member that the page names; the number of them. */
-static size_t follow(const struct double_fm *fm, const json_t *links)
+static size_t follow(const struct mockfm_fm *fm, const json_t *links)
 {
     const json_t *link;
     size_t i;
@@ -37,7 +37,7 @@ static size_t follow(const struct double_fm *fm, const json_t *links)
 }
 
 /* Page by page as the fault makes them. */
-static size_t read_list(const struct double_fm *fm, const char *path)
+static size_t read_list(const struct mockfm_fm *fm, const char *path)
 {
     char next[128];
     size_t seen = 0;
@@ -61,41 +61,41 @@ static void lists__lead_to_every_member(void **state)
 {
     static const char *const options[] = {"--fabric", "3x2x4", NULL};
     static const size_t members[LISTS] = {1, 1, 6, 24, 3 + 3, 1, 2, 6};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
 
-    double_start(fm, options);
+    mockfm_start(fm, options);
     for (size_t i = 0; i < LISTS; i++)
         assert_int_equal(read_list(fm, lists[i]), members[i]);
-    double_fault(fm, "{\"method\":\"GET\",\"page_size\":5}");
+    mockfm_fault(fm, "{\"method\":\"GET\",\"page_size\":5}");
     for (size_t i = 0; i < LISTS; i++)
         assert_int_equal(read_list(fm, lists[i]), members[i]);
     assert_int_equal(read_list(fm, "/apis/fabric-manager/fabric/ports/"), 24);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void lists__need_the_login(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128], member[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     for (size_t i = 0; i < LISTS; i++) {
         snprintf(member, sizeof member, "%s/default", lists[i]);
         assert_int_equal(rawhttp_once(fm->port, "GET", lists[i], NULL, NULL, NULL), 401);
         assert_int_equal(rawhttp_once(fm->port, "GET", member, NULL, NULL, NULL), 401);
         assert_int_equal(rawhttp_once(fm->port, "GET", lists[i], bearer, NULL, NULL), 403);
     }
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void lists__can_only_be_read(void **state)
 {
     static const char *const methods[] = {"POST", "PATCH", "PUT", "DELETE"};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     for (size_t i = 0; i < LISTS; i++) {
         const char *method = methods[i % 4];
 
@@ -103,14 +103,14 @@ static void lists__can_only_be_read(void **state)
         assert_non_null(strstr(reply.head, "Allow: GET\r\n"));
         rawhttp_release(&reply);
     }
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void member__unknown_is_404_for_both_clients(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
 
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     for (size_t i = 0; i < LISTS; i++) {
         struct rawhttp_reply reply;
         char path[128];
@@ -121,17 +121,17 @@ static void member__unknown_is_404_for_both_clients(void **state)
         assert_true(json_is_string(json_object_get(reply.json, "detail")));
         rawhttp_release(&reply);
     }
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lists__lead_to_every_member, double_setup, double_teardown),
-        cmocka_unit_test_setup_teardown(lists__need_the_login, double_setup, double_teardown),
-        cmocka_unit_test_setup_teardown(lists__can_only_be_read, double_setup, double_teardown),
-        cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, double_setup,
-                                        double_teardown),
+        cmocka_unit_test_setup_teardown(lists__lead_to_every_member, mockfm_setup, mockfm_teardown),
+        cmocka_unit_test_setup_teardown(lists__need_the_login, mockfm_setup, mockfm_teardown),
+        cmocka_unit_test_setup_teardown(lists__can_only_be_read, mockfm_setup, mockfm_teardown),
+        cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, mockfm_setup,
+                                        mockfm_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

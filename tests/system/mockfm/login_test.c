@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/system/mockfm/double.h"
-#include "tests/system/mockfm/visitor.h"
+#include "tests/system/mockfm/mockfm.h"
+#include "tests/system/mockfm/httpclient.h"
 #include "tests/system/rig/await.h"
 
 #define TOKEN_PATH "/oauth/token"
@@ -24,102 +24,103 @@
 static const char *const oauth[] = {"--auth", "oauth", NULL};
 
 /* Started with OAuth; a client that is not logged in yet. */
-static void begin(struct double_fm *fm, struct visitor *visitor, const char *const *options)
+static void begin(struct mockfm_fm *fm, struct httpclient *httpclient, const char *const *options)
 {
-    double_write(fm, "client-id", "wlm-client\n");
-    double_write(fm, "client-secret", SECRET "\n");
-    double_start(fm, options);
-    visitor_create(visitor, "http", fm->port);
+    mockfm_write(fm, "client-id", "wlm-client\n");
+    mockfm_write(fm, "client-secret", SECRET "\n");
+    mockfm_start(fm, options);
+    httpclient_create(httpclient, "http", fm->port);
 }
 
-static void end(struct double_fm *fm, struct visitor *visitor)
+static void end(struct mockfm_fm *fm, struct httpclient *httpclient)
 {
-    visitor_destroy(visitor);
-    double_stop(fm);
+    httpclient_destroy(httpclient);
+    mockfm_stop(fm);
 }
 
-static void get_token(struct visitor *visitor, const char *path, char token[2048])
+static void get_token(struct httpclient *httpclient, const char *path, char token[2048])
 {
-    struct visitor_reply reply;
+    struct httpclient_reply reply;
     const char *text;
 
-    visitor->bearer = NULL;
-    assert_int_equal(visitor_call(visitor, "POST", path, FORM, &reply), 200);
+    httpclient->bearer = NULL;
+    assert_int_equal(httpclient_call(httpclient, "POST", path, FORM, &reply), 200);
     assert_string_equal(json_string_value(json_object_get(reply.json, "token_type")), "Bearer");
     text = json_string_value(json_object_get(reply.json, "access_token"));
     assert_non_null(text);
     snprintf(token, 2048, "%s", text);
-    visitor_reply_release(&reply);
-    visitor->bearer = token;
+    httpclient_reply_release(&reply);
+    httpclient->bearer = token;
 }
 
-static long list(struct visitor *visitor)
+static long list(struct httpclient *httpclient)
 {
-    return visitor_call(visitor, "GET", DOUBLE_JOBS "/", NULL, NULL);
+    return httpclient_call(httpclient, "GET", DOUBLE_JOBS "/", NULL, NULL);
 }
 
-static json_int_t state_number(struct visitor *visitor, const char *name)
+static json_int_t state_number(struct httpclient *httpclient, const char *name)
 {
-    struct visitor_reply reply;
+    struct httpclient_reply reply;
     json_int_t number;
 
-    assert_int_equal(visitor_call(visitor, "GET", "/mock/state", NULL, &reply), 200);
+    assert_int_equal(httpclient_call(httpclient, "GET", "/mock/state", NULL, &reply), 200);
     assert_true(json_is_integer(json_object_get(reply.json, name)));
     number = json_integer_value(json_object_get(reply.json, name));
-    visitor_reply_release(&reply);
+    httpclient_reply_release(&reply);
     return number;
 }
 
 static void basic__password_changes_while_it_serves(void **state)
 {
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
-    double_start(fm, NULL);
-    visitor_create(&visitor, "http", fm->port);
-    visitor.basic = "cxi:fm-passw0rd";
-    assert_int_equal(list(&visitor), 200);
-    double_write(fm, "passwd", "changed\n");
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", NULL), 200);
-    assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, &reply), 401);
+    mockfm_start(fm, NULL);
+    httpclient_create(&httpclient, "http", fm->port);
+    httpclient.basic = "cxi:fm-passw0rd";
+    assert_int_equal(list(&httpclient), 200);
+    mockfm_write(fm, "passwd", "changed\n");
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_equal(httpclient_call(&httpclient, "GET", DOUBLE_JOBS "/", NULL, &reply), 401);
     assert_string_equal(reply.challenge, "Basic realm=\"fabric manager\"");
-    visitor_reply_release(&reply);
-    visitor.basic = "cxi:changed";
-    assert_int_equal(list(&visitor), 200);
+    httpclient_reply_release(&reply);
+    httpclient.basic = "cxi:changed";
+    assert_int_equal(list(&httpclient), 200);
     /* An empty file is no password; the old one stays. */
-    double_write(fm, "passwd", "");
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", &reply), 500);
+    mockfm_write(fm, "passwd", "");
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/reload", "", &reply), 500);
     assert_non_null(strstr(reply.text, "/passwd is empty"));
-    visitor_reply_release(&reply);
-    assert_int_equal(list(&visitor), 200);
+    httpclient_reply_release(&reply);
+    assert_int_equal(list(&httpclient), 200);
     /* There are no tokens here, and no place to get one. */
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, NULL), 404);
-    end(fm, &visitor);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, NULL), 404);
+    end(fm, &httpclient);
 }
 
 /* F13: from the secret to a job that is reserved and released. */
 static void oauth__token_opens_the_door(void **state)
 {
     static const char *const paths[] = {TOKEN_PATH, KEYCLOAK_PATH};
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
     char token[2048];
 
-    begin(fm, &visitor, oauth);
-    assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, &reply), 401);
+    begin(fm, &httpclient, oauth);
+    assert_int_equal(httpclient_call(&httpclient, "GET", DOUBLE_JOBS "/", NULL, &reply), 401);
     assert_memory_equal(reply.challenge, "Bearer realm=", 13);
-    visitor_reply_release(&reply);
+    httpclient_reply_release(&reply);
     for (size_t i = 0; i < 2; i++) {
-        get_token(&visitor, paths[i], token);
-        assert_int_equal(list(&visitor), 200);
-        assert_int_equal(visitor_call(&visitor, "POST", DOUBLE_JOBS, RESERVE, NULL), 201);
-        assert_int_equal(visitor_call(&visitor, "DELETE", DOUBLE_JOBS "/c-1", NULL, NULL), 200);
+        get_token(&httpclient, paths[i], token);
+        assert_int_equal(list(&httpclient), 200);
+        assert_int_equal(httpclient_call(&httpclient, "POST", DOUBLE_JOBS, RESERVE, NULL), 201);
+        assert_int_equal(httpclient_call(&httpclient, "DELETE", DOUBLE_JOBS "/c-1", NULL, NULL),
+                         200);
     }
-    assert_int_equal(state_number(&visitor, "accessTokensIssued"), 2);
-    assert_int_equal(state_number(&visitor, "accessTokensLive"), 2);
-    end(fm, &visitor);
+    assert_int_equal(state_number(&httpclient, "accessTokensIssued"), 2);
+    assert_int_equal(state_number(&httpclient, "accessTokensLive"), 2);
+    end(fm, &httpclient);
 }
 
 /* RFC 6749, 5.2. */
@@ -148,24 +149,24 @@ static void oauth__wrong_requests_get_their_error(void **state)
         {"grant_type=client_credentials&client_id=wlm-client&client_secret=s3cret+with ", 401,
          "invalid_client"},
     };
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
-    begin(fm, &visitor, oauth);
+    begin(fm, &httpclient, oauth);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        visitor_call(&visitor, "POST", TOKEN_PATH, wrong[i].form, &reply);
+        httpclient_call(&httpclient, "POST", TOKEN_PATH, wrong[i].form, &reply);
         assert_int_equal(reply.status, wrong[i].status);
         assert_string_equal(json_string_value(json_object_get(reply.json, "error")),
                             wrong[i].error);
-        visitor_reply_release(&reply);
+        httpclient_reply_release(&reply);
     }
-    assert_int_equal(visitor_call(&visitor, "GET", TOKEN_PATH, NULL, NULL), 405);
-    assert_int_equal(visitor_call(&visitor, "POST",
-                                  "/auth/realms/a/b/protocol/openid-connect/token", FORM, NULL),
+    assert_int_equal(httpclient_call(&httpclient, "GET", TOKEN_PATH, NULL, NULL), 405);
+    assert_int_equal(httpclient_call(&httpclient, "POST",
+                                     "/auth/realms/a/b/protocol/openid-connect/token", FORM, NULL),
                      404);
-    assert_int_equal(state_number(&visitor, "accessTokensIssued"), 0);
-    end(fm, &visitor);
+    assert_int_equal(state_number(&httpclient, "accessTokensIssued"), 0);
+    end(fm, &httpclient);
 }
 
 static bool is_refused(void *arg)
@@ -176,166 +177,166 @@ static bool is_refused(void *arg)
 static void oauth__token_expires(void **state)
 {
     static const char *const options[] = {"--auth", "oauth", "--token-lifetime", "0.3", NULL};
-    struct double_fm *fm = *state;
-    struct visitor visitor;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
     char token[2048];
 
-    begin(fm, &visitor, options);
-    get_token(&visitor, TOKEN_PATH, token);
-    assert_true(await(is_refused, &visitor, AWAIT_DEADLINE_MS));
-    assert_int_equal(state_number(&visitor, "accessTokensIssued"), 1);
-    assert_int_equal(state_number(&visitor, "accessTokensLive"), 0);
-    end(fm, &visitor);
+    begin(fm, &httpclient, options);
+    get_token(&httpclient, TOKEN_PATH, token);
+    assert_true(await(is_refused, &httpclient, AWAIT_DEADLINE_MS));
+    assert_int_equal(state_number(&httpclient, "accessTokensIssued"), 1);
+    assert_int_equal(state_number(&httpclient, "accessTokensLive"), 0);
+    end(fm, &httpclient);
 }
 
 static void oauth__lifetime_is_announced(void **state)
 {
     static const char *const options[] = {"--auth", "oauth", "--token-lifetime", "300.9", NULL};
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
-    begin(fm, &visitor, options);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply), 200);
+    begin(fm, &httpclient, options);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply), 200);
     assert_int_equal(json_integer_value(json_object_get(reply.json, "expires_in")), 300);
-    visitor_reply_release(&reply);
-    end(fm, &visitor);
+    httpclient_reply_release(&reply);
+    end(fm, &httpclient);
 }
 
 static void oauth__token_is_revoked(void **state)
 {
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
     char token[2048];
 
-    begin(fm, &visitor, oauth);
-    get_token(&visitor, TOKEN_PATH, token);
-    assert_int_equal(list(&visitor), 200);
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/revoke", "", &reply), 200);
+    begin(fm, &httpclient, oauth);
+    get_token(&httpclient, TOKEN_PATH, token);
+    assert_int_equal(list(&httpclient), 200);
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/revoke", "", &reply), 200);
     assert_int_equal(json_integer_value(json_object_get(reply.json, "revoked")), 1);
-    visitor_reply_release(&reply);
-    assert_int_equal(list(&visitor), 401);
-    get_token(&visitor, TOKEN_PATH, token);
-    assert_int_equal(list(&visitor), 200);
-    end(fm, &visitor);
+    httpclient_reply_release(&reply);
+    assert_int_equal(list(&httpclient), 401);
+    get_token(&httpclient, TOKEN_PATH, token);
+    assert_int_equal(list(&httpclient), 200);
+    end(fm, &httpclient);
 }
 
 /* Both are bearer tokens; each opens its own doors only. */
 static void oauth__session_tokens_are_told_apart(void **state)
 {
     static const char step[] = "{\"jobSteps\":{\"0\":null}}";
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
     char token[2048], session[64], body[256];
 
-    begin(fm, &visitor, oauth);
-    get_token(&visitor, TOKEN_PATH, token);
-    assert_int_equal(visitor_call(&visitor, "POST", DOUBLE_JOBS, RESERVE, &reply), 201);
+    begin(fm, &httpclient, oauth);
+    get_token(&httpclient, TOKEN_PATH, token);
+    assert_int_equal(httpclient_call(&httpclient, "POST", DOUBLE_JOBS, RESERVE, &reply), 201);
     snprintf(session, sizeof session, "%s",
              json_string_value(json_object_get(reply.json, "sessionToken")));
-    visitor_reply_release(&reply);
-    double_tree(body, "c-1", "0", 0);
-    assert_int_equal(visitor_call(&visitor, "POST", DOUBLE_TREES, body, NULL), 403);
-    assert_int_equal(visitor_call(&visitor, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 200);
-    visitor.bearer = session;
-    assert_int_equal(list(&visitor), 403);
-    assert_int_equal(visitor_call(&visitor, "POST", DOUBLE_TREES, body, NULL), 201);
-    assert_int_equal(visitor_call(&visitor, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 200);
+    httpclient_reply_release(&reply);
+    mockfm_tree(body, "c-1", "0", 0);
+    assert_int_equal(httpclient_call(&httpclient, "POST", DOUBLE_TREES, body, NULL), 403);
+    assert_int_equal(httpclient_call(&httpclient, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 200);
+    httpclient.bearer = session;
+    assert_int_equal(list(&httpclient), 403);
+    assert_int_equal(httpclient_call(&httpclient, "POST", DOUBLE_TREES, body, NULL), 201);
+    assert_int_equal(httpclient_call(&httpclient, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 200);
     /* Neither the one nor the other: as an access token that ran out. */
-    visitor.bearer = "eyJhbGciOiJSUzI1NiJ9.e30.c2ln";
-    assert_int_equal(list(&visitor), 401);
-    assert_int_equal(visitor_call(&visitor, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 401);
-    end(fm, &visitor);
+    httpclient.bearer = "eyJhbGciOiJSUzI1NiJ9.e30.c2ln";
+    assert_int_equal(list(&httpclient), 401);
+    assert_int_equal(httpclient_call(&httpclient, "PATCH", DOUBLE_JOBS "/c-1", step, NULL), 401);
+    end(fm, &httpclient);
 }
 
 /* Tokens that were handed out stay good, as they do where they are signed. */
 static void oauth__client_secret_changes_while_it_serves(void **state)
 {
-    struct double_fm *fm = *state;
-    struct visitor visitor;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
     char token[2048];
 
-    begin(fm, &visitor, oauth);
-    get_token(&visitor, TOKEN_PATH, token);
-    double_write(fm, "client-secret", "another\n");
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", NULL), 200);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, NULL), 401);
-    assert_int_equal(list(&visitor), 200);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH,
-                                  "grant_type=client_credentials&client_id=wlm-client"
-                                  "&client_secret=another",
-                                  NULL),
+    begin(fm, &httpclient, oauth);
+    get_token(&httpclient, TOKEN_PATH, token);
+    mockfm_write(fm, "client-secret", "another\n");
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, NULL), 401);
+    assert_int_equal(list(&httpclient), 200);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH,
+                                     "grant_type=client_credentials&client_id=wlm-client"
+                                     "&client_secret=another",
+                                     NULL),
                      200);
-    end(fm, &visitor);
+    end(fm, &httpclient);
 }
 
 /* The rules of faults apply to the token endpoint as to everything else. */
 static void oauth__token_endpoint_misbehaves(void **state)
 {
-    struct double_fm *fm = *state;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
-    begin(fm, &visitor, oauth);
-    double_fault(fm, "[{\"path\":\"*/token\",\"count\":1,\"status\":503,"
+    begin(fm, &httpclient, oauth);
+    mockfm_fault(fm, "[{\"path\":\"*/token\",\"count\":1,\"status\":503,"
                      "\"headers\":{\"Retry-After\":\"7\"}},"
                      "{\"path\":\"*/token\",\"count\":1,\"merge\":{\"access_token\":null}},"
                      "{\"path\":\"*/token\",\"count\":1,\"merge\":{\"expires_in\":\"soon\"}},"
                      "{\"path\":\"*/token\",\"count\":1,\"truncate\":true},"
                      "{\"path\":\"*/token\",\"count\":1,\"garbage\":true},"
                      "{\"path\":\"*/token\",\"count\":1,\"drop\":\"after\"}]");
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply), 503);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply), 503);
     assert_string_equal(reply.retry_after, "7");
-    visitor_reply_release(&reply);
-    assert_int_equal(state_number(&visitor, "accessTokensIssued"), 0);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply), 200);
+    httpclient_reply_release(&reply);
+    assert_int_equal(state_number(&httpclient, "accessTokensIssued"), 0);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply), 200);
     assert_null(json_object_get(reply.json, "access_token"));
     assert_non_null(json_object_get(reply.json, "expires_in"));
-    visitor_reply_release(&reply);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply), 200);
+    httpclient_reply_release(&reply);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply), 200);
     assert_string_equal(json_string_value(json_object_get(reply.json, "expires_in")), "soon");
-    visitor_reply_release(&reply);
-    visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply);
+    httpclient_reply_release(&reply);
+    httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply);
     assert_int_equal(reply.code, CURLE_PARTIAL_FILE);
-    visitor_reply_release(&reply);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, &reply), 200);
+    httpclient_reply_release(&reply);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, &reply), 200);
     assert_null(reply.json);
-    visitor_reply_release(&reply);
+    httpclient_reply_release(&reply);
     /* libcurl tries again by itself when a kept connection ends without a word. */
-    visitor_hang_up(&visitor);
-    assert_int_equal(visitor_call(&visitor, "POST", TOKEN_PATH, FORM, NULL), 0);
-    assert_int_equal(state_number(&visitor, "accessTokensIssued"), 5);
-    end(fm, &visitor);
+    httpclient_hang_up(&httpclient);
+    assert_int_equal(httpclient_call(&httpclient, "POST", TOKEN_PATH, FORM, NULL), 0);
+    assert_int_equal(state_number(&httpclient, "accessTokensIssued"), 5);
+    end(fm, &httpclient);
 }
 
 static void oauth__leaves_no_secret_in_log_or_state(void **state)
 {
     static const char *const paths[] = {"/mock/log", "/mock/state"};
-    struct double_fm *fm = *state;
-    struct visitor visitor;
+    struct mockfm_fm *fm = *state;
+    struct httpclient httpclient;
     char token[2048];
 
-    begin(fm, &visitor, oauth);
-    get_token(&visitor, TOKEN_PATH, token);
-    assert_int_equal(list(&visitor), 200);
+    begin(fm, &httpclient, oauth);
+    get_token(&httpclient, TOKEN_PATH, token);
+    assert_int_equal(list(&httpclient), 200);
     for (size_t i = 0; i < 2; i++) {
-        struct visitor_reply reply;
+        struct httpclient_reply reply;
 
-        assert_int_equal(visitor_call(&visitor, "GET", paths[i], NULL, &reply), 200);
+        assert_int_equal(httpclient_call(&httpclient, "GET", paths[i], NULL, &reply), 200);
         assert_null(strstr(reply.text, "s3cret"));
         assert_null(strstr(reply.text, "wlm-client"));
         token[40] = '\0';
         assert_null(strstr(reply.text, token));
-        visitor_reply_release(&reply);
+        httpclient_reply_release(&reply);
     }
-    assert_false(double_printed(fm, "s3cret"));
-    assert_false(double_printed(fm, token));
-    end(fm, &visitor);
+    assert_false(mockfm_printed(fm, "s3cret"));
+    assert_false(mockfm_printed(fm, token));
+    end(fm, &httpclient);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

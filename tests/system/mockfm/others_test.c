@@ -8,16 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/await.h"
 
-static int ask(const struct double_fm *fm, const char *method, const char *path, const char *body,
+static int ask(const struct mockfm_fm *fm, const char *method, const char *path, const char *body,
                struct rawhttp_reply *reply)
 {
     return rawhttp_once(fm->port, method, path, DOUBLE_LOGIN, body, reply);
 }
 
-static int control(const struct double_fm *fm, const char *path, const char *body)
+static int control(const struct mockfm_fm *fm, const char *path, const char *body)
 {
     return rawhttp_once(fm->port, "POST", path, NULL, body, NULL);
 }
@@ -42,16 +42,16 @@ static void gateway__answers_404_in_its_own_words(void **state)
         {"GET", DOUBLE_JOBS "/", NULL},
         {"GET", DOUBLE_JOBS "/c-1", NULL},
         {"DELETE", DOUBLE_JOBS "/c-1", NULL}};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128], type[64];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     for (size_t i = 0; i < sizeof gateways / sizeof gateways[0]; i++) {
         for (size_t j = 0; j < sizeof calls / sizeof calls[0]; j++) {
             struct rawhttp_reply reply;
 
-            double_fault(fm, gateways[i].rule);
+            mockfm_fault(fm, gateways[i].rule);
             assert_int_equal(ask(fm, calls[j][0], calls[j][1], calls[j][2], &reply), 404);
             assert_string_equal(reply.body, gateways[i].body);
             snprintf(type, sizeof type, "Content-Type: %s\r\n",
@@ -63,13 +63,13 @@ static void gateway__answers_404_in_its_own_words(void **state)
             rawhttp_release(&reply);
         }
     }
-    assert_true(double_holds(fm, "c-1"));
-    assert_int_equal(double_count_jobs(fm), 1);
-    double_stop(fm);
+    assert_true(mockfm_holds(fm, "c-1"));
+    assert_int_equal(mockfm_count_jobs(fm), 1);
+    mockfm_stop(fm);
 }
 
 struct client {
-    struct double_fm *fm;
+    struct mockfm_fm *fm;
     int refused;
 };
 
@@ -85,17 +85,17 @@ static bool is_served(void *arg)
 /* It begins with the first request that meets it. */
 static void for_ms__is_over_some_time(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct client client = {.fm = fm};
 
-    double_start(fm, NULL);
-    double_fault(fm, "{\"status\":404,\"body\":\"\",\"for_ms\":300}");
+    mockfm_start(fm, NULL);
+    mockfm_fault(fm, "{\"status\":404,\"body\":\"\",\"for_ms\":300}");
     assert_true(await(is_served, &client, AWAIT_DEADLINE_MS));
     assert_true(client.refused >= 1);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
-static size_t listed(const struct double_fm *fm)
+static size_t listed(const struct mockfm_fm *fm)
 {
     struct rawhttp_reply reply;
     size_t count;
@@ -108,14 +108,14 @@ static size_t listed(const struct double_fm *fm)
 
 static void replica__lags_in_every_second_read(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
-    double_fault(fm, "{\"method\":\"GET\",\"path\":\"*/jobs*\",\"every\":2,\"stale_writes\":2}");
-    double_reserve(fm, "c-2", 1, bearer);
-    double_reserve(fm, "c-3", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
+    mockfm_fault(fm, "{\"method\":\"GET\",\"path\":\"*/jobs*\",\"every\":2,\"stale_writes\":2}");
+    mockfm_reserve(fm, "c-2", 1, bearer);
+    mockfm_reserve(fm, "c-3", 1, bearer);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(listed(fm), 3);
         assert_int_equal(listed(fm), 1);
@@ -127,16 +127,16 @@ static void replica__lags_in_every_second_read(void **state)
     assert_int_equal(ask(fm, "DELETE", DOUBLE_JOBS "/c-1", NULL, NULL), 404);
     assert_int_equal(ask(fm, "GET", DOUBLE_JOBS "/c-1", NULL, NULL), 404);
     assert_int_equal(ask(fm, "GET", DOUBLE_JOBS "/c-1", NULL, NULL), 200);
-    double_fault(fm, "{\"method\":\"GET\",\"stale_ms\":3600000}"); /* it begins anew */
+    mockfm_fault(fm, "{\"method\":\"GET\",\"stale_ms\":3600000}"); /* it begins anew */
     assert_int_equal(listed(fm), 2);
-    double_reserve(fm, "c-4", 1, bearer);
+    mockfm_reserve(fm, "c-4", 1, bearer);
     assert_int_equal(listed(fm), 2);
-    double_fault(fm, "[]");
+    mockfm_fault(fm, "[]");
     assert_int_equal(listed(fm), 3);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
-static void token_of(const struct double_fm *fm, const char *job, char token[128])
+static void token_of(const struct mockfm_fm *fm, const char *job, char token[128])
 {
     struct rawhttp_reply reply;
     char path[128];
@@ -149,11 +149,11 @@ static void token_of(const struct double_fm *fm, const char *job, char token[128
 
 static void other_client__makes_replaces_and_deletes(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128], before[128], after[128], other[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
     token_of(fm, "c-1", before);
     assert_int_equal(control(fm, "/mock/put",
                              "{\"jobs\":[{\"jobID\":\"c-1\",\"mcastLimit\":2},"
@@ -170,8 +170,8 @@ static void other_client__makes_replaces_and_deletes(void **state)
     token_of(fm, "c-2", other);
     assert_string_equal(other, "sess-1");
     assert_int_equal(control(fm, "/mock/forget", "{\"jobs\":[\"c-1\"]}"), 200);
-    assert_false(double_holds(fm, "c-1"));
-    assert_int_equal(double_log_total(fm, "requests"), 5); /* its own requests are not logged */
+    assert_false(mockfm_holds(fm, "c-1"));
+    assert_int_equal(mockfm_log_total(fm, "requests"), 5); /* its own requests are not logged */
     assert_int_equal(control(fm, "/mock/put", "{\"jobs\":[{\"jobID\":\"c-3\"}]}"), 400);
     assert_int_equal(control(fm, "/mock/put", "{\"jobs\":[{\"mcastLimit\":3}]}"), 400);
     assert_int_equal(
@@ -180,31 +180,31 @@ static void other_client__makes_replaces_and_deletes(void **state)
         400);
     assert_int_equal(control(fm, "/mock/put", "{\"jobs\":{}}"), 400);
     assert_int_equal(control(fm, "/mock/put", NULL), 400);
-    assert_int_equal(double_count_jobs(fm), 1);
-    double_stop(fm);
+    assert_int_equal(mockfm_count_jobs(fm), 1);
+    mockfm_stop(fm);
 }
 
 /* A careless fabric manager: two jobs with one token, which it keeps and shows. */
 static void session_token__is_given_twice(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char first[128], second[128];
 
-    double_start(fm, NULL);
-    double_fault(fm, "{\"method\":\"POST\",\"count\":2,\"session_token\":\"sess-1\"}");
-    double_reserve(fm, "c-1", 1, first);
-    double_reserve(fm, "c-2", 1, second);
+    mockfm_start(fm, NULL);
+    mockfm_fault(fm, "{\"method\":\"POST\",\"count\":2,\"session_token\":\"sess-1\"}");
+    mockfm_reserve(fm, "c-1", 1, first);
+    mockfm_reserve(fm, "c-2", 1, second);
     assert_string_equal(first, second);
-    double_kill(fm);
-    double_start(fm, NULL);
+    mockfm_kill(fm);
+    mockfm_start(fm, NULL);
     token_of(fm, "c-1", first);
     token_of(fm, "c-2", second);
     assert_string_equal(first, "sess-1");
     assert_string_equal(second, "sess-1");
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

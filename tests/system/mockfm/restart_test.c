@@ -8,30 +8,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/await.h"
 
 static void killed__keeps_what_was_acknowledged(void **state)
 {
     enum { ROUNDS = 5, JOBS = 40 };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char job[32], bearer[128], body[256];
 
     for (int round = 0; round < ROUNDS; round++) {
-        double_start(fm, NULL);
+        mockfm_start(fm, NULL);
         for (int i = 0; i < JOBS; i++) {
             snprintf(job, sizeof job, "c-%d", round * JOBS + i);
-            double_reserve(fm, job, 2, bearer);
+            mockfm_reserve(fm, job, 2, bearer);
         }
-        double_tree(body, job, "0", (unsigned)round * 3);
+        mockfm_tree(body, job, "0", (unsigned)round * 3);
         assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, bearer, body, NULL), 201);
-        double_kill(fm);
-        double_start(fm, NULL);
-        assert_int_equal(double_count_jobs(fm), (round + 1) * JOBS);
+        mockfm_kill(fm);
+        mockfm_start(fm, NULL);
+        assert_int_equal(mockfm_count_jobs(fm), (round + 1) * JOBS);
         /* The token that was handed out before still opens its job. */
         snprintf(body, sizeof body, DOUBLE_TREES "/%d", round);
         assert_int_equal(rawhttp_once(fm->port, "GET", body, bearer, NULL, NULL), 200);
-        double_kill(fm);
+        mockfm_kill(fm);
     }
 }
 
@@ -40,11 +40,11 @@ static void killed__keeps_what_was_acknowledged(void **state)
 static void killed__under_load_loses_nothing_answered(void **state)
 {
     enum { COUNT = 400, READ = 150 };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp http;
     size_t answered = 0;
 
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     rawhttp_open(&http, fm->port);
     for (int i = 0; i < COUNT; i++) {
         char body[64];
@@ -59,7 +59,7 @@ static void killed__under_load_loses_nothing_answered(void **state)
         assert_int_equal(reply.status, 201);
         rawhttp_release(&reply);
     }
-    double_kill(fm);
+    mockfm_kill(fm);
     for (bool open = true; open; answered += open) {
         struct rawhttp_reply reply;
 
@@ -69,88 +69,88 @@ static void killed__under_load_loses_nothing_answered(void **state)
     }
     rawhttp_close(&http);
     answered += READ;
-    double_start(fm, NULL);
-    assert_true(double_count_jobs(fm) >= answered);
+    mockfm_start(fm, NULL);
+    assert_true(mockfm_count_jobs(fm) >= answered);
     for (size_t i = 0; i < answered; i++) {
         char path[64];
 
         snprintf(path, sizeof path, DOUBLE_JOBS "/c-%zu", i);
         assert_int_equal(rawhttp_once(fm->port, "GET", path, DOUBLE_LOGIN, NULL, NULL), 200);
     }
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void stopped__exits_with_0_also_with_requests_waiting(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp late, never;
     struct rawhttp_reply reply;
 
-    double_start(fm, NULL);
-    double_fault(fm, "[{\"method\":\"GET\",\"delay_ms\":3600000},"
+    mockfm_start(fm, NULL);
+    mockfm_fault(fm, "[{\"method\":\"GET\",\"delay_ms\":3600000},"
                      "{\"method\":\"POST\",\"act_after_ms\":3600000}]");
     rawhttp_open(&late, fm->port);
     rawhttp_open(&never, fm->port);
     rawhttp_ask(&late, "GET", DOUBLE_JOBS, DOUBLE_LOGIN, NULL);
     rawhttp_ask(&never, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, "{\"jobID\":\"c-1\",\"mcastLimit\":1}");
-    while (double_log_total(fm, "requests") < 2)
+    while (mockfm_log_total(fm, "requests") < 2)
         ;
-    double_stop(fm);
+    mockfm_stop(fm);
     rawhttp_receive(&late, &reply);
     assert_int_equal(reply.status, 0);
     rawhttp_release(&reply);
     rawhttp_close(&late);
     rawhttp_close(&never);
-    double_start(fm, NULL);
-    assert_int_equal(double_count_jobs(fm), 0);
-    double_stop(fm);
+    mockfm_start(fm, NULL);
+    assert_int_equal(mockfm_count_jobs(fm), 0);
+    mockfm_stop(fm);
 }
 
 static void state__forgotten_stays_forgotten(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char bearer[128];
 
-    double_start(fm, NULL);
-    double_reserve(fm, "c-1", 1, bearer);
-    double_reserve(fm, "c-2", 1, bearer);
-    double_reserve(fm, "c-3", 1, bearer);
+    mockfm_start(fm, NULL);
+    mockfm_reserve(fm, "c-1", 1, bearer);
+    mockfm_reserve(fm, "c-2", 1, bearer);
+    mockfm_reserve(fm, "c-3", 1, bearer);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/forget", NULL, "{\"job\":[]}", NULL),
                      400);
     assert_int_equal(
         rawhttp_once(fm->port, "POST", "/mock/forget", NULL, "{\"jobs\":[\"c-2\"]}", NULL), 200);
-    double_kill(fm);
-    double_start(fm, NULL);
-    assert_false(double_holds(fm, "c-2"));
-    assert_int_equal(double_count_jobs(fm), 2);
+    mockfm_kill(fm);
+    mockfm_start(fm, NULL);
+    assert_false(mockfm_holds(fm, "c-2"));
+    assert_int_equal(mockfm_count_jobs(fm), 2);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/forget", NULL, NULL, NULL), 200);
-    double_kill(fm);
-    double_start(fm, NULL);
-    assert_int_equal(double_count_jobs(fm), 0);
-    double_stop(fm);
+    mockfm_kill(fm);
+    mockfm_start(fm, NULL);
+    assert_int_equal(mockfm_count_jobs(fm), 0);
+    mockfm_stop(fm);
 }
 
 /* The same seed: the same tokens, also when it was restarted on the way. */
 static void seed__repeats_the_tokens(void **state)
 {
     static const char *const options[] = {"--seed", "7", NULL};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char first[2][128], second[2][128], path[128];
 
-    double_start(fm, options);
-    double_reserve(fm, "c-1", 1, first[0]);
-    double_reserve(fm, "c-2", 1, first[1]);
-    double_stop(fm);
+    mockfm_start(fm, options);
+    mockfm_reserve(fm, "c-1", 1, first[0]);
+    mockfm_reserve(fm, "c-2", 1, first[1]);
+    mockfm_stop(fm);
     assert_int_equal(remove(folder_path(path, sizeof path, fm->folder, "fm.state")), 0);
-    double_start(fm, options);
-    double_reserve(fm, "c-1", 1, second[0]);
-    double_kill(fm);
-    double_start(fm, options);
-    double_reserve(fm, "c-2", 1, second[1]);
+    mockfm_start(fm, options);
+    mockfm_reserve(fm, "c-1", 1, second[0]);
+    mockfm_kill(fm);
+    mockfm_start(fm, options);
+    mockfm_reserve(fm, "c-2", 1, second[1]);
     assert_string_equal(first[0], second[0]);
     assert_string_equal(first[1], second[1]);
     assert_string_not_equal(first[0], first[1]);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static bool has_ended(void *arg)
@@ -159,7 +159,7 @@ static bool has_ended(void *arg)
 }
 
 /* Exit status of a run that ends by itself, its output in out. */
-static int run(const struct double_fm *fm, const char *const argv[], char out[4096])
+static int run(const struct mockfm_fm *fm, const char *const argv[], char out[4096])
 {
     char log[128];
     struct process *process;
@@ -183,7 +183,7 @@ static int run(const struct double_fm *fm, const char *const argv[], char out[40
 
 static void usage__is_explained(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     char out[4096], port[16];
 
     assert_int_equal(run(fm, (const char *const[]){MOCK_FM, "--help", NULL}, out), 0);
@@ -198,44 +198,44 @@ static void usage__is_explained(void **state)
                          out),
                      1);
     assert_non_null(strstr(out, "/nonexistent/passwd"));
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     snprintf(port, sizeof port, "127.0.0.1:%u", fm->port);
     assert_int_equal(run(fm, (const char *const[]){MOCK_FM, "--listen", port, NULL}, out), 1);
     assert_non_null(strstr(out, "in use"));
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* F20, F22: the fabric manager comes back with an old state: what it had given since is gone, what
  * was given back is there again, and the tokens are those of then. */
 static void restored__is_as_it_was_also_after_a_kill(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
     char kept[128], lost[128], body[256];
 
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/restore", NULL, "", NULL), 404);
-    double_reserve(fm, "c-1", 1, kept);
+    mockfm_reserve(fm, "c-1", 1, kept);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/snapshot", NULL, "", &reply), 200);
     assert_int_equal(json_integer_value(json_object_get(reply.json, "jobs")), 1);
     rawhttp_release(&reply);
     assert_int_equal(rawhttp_once(fm->port, "DELETE", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, NULL, NULL),
                      200);
-    double_reserve(fm, "c-2", 1, lost);
+    mockfm_reserve(fm, "c-2", 1, lost);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/restore", NULL, "", NULL), 200);
     for (int round = 0; round < 2; round++) {
-        assert_true(double_holds(fm, "c-1"));
-        assert_false(double_holds(fm, "c-2"));
-        double_kill(fm);
-        double_start(fm, NULL);
+        assert_true(mockfm_holds(fm, "c-1"));
+        assert_false(mockfm_holds(fm, "c-2"));
+        mockfm_kill(fm);
+        mockfm_start(fm, NULL);
     }
-    double_tree(body, "c-1", "0", 0);
+    mockfm_tree(body, "c-1", "0", 0);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, kept, body, NULL), 201);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, lost, body, NULL), 403);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 
 #define END_STEP "{\"jobSteps\":{\"/fA\":null}}"
 
@@ -17,30 +17,30 @@ struct tokens {
     char tree[128];            /* the path of a tree of the first's */
 };
 
-static void begin(struct double_fm *fm, const char *kind, struct tokens *tokens)
+static void begin(struct mockfm_fm *fm, const char *kind, struct tokens *tokens)
 {
     const char *const options[] = {"--session-tokens", kind, NULL};
     struct rawhttp_reply reply;
     char body[256];
 
-    double_start(fm, kind ? options : NULL);
-    double_reserve(fm, "c-1", 2, tokens->own);
-    double_reserve(fm, "c-2", 2, tokens->other);
-    double_tree(body, "c-1", "/fA", 0);
+    mockfm_start(fm, kind ? options : NULL);
+    mockfm_reserve(fm, "c-1", 2, tokens->own);
+    mockfm_reserve(fm, "c-2", 2, tokens->other);
+    mockfm_tree(body, "c-1", "/fA", 0);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, tokens->own, body, &reply), 201);
     snprintf(tokens->tree, sizeof tokens->tree, "%s",
              json_string_value(json_object_get(reply.json, "documentSelfLink")));
     rawhttp_release(&reply);
 }
 
-static int ask(const struct double_fm *fm, const char *method, const char *path, const char *login,
+static int ask(const struct mockfm_fm *fm, const char *method, const char *path, const char *login,
                const char *body)
 {
     return rawhttp_once(fm->port, method, path, login, body, NULL);
 }
 
 /* How many trees there are. */
-static json_int_t trees(const struct double_fm *fm)
+static json_int_t trees(const struct mockfm_fm *fm)
 {
     struct rawhttp_reply reply;
     json_int_t count;
@@ -60,7 +60,7 @@ static void session__opens_what_the_kind_says(void **state)
         {NULL, 200, 200},    {"own-job", 200, 200},    {"get", 200, 403},
         {"patch", 403, 200}, {"trees-only", 403, 403},
     };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct tokens tokens;
@@ -80,7 +80,7 @@ static void session__opens_what_the_kind_says(void **state)
         assert_int_equal(ask(fm, "PATCH", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, END_STEP), 200);
         assert_int_equal(ask(fm, "DELETE", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, NULL), 200);
         assert_int_equal(ask(fm, "DELETE", DOUBLE_JOBS "/c-2", DOUBLE_LOGIN, NULL), 200);
-        double_stop(fm);
+        mockfm_stop(fm);
     }
 }
 
@@ -88,23 +88,23 @@ static void session__opens_what_the_kind_says(void **state)
  * else. */
 static void session__is_refused_alone(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct tokens tokens;
 
     begin(fm, NULL, &tokens);
-    double_fault(fm, "{\"method\":\"PATCH\",\"session\":true,\"status\":401}");
+    mockfm_fault(fm, "{\"method\":\"PATCH\",\"session\":true,\"status\":401}");
     assert_int_equal(ask(fm, "PATCH", DOUBLE_JOBS "/c-1", tokens.own, END_STEP), 401);
     assert_int_equal(ask(fm, "GET", DOUBLE_JOBS "/c-1", tokens.own, NULL), 200);
     assert_int_equal(trees(fm), 1);
     assert_int_equal(ask(fm, "PATCH", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, END_STEP), 200);
     assert_int_equal(trees(fm), 0);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* By it others' tests tell whether a call was made with the login. */
 static void log__tells_session_tokens_from_logins(void **state)
 {
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
     struct tokens tokens;
 
@@ -120,10 +120,10 @@ static void log__tells_session_tokens_from_logins(void **state)
     }
     assert_null(strstr(reply.body, "sess-"));
     rawhttp_release(&reply);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "tests/system/mockfm/authority.h"
-#include "tests/system/mockfm/double.h"
-#include "tests/system/mockfm/visitor.h"
+#include "tests/system/mockfm/mockfm.h"
+#include "tests/system/mockfm/httpclient.h"
 #include "tests/system/rig/await.h"
 
 #define PATH_SIZE 128
@@ -23,12 +23,12 @@ static const char *const mutual[] = {"--tls-cert",  "server.pem",  "--tls-key", 
 
 /* Two authorities; `ours` has issued the server's certificate. */
 struct realm {
-    struct double_fm *fm;
+    struct mockfm_fm *fm;
     struct authority ours, other;
     char ours_pem[PATH_SIZE], other_pem[PATH_SIZE];
 };
 
-static void copy(const struct double_fm *fm, const char *from, const char *to)
+static void copy(const struct mockfm_fm *fm, const char *from, const char *to)
 {
     char path[PATH_SIZE], text[4096];
     FILE *file = fopen(folder_path(path, sizeof path, fm->folder, from), "re");
@@ -38,10 +38,10 @@ static void copy(const struct double_fm *fm, const char *from, const char *to)
     length = fread(text, 1, sizeof text - 1, file);
     text[length] = '\0';
     fclose(file);
-    double_write(fm, to, text);
+    mockfm_write(fm, to, text);
 }
 
-static void realm_init(struct realm *realm, struct double_fm *fm)
+static void realm_init(struct realm *realm, struct mockfm_fm *fm)
 {
     realm->fm = fm;
     authority_create(&realm->ours, fm->folder, "ours");
@@ -58,20 +58,20 @@ static void realm_release(struct realm *realm)
     authority_destroy(&realm->other);
 }
 
-static void visit(const struct realm *realm, struct visitor *visitor)
+static void visit(const struct realm *realm, struct httpclient *httpclient)
 {
-    visitor_create(visitor, "https", realm->fm->port);
-    visitor->ca = realm->ours_pem;
-    visitor->basic = "cxi:fm-passw0rd";
+    httpclient_create(httpclient, "https", realm->fm->port);
+    httpclient->ca = realm->ours_pem;
+    httpclient->basic = "cxi:fm-passw0rd";
 }
 
-static CURLcode try_list(struct visitor *visitor)
+static CURLcode try_list(struct httpclient *httpclient)
 {
-    struct visitor_reply reply;
+    struct httpclient_reply reply;
 
-    visitor_hang_up(visitor);
-    visitor_call(visitor, "GET", DOUBLE_JOBS "/", NULL, &reply);
-    visitor_reply_release(&reply);
+    httpclient_hang_up(httpclient);
+    httpclient_call(httpclient, "GET", DOUBLE_JOBS "/", NULL, &reply);
+    httpclient_reply_release(&reply);
     return reply.code;
 }
 
@@ -79,57 +79,57 @@ static CURLcode try_list(struct visitor *visitor)
 static void tls__serves_a_client_that_verifies(void **state)
 {
     struct realm realm;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
     realm_init(&realm, *state);
-    double_start(realm.fm, https);
-    assert_true(double_printed(realm.fm, "listening on https://127.0.0.1:"));
-    visit(&realm, &visitor);
-    assert_int_equal(
-        visitor_call(&visitor, "POST", DOUBLE_JOBS, "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
-        201);
+    mockfm_start(realm.fm, https);
+    assert_true(mockfm_printed(realm.fm, "listening on https://127.0.0.1:"));
+    visit(&realm, &httpclient);
+    assert_int_equal(httpclient_call(&httpclient, "POST", DOUBLE_JOBS,
+                                     "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
+                     201);
     assert_int_equal(reply.http_version, CURL_HTTP_VERSION_1_1);
     assert_int_equal(reply.new_connections, 1);
-    visitor_reply_release(&reply);
-    assert_int_equal(visitor_call(&visitor, "DELETE", DOUBLE_JOBS "/c-1", NULL, &reply), 200);
+    httpclient_reply_release(&reply);
+    assert_int_equal(httpclient_call(&httpclient, "DELETE", DOUBLE_JOBS "/c-1", NULL, &reply), 200);
     assert_int_equal(reply.new_connections, 0);
-    visitor_reply_release(&reply);
-    visitor.ca = realm.other_pem;
-    assert_int_equal(try_list(&visitor), CURLE_PEER_FAILED_VERIFICATION);
-    visitor_destroy(&visitor);
+    httpclient_reply_release(&reply);
+    httpclient.ca = realm.other_pem;
+    assert_int_equal(try_list(&httpclient), CURLE_PEER_FAILED_VERIFICATION);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 /* To a client that does not speak TLS it is not there, and one that does is served after it. */
 static void tls__survives_who_does_not_speak_it(void **state)
 {
     struct realm realm;
-    struct visitor visitor;
+    struct httpclient httpclient;
     struct rawhttp http;
     struct rawhttp_reply reply;
 
     realm_init(&realm, *state);
-    double_start(realm.fm, https);
+    mockfm_start(realm.fm, https);
     rawhttp_open(&http, realm.fm->port);
     rawhttp_send(&http, "GET / HTTP/1.1\r\n\r\n", 18);
     assert_int_equal(recv(http.fd, &reply, sizeof reply, MSG_WAITALL), 0);
     rawhttp_close(&http);
-    visit(&realm, &visitor);
-    assert_int_equal(try_list(&visitor), CURLE_OK);
-    visitor_destroy(&visitor);
+    visit(&realm, &httpclient);
+    assert_int_equal(try_list(&httpclient), CURLE_OK);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 static void client_ca__lets_in_its_own_only(void **state)
 {
     static const long versions[] = {CURL_SSLVERSION_MAX_TLSv1_2, CURL_SSLVERSION_MAX_TLSv1_3};
     struct realm realm;
-    struct visitor visitor;
+    struct httpclient httpclient;
     char names[6][PATH_SIZE];
-    const char *const folder = ((struct double_fm *)*state)->folder;
+    const char *const folder = ((struct mockfm_fm *)*state)->folder;
 
     realm_init(&realm, *state);
     authority_issue(&realm.ours, folder, "mine", time(NULL) + HOUR);
@@ -141,27 +141,27 @@ static void client_ca__lets_in_its_own_only(void **state)
     folder_path(names[3], PATH_SIZE, folder, "late.key");
     folder_path(names[4], PATH_SIZE, folder, "foreign.pem");
     folder_path(names[5], PATH_SIZE, folder, "foreign.key");
-    double_start(realm.fm, mutual);
-    visit(&realm, &visitor);
+    mockfm_start(realm.fm, mutual);
+    visit(&realm, &httpclient);
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
-        visitor.tls_max = versions[i];
-        visitor.cert = visitor.key = NULL;
-        assert_int_not_equal(try_list(&visitor), CURLE_OK);
+        httpclient.tls_max = versions[i];
+        httpclient.cert = httpclient.key = NULL;
+        assert_int_not_equal(try_list(&httpclient), CURLE_OK);
         for (size_t j = 0; j < 6; j += 2) {
-            visitor.cert = names[j];
-            visitor.key = names[j + 1];
+            httpclient.cert = names[j];
+            httpclient.key = names[j + 1];
             if (j == 0)
-                assert_int_equal(try_list(&visitor), CURLE_OK);
+                assert_int_equal(try_list(&httpclient), CURLE_OK);
             else
-                assert_int_not_equal(try_list(&visitor), CURLE_OK);
+                assert_int_not_equal(try_list(&httpclient), CURLE_OK);
         }
     }
     /* The control wants the same certificate. */
-    visitor.cert = visitor.key = NULL;
-    assert_int_equal(visitor_call(&visitor, "GET", "/mock/state", NULL, NULL), 0);
-    visitor_destroy(&visitor);
+    httpclient.cert = httpclient.key = NULL;
+    assert_int_equal(httpclient_call(&httpclient, "GET", "/mock/state", NULL, NULL), 0);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 /* libfabric has no client certificate to show. Slurm so knows two addresses of one fabric manager:
@@ -172,145 +172,145 @@ static void jobs_door__lets_in_libfabric_beside_client_ca(void **state)
                                             "server.key",    "--client-ca", "clients.pem",
                                             "--jobs-listen", "127.0.0.1:0", "--jobs-port-file",
                                             "jobs.port",     NULL};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct realm realm;
-    struct visitor manager, job;
-    struct visitor_reply reply;
+    struct httpclient manager, job;
+    struct httpclient_reply reply;
     char mine[2][PATH_SIZE], body[256];
 
     realm_init(&realm, fm);
     authority_issue(&realm.ours, fm->folder, "mine", time(NULL) + HOUR);
-    double_start(fm, two_doors);
-    assert_true(double_printed(fm, "listening for jobs on https://127.0.0.1:"));
+    mockfm_start(fm, two_doors);
+    assert_true(mockfm_printed(fm, "listening for jobs on https://127.0.0.1:"));
     visit(&realm, &manager);
     manager.cert = folder_path(mine[0], PATH_SIZE, fm->folder, "mine.pem");
     manager.key = folder_path(mine[1], PATH_SIZE, fm->folder, "mine.key");
-    assert_int_equal(
-        visitor_call(&manager, "POST", DOUBLE_JOBS, "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
-        201);
-    visitor_create(&job, "https", double_number(fm, "jobs.port"));
+    assert_int_equal(httpclient_call(&manager, "POST", DOUBLE_JOBS,
+                                     "{\"jobID\":\"c-1\",\"mcastLimit\":4}", &reply),
+                     201);
+    httpclient_create(&job, "https", mockfm_number(fm, "jobs.port"));
     job.ca = realm.ours_pem;
     job.bearer = json_string_value(json_object_get(reply.json, "sessionToken"));
     assert_int_equal(
-        visitor_call(&job, "POST", DOUBLE_TREES, double_tree(body, "c-1", "0", 0), NULL), 201);
-    assert_int_equal(visitor_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 200);
-    visitor_destroy(&job);
+        httpclient_call(&job, "POST", DOUBLE_TREES, mockfm_tree(body, "c-1", "0", 0), NULL), 201);
+    assert_int_equal(httpclient_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 200);
+    httpclient_destroy(&job);
     /* At the first door the same job does not get as far as HTTP. */
-    visitor_create(&job, "https", fm->port);
+    httpclient_create(&job, "https", fm->port);
     job.ca = realm.ours_pem;
-    assert_int_equal(visitor_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 0);
-    visitor_destroy(&job);
-    visitor_reply_release(&reply);
-    visitor_destroy(&manager);
+    assert_int_equal(httpclient_call(&job, "DELETE", DOUBLE_TREES "/0", NULL, NULL), 0);
+    httpclient_destroy(&job);
+    httpclient_reply_release(&reply);
+    httpclient_destroy(&manager);
     realm_release(&realm);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void reload__exchanges_the_certificate_and_keeps_connections(void **state)
 {
     struct realm realm;
-    struct visitor old, new;
-    struct visitor_reply reply;
+    struct httpclient old, new;
+    struct httpclient_reply reply;
 
     realm_init(&realm, *state);
-    double_start(realm.fm, https);
+    mockfm_start(realm.fm, https);
     visit(&realm, &old);
     visit(&realm, &new);
     assert_int_equal(try_list(&old), CURLE_OK);
     authority_issue(&realm.other, realm.fm->folder, "server", time(NULL) + HOUR);
     /* Not before it is told. */
     assert_int_equal(try_list(&new), CURLE_OK);
-    assert_int_equal(visitor_call(&old, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_equal(httpclient_call(&old, "POST", "/mock/reload", "", NULL), 200);
     assert_int_equal(try_list(&new), CURLE_PEER_FAILED_VERIFICATION);
     new.ca = realm.other_pem;
     assert_int_equal(try_list(&new), CURLE_OK);
-    assert_int_equal(visitor_call(&old, "GET", DOUBLE_JOBS "/", NULL, &reply), 200);
+    assert_int_equal(httpclient_call(&old, "GET", DOUBLE_JOBS "/", NULL, &reply), 200);
     assert_int_equal(reply.new_connections, 0);
-    visitor_reply_release(&reply);
-    visitor_destroy(&old);
-    visitor_destroy(&new);
+    httpclient_reply_release(&reply);
+    httpclient_destroy(&old);
+    httpclient_destroy(&new);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 static void reload__exchanges_the_authority_of_clients(void **state)
 {
     struct realm realm;
-    struct visitor visitor;
+    struct httpclient httpclient;
     char mine[2][PATH_SIZE], foreign[2][PATH_SIZE];
-    const char *const folder = ((struct double_fm *)*state)->folder;
+    const char *const folder = ((struct mockfm_fm *)*state)->folder;
 
     realm_init(&realm, *state);
     authority_issue(&realm.ours, folder, "mine", time(NULL) + HOUR);
     authority_issue(&realm.other, folder, "foreign", time(NULL) + HOUR);
-    double_start(realm.fm, mutual);
-    visit(&realm, &visitor);
-    visitor.cert = folder_path(mine[0], PATH_SIZE, folder, "mine.pem");
-    visitor.key = folder_path(mine[1], PATH_SIZE, folder, "mine.key");
+    mockfm_start(realm.fm, mutual);
+    visit(&realm, &httpclient);
+    httpclient.cert = folder_path(mine[0], PATH_SIZE, folder, "mine.pem");
+    httpclient.key = folder_path(mine[1], PATH_SIZE, folder, "mine.key");
     copy(realm.fm, "other.pem", "clients.pem");
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", NULL), 200);
-    assert_int_not_equal(try_list(&visitor), CURLE_OK);
-    visitor.cert = folder_path(foreign[0], PATH_SIZE, folder, "foreign.pem");
-    visitor.key = folder_path(foreign[1], PATH_SIZE, folder, "foreign.key");
-    assert_int_equal(try_list(&visitor), CURLE_OK);
-    visitor_destroy(&visitor);
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/reload", "", NULL), 200);
+    assert_int_not_equal(try_list(&httpclient), CURLE_OK);
+    httpclient.cert = folder_path(foreign[0], PATH_SIZE, folder, "foreign.pem");
+    httpclient.key = folder_path(foreign[1], PATH_SIZE, folder, "foreign.key");
+    assert_int_equal(try_list(&httpclient), CURLE_OK);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 static bool says_reloaded(void *arg)
 {
-    return double_printed(arg, "mock-fm: reloaded");
+    return mockfm_printed(arg, "mock-fm: reloaded");
 }
 
 static bool says_not_reloaded(void *arg)
 {
-    return double_printed(arg, "mock-fm: not reloaded: cannot use certificate server.pem");
+    return mockfm_printed(arg, "mock-fm: not reloaded: cannot use certificate server.pem");
 }
 
 static void hangup__reloads(void **state)
 {
     struct realm realm;
-    struct visitor visitor;
+    struct httpclient httpclient;
 
     realm_init(&realm, *state);
-    double_start(realm.fm, https);
-    visit(&realm, &visitor);
-    double_write(realm.fm, "server.pem", "no certificate\n");
-    double_hangup(realm.fm);
+    mockfm_start(realm.fm, https);
+    visit(&realm, &httpclient);
+    mockfm_write(realm.fm, "server.pem", "no certificate\n");
+    mockfm_hangup(realm.fm);
     assert_true(await(says_not_reloaded, realm.fm, AWAIT_DEADLINE_MS));
-    assert_int_equal(try_list(&visitor), CURLE_OK);
+    assert_int_equal(try_list(&httpclient), CURLE_OK);
     authority_issue(&realm.other, realm.fm->folder, "server", time(NULL) + HOUR);
-    double_hangup(realm.fm);
+    mockfm_hangup(realm.fm);
     assert_true(await(says_reloaded, realm.fm, AWAIT_DEADLINE_MS));
-    visitor.ca = realm.other_pem;
-    assert_int_equal(try_list(&visitor), CURLE_OK);
-    visitor_destroy(&visitor);
+    httpclient.ca = realm.other_pem;
+    assert_int_equal(try_list(&httpclient), CURLE_OK);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 /* A key that is not the certificate's: neither it nor the new password comes into force. */
 static void reload__that_fails_changes_nothing(void **state)
 {
     struct realm realm;
-    struct visitor visitor;
-    struct visitor_reply reply;
+    struct httpclient httpclient;
+    struct httpclient_reply reply;
 
     realm_init(&realm, *state);
-    double_start(realm.fm, https);
-    visit(&realm, &visitor);
+    mockfm_start(realm.fm, https);
+    visit(&realm, &httpclient);
     authority_issue(&realm.ours, realm.fm->folder, "another", time(NULL) + HOUR);
     copy(realm.fm, "another.key", "server.key");
-    double_write(realm.fm, "passwd", "another\n");
-    assert_int_equal(visitor_call(&visitor, "POST", "/mock/reload", "", &reply), 500);
+    mockfm_write(realm.fm, "passwd", "another\n");
+    assert_int_equal(httpclient_call(&httpclient, "POST", "/mock/reload", "", &reply), 500);
     assert_non_null(strstr(reply.text, "server.pem with key server.key"));
-    visitor_reply_release(&reply);
-    assert_int_equal(visitor_call(&visitor, "GET", DOUBLE_JOBS "/", NULL, NULL), 200);
-    assert_int_equal(try_list(&visitor), CURLE_OK);
-    visitor_destroy(&visitor);
+    httpclient_reply_release(&reply);
+    assert_int_equal(httpclient_call(&httpclient, "GET", DOUBLE_JOBS "/", NULL, NULL), 200);
+    assert_int_equal(try_list(&httpclient), CURLE_OK);
+    httpclient_destroy(&httpclient);
     realm_release(&realm);
-    double_stop(realm.fm);
+    mockfm_stop(realm.fm);
 }
 
 static void start__without_usable_files_names_them(void **state)
@@ -323,7 +323,7 @@ static void start__without_usable_files_names_them(void **state)
         {"server.pem", "server.key", "absent.pem", "cannot use the client CA absent.pem"},
         {"server.pem", "server.key", "passwd", "cannot use the client CA passwd"},
     };
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct realm realm;
     char log[PATH_SIZE];
 
@@ -340,12 +340,12 @@ static void start__without_usable_files_names_them(void **state)
         while (process_alive(process))
             ;
         assert_int_equal(process_stop(process), 0);
-        assert_true(double_printed(fm, wrong[i].named));
+        assert_true(mockfm_printed(fm, wrong[i].named));
     }
     realm_release(&realm);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/system/mockfm/authority.h"
-#include "tests/system/mockfm/double.h"
+#include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/transcript.h"
 
 /* libfabric's recording begins with a job and its token given, and expects tree 1. */
@@ -27,7 +27,7 @@ static const char slurm_state[] =
 
 static const char *const https[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
 
-static void make_certificate(const struct double_fm *fm)
+static void make_certificate(const struct mockfm_fm *fm)
 {
     struct authority authority;
 
@@ -44,7 +44,7 @@ static const char *string_of(const struct rawhttp_reply *reply, const char *name
 }
 
 /* Sends the requests over connections like the recorded ones; the replies are to be released. */
-static void play(const struct double_fm *fm, const struct transcript *transcript,
+static void play(const struct mockfm_fm *fm, const struct transcript *transcript,
                  struct rawhttp_reply *replies)
 {
     struct rawhttp http = {.fd = -1};
@@ -70,14 +70,14 @@ static void play(const struct double_fm *fm, const struct transcript *transcript
 }
 
 /* slurmctld and its step manager: reserve, one step, release. */
-static void play_slurm(struct double_fm *fm, bool tls)
+static void play_slurm(struct mockfm_fm *fm, bool tls)
 {
     struct transcript transcript;
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
 
     transcript_read(&transcript, TRANSCRIPTS "/slurm-02-basic-fakelibcxi-nodebug.txt");
     assert_int_equal(transcript.count, 4);
-    double_start(fm, tls ? https : NULL);
+    mockfm_start(fm, tls ? https : NULL);
     play(fm, &transcript, replies);
 
     /* GET of a job that is not there: 404, and `detail` is what Slurm logs. */
@@ -94,10 +94,10 @@ static void play_slurm(struct double_fm *fm, bool tls)
 
     /* DELETE, chunked and with Expect. */
     assert_int_equal(replies[3].status, 200);
-    assert_int_equal(double_count_jobs(fm), 0);
+    assert_int_equal(mockfm_count_jobs(fm), 0);
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void slurm__gets_what_it_accepts(void **state)
@@ -116,14 +116,14 @@ static void slurm__gets_it_over_tls_too(void **state)
 static void slurm__steps_and_cleanup_get_what_they_accept(void **state)
 {
     static const long statuses[] = {404, 404, 201, 200, 200, 200, 200, 200, 200};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct transcript transcript;
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
 
     assert_int_equal(folder_write(fm->folder, "fm.state", 0600, slurm_state), 0);
     transcript_read(&transcript, TRANSCRIPTS "/slurm-03-steps-and-cleanup.txt");
     assert_int_equal(transcript.count, sizeof statuses / sizeof statuses[0]);
-    double_start(fm, NULL);
+    mockfm_start(fm, NULL);
     play(fm, &transcript, replies);
     for (size_t i = 0; i < transcript.count; i++)
         assert_int_equal(replies[i].status, statuses[i]);
@@ -138,18 +138,18 @@ static void slurm__steps_and_cleanup_get_what_they_accept(void **state)
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(replies[7].json, "documentLinks"), 0)),
         DOUBLE_JOBS "/mockc-4242");
-    assert_int_equal(double_count_jobs(fm), 1);
-    assert_true(double_holds(fm, "elcap-f2Rs8"));
+    assert_int_equal(mockfm_count_jobs(fm), 1);
+    assert_true(mockfm_holds(fm, "elcap-f2Rs8"));
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* What it sends to the token endpoint, which it does not wait for a 100 to send. */
 static void slurm__gets_an_access_token(void **state)
 {
     const char *const oauth[] = {"--auth", "oauth", NULL};
-    struct double_fm *fm = *state;
+    struct mockfm_fm *fm = *state;
     struct transcript transcript;
     struct rawhttp_reply reply = {0};
 
@@ -157,16 +157,16 @@ static void slurm__gets_an_access_token(void **state)
     assert_int_equal(folder_write(fm->folder, "client-secret", 0600, "plain-s3cret"), 0);
     transcript_read(&transcript, TRANSCRIPTS "/slurm-04-oauth.txt");
     assert_int_equal(transcript.count, 1);
-    double_start(fm, oauth);
+    mockfm_start(fm, oauth);
     play(fm, &transcript, &reply);
     assert_int_equal(reply.status, 200); /* to Slurm 201 is a failure */
     assert_string_not_equal(string_of(&reply, "access_token"), "");
     rawhttp_release(&reply);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 /* libfabric: a tree, over one connection. */
-static void play_libfabric(struct double_fm *fm, bool tls)
+static void play_libfabric(struct mockfm_fm *fm, bool tls)
 {
     struct transcript transcript;
     struct rawhttp_reply replies[TRANSCRIPT_REQUESTS_MAX] = {0};
@@ -175,7 +175,7 @@ static void play_libfabric(struct double_fm *fm, bool tls)
     assert_int_equal(folder_write(fm->folder, "fm.state", 0600, libfabric_state), 0);
     transcript_read(&transcript, TRANSCRIPTS "/libfabric-01-create-delete.txt");
     assert_int_equal(transcript.count, 2);
-    double_start(fm, tls ? https : NULL);
+    mockfm_start(fm, tls ? https : NULL);
     play(fm, &transcript, replies);
 
     /* Success is 200 or 201, mcastID 0–8191, hwRoot one of the NICs in six groups. */
@@ -188,10 +188,10 @@ static void play_libfabric(struct double_fm *fm, bool tls)
     /* A deletion is 200 or 201 to libfabric, nothing else. */
     assert_int_equal(replies[1].status, 200);
     assert_int_not_equal(replies[1].body_length % 4096, 0);
-    assert_int_equal(double_log_total(fm, "connections"), 1);
+    assert_int_equal(mockfm_log_total(fm, "connections"), 1);
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    double_stop(fm);
+    mockfm_stop(fm);
 }
 
 static void libfabric__gets_what_it_accepts(void **state)
@@ -205,7 +205,7 @@ static void libfabric__gets_it_over_tls_too(void **state)
     play_libfabric(*state, true);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, double_setup, double_teardown)
+#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
 int main(void)
 {

@@ -10,26 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static void release(struct stage *stage, const char *job)
+static void release(struct testbed *testbed, const char *job)
 {
     struct plainhttp_reply reply;
     char path[128];
     snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
-    assert_int_equal(plainhttp_call(stage_http(stage), "DELETE", path, NULL, &reply), 202);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "DELETE", path, NULL, &reply), 202);
     plainhttp_reply_release(&reply);
 }
 
-static struct stage *start_broker(void)
+static struct testbed *start_broker(void)
 {
-    const struct stage_options options = {.mcastd = MCASTD};
+    const struct testbed_options options = {.mcastd = MCASTD};
     return realbroker_start(&options);
 }
 
 /* A number of an object of the broker's status. */
-static json_int_t counted(struct stage *stage, const char *object, const char *name)
+static json_int_t counted(struct testbed *testbed, const char *object, const char *name)
 {
     struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply), 200);
     const json_t *number = json_object_get(json_object_get(reply.json, object), name);
     assert_true(json_is_integer(number));
     json_int_t count = json_integer_value(number);
@@ -38,10 +38,10 @@ static json_int_t counted(struct stage *stage, const char *object, const char *n
 }
 
 /* The node that the status says to look at first. */
-static void expect_first_lingering(struct stage *stage, const char *node)
+static void expect_first_lingering(struct testbed *testbed, const char *node)
 {
     struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply), 200);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply), 200);
     const json_t *nodes = json_object_get(reply.json, "nodes");
     const char *first = json_string_value(json_object_get(nodes, "lingering_first"));
     assert_non_null(first);
@@ -50,11 +50,12 @@ static void expect_first_lingering(struct stage *stage, const char *node)
 }
 
 /* Of job f17, whose VNIs are held back: the whole of waiting_for, in one line. */
-static void expect_waiting(struct stage *stage, const char *waiting)
+static void expect_waiting(struct testbed *testbed, const char *waiting)
 {
     struct plainhttp_reply reply;
     assert_int_equal(
-        plainhttp_call(stage_http(stage), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply), 200);
+        plainhttp_call(testbed_http(testbed), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply),
+        200);
     char *text =
         json_dumps(json_object_get(reply.json, "waiting_for"), JSON_COMPACT | JSON_SORT_KEYS);
     assert_non_null(text);
@@ -64,10 +65,10 @@ static void expect_waiting(struct stage *stage, const char *waiting)
 }
 
 /* What the job's other node says. */
-static void other_node_is_clean(struct stage *stage)
+static void other_node_is_clean(struct testbed *testbed)
 {
     struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(stage_http(stage), "PUT",
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "PUT",
                                     "/v1/clusters/elcap/jobs/f17/nodes/n2",
                                     "{\"state\":\"destroyed\",\"number\":1}", &reply),
                      200);
@@ -79,40 +80,40 @@ static void other_node_is_clean(struct stage *stage)
 /* From the prolog to the VNI that is free: every state, as the broker sees it. */
 static void vnis__are_held_back_while_a_service_is_left(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker();
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    release(stage, "f17");
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    release(testbed, "f17");
     expect_waiting(
-        stage,
+        testbed,
         "{\"count\":2,\"created\":1,\"lingering\":0,\"nodes\":[\"n1\"],\"reports\":[{\"node\":"
         "\"n1\",\"services\":\"cxi0:2,cxi1:2,cxi2:2,cxi3:2\",\"state\":\"created\"}],"
         "\"silent\":\"n2\",\"unheard\":1}");
-    stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\n"
-                         "errno = EBUSY\n");
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
-    assert_int_equal(counted(stage, "nodes", "lingering"), 1);
-    expect_first_lingering(stage, "n1");
-    other_node_is_clean(stage);
+    fixture_set_cxi(fixture, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\n"
+                             "errno = EBUSY\n");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    assert_int_equal(counted(testbed, "nodes", "lingering"), 1);
+    expect_first_lingering(testbed, "n1");
+    other_node_is_clean(testbed);
     expect_waiting(
-        stage,
+        testbed,
         "{\"count\":1,\"created\":0,\"lingering\":1,\"nodes\":[\"n1\"],\"reports\":[{\"node\":"
         "\"n1\",\"services\":\"cxi2:2\",\"state\":\"lingering\"}],\"unheard\":0}");
-    stand_set_cxi(stand, "nics = 4\n");
-    assert_int_equal(counted(stage, "vnis", "held"), 1);
-    assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_int_equal(counted(stage, "vnis", "held"), 0);
-    assert_int_equal(counted(stage, "nodes", "lingering"), 0);
-    stage_destroy(stage);
+    fixture_set_cxi(fixture, "nics = 4\n");
+    assert_int_equal(counted(testbed, "vnis", "held"), 1);
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_int_equal(counted(testbed, "vnis", "held"), 0);
+    assert_int_equal(counted(testbed, "nodes", "lingering"), 0);
+    testbed_destroy(testbed);
 }
 
 static bool is_asking_on(void *arg)
 {
     char path[128], line[512];
     bool found = false;
-    snprintf(path, sizeof path, "%s/log", ((struct stand *)arg)->folder);
+    snprintf(path, sizeof path, "%s/log", ((struct fixture *)arg)->folder);
     FILE *log = fopen(path, "re");
     while (log && !found && fgets(line, sizeof line, log))
         found = strstr(line, "retrying for") != NULL;
@@ -124,68 +125,69 @@ static bool is_asking_on(void *arg)
 /* A broker that is restarted while a job begins costs the job a moment (F20). */
 static void prolog__waits_for_a_broker_that_is_restarted(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker();
-    stand_set_config(stand, "busy_retry = 10m\n");
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_int_equal(stage_stop_broker(stage), 0);
-    struct process *prolog = stand_start(stand, "prolog --job f17");
-    assert_true(await(is_asking_on, stand, AWAIT_DEADLINE_MS));
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stand_join(prolog), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
+    fixture_set_config(fixture, "busy_retry = 10m\n");
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_int_equal(testbed_stop_broker(testbed), 0);
+    struct process *prolog = fixture_start(fixture, "prolog --job f17");
+    assert_true(await(is_asking_on, fixture, AWAIT_DEADLINE_MS));
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(fixture_join(prolog), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     /* A report that can be sent later delays no command. */
-    assert_int_equal(stage_stop_broker(stage), 0);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_null(strstr(stand->err, "retrying for"));
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_false(stand_remembers(stand));
-    stage_destroy(stage);
+    assert_int_equal(testbed_stop_broker(testbed), 0);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_null(strstr(fixture->err, "retrying for"));
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_false(fixture_remembers(fixture));
+    testbed_destroy(testbed);
 }
 
 /* The node cleans up without the broker, and tells it when it is back. */
 static void report__is_delivered_to_the_broker_s_next_life(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker();
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    other_node_is_clean(stage);
-    release(stage, "f17");
-    stage_kill_broker(stage);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_true(stand_remembers(stand));
-    assert_int_equal(stage_start_broker(stage), 0);
-    assert_int_equal(counted(stage, "vnis", "held"), 1);
-    assert_int_equal(stand_run(stand, "clean"), 0);
-    assert_int_equal(counted(stage, "vnis", "held"), 0);
-    assert_false(stand_remembers(stand));
-    stage_destroy(stage);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    other_node_is_clean(testbed);
+    release(testbed, "f17");
+    testbed_kill_broker(testbed);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_true(fixture_remembers(fixture));
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    assert_int_equal(counted(testbed, "vnis", "held"), 1);
+    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    assert_int_equal(counted(testbed, "vnis", "held"), 0);
+    assert_false(fixture_remembers(fixture));
+    testbed_destroy(testbed);
 }
 
 /* Services for a life of the job that the broker does not know are destroyed at once. */
 static void services__of_no_reservation_do_not_stay(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker();
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_int_equal(
-        stand_run_with(stand, stand_job("f17", 2, "1024", 8), "prolog --job f17 --reservation -"),
-        3);
-    stand_expect_err(stand, "no such reservation any more");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
-    stage_destroy(stage);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_int_equal(fixture_run_with(fixture, fixture_job("f17", 2, "1024", 8),
+                                      "prolog --job f17 --reservation -"),
+                     3);
+    fixture_expect_err(fixture, "no such reservation any more");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
+    testbed_destroy(testbed);
 }
 
 /* The job's document, and whether it has VNIs. */
-static bool show(struct stage *stage, char out[4096])
+static bool show(struct testbed *testbed, char out[4096])
 {
     struct plainhttp_reply reply;
     assert_int_equal(
-        plainhttp_call(stage_http(stage), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply), 200);
+        plainhttp_call(testbed_http(testbed), "GET", "/v1/clusters/elcap/jobs/f17", NULL, &reply),
+        200);
     bool has = json_array_size(json_object_get(reply.json, "vnis")) > 0;
     snprintf(out, 4096, "%s", reply.text);
     plainhttp_reply_release(&reply);
@@ -203,106 +205,108 @@ static bool vnis_are_given_back(void *arg)
  * the hook is told that the job must fail (F3, F10, I1). */
 static void created__after_the_vnis_were_given_back(void **state)
 {
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = MCASTD,
         .mock_fm = MOCK_FM,
         .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
         .vni = "hold = 1ms"};
-    struct stand *stand = *state;
-    struct stage *stage = realbroker_start(&options);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = realbroker_start(&options);
     char before[4096];
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_true(show(stage, before));
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_true(show(testbed, before));
     assert_non_null(strstr(before, "\"reserved\""));
-    stage_kill_fm(stage);
-    release(stage, "f17");
-    assert_true(await(vnis_are_given_back, stage, AWAIT_DEADLINE_MS));
-    assert_int_equal(counted(stage, "vnis", "held"), 0);
+    testbed_kill_fm(testbed);
+    release(testbed, "f17");
+    assert_true(await(vnis_are_given_back, testbed, AWAIT_DEADLINE_MS));
+    assert_int_equal(counted(testbed, "vnis", "held"), 0);
 
-    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 3);
-    stand_expect_err(stand, "the job's services are destroyed again: job f17 is over and its VNIs "
-                            "are given back: destroy the services");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand)); /* the broker has taken "destroyed" */
-    assert_int_equal(counted(stage, "nodes", "lingering"), 0);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stage_destroy(stage);
+    assert_int_equal(fixture_run_with(fixture, before, "prolog --job f17 --reservation -"), 3);
+    fixture_expect_err(fixture,
+                       "the job's services are destroyed again: job f17 is over and its VNIs "
+                       "are given back: destroy the services");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture)); /* the broker has taken "destroyed" */
+    assert_int_equal(counted(testbed, "nodes", "lingering"), 0);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    testbed_destroy(testbed);
 }
 
 /* The same when the broker was away as the prolog reported: the next command hears of it. */
 static void created__told_after_the_vnis_were_given_back(void **state)
 {
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = MCASTD,
         .mock_fm = MOCK_FM,
         .hwcoll = "min_nodes = 2\naddresses_per_job = 20\ntotal_addresses = 4086",
         .vni = "hold = 1ms"};
-    struct stand *stand = *state;
-    struct stage *stage = realbroker_start(&options);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = realbroker_start(&options);
     char before[4096];
-    realbroker_reserve(stage, "f17", TWO_NODES, 201);
-    assert_true(show(stage, before));
-    stage_kill_broker(stage);
-    assert_int_equal(stand_run_with(stand, before, "prolog --job f17 --reservation -"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    stage_kill_fm(stage);
-    assert_int_equal(stage_start_broker(stage), 0);
-    release(stage, "f17");
-    assert_true(await(vnis_are_given_back, stage, AWAIT_DEADLINE_MS));
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    stand_expect_err(stand, "job elcap/f17: job f17 is over and its VNIs are given back: destroy "
-                            "the services; its services are destroyed");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
-    stage_destroy(stage);
+    realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    assert_true(show(testbed, before));
+    testbed_kill_broker(testbed);
+    assert_int_equal(fixture_run_with(fixture, before, "prolog --job f17 --reservation -"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    testbed_kill_fm(testbed);
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    release(testbed, "f17");
+    assert_true(await(vnis_are_given_back, testbed, AWAIT_DEADLINE_MS));
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    fixture_expect_err(fixture,
+                       "job elcap/f17: job f17 is over and its VNIs are given back: destroy "
+                       "the services; its services are destroyed");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
+    testbed_destroy(testbed);
 }
 
 static void broker__s_reservations_become_services(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker();
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
     char words[128];
-    unsigned int vni = realbroker_reserve(stage, "f17",
+    unsigned int vni = realbroker_reserve(testbed, "f17",
                                           "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,"
                                           "\"traffic_classes\":[\"best_effort\"]}",
                                           201);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
     snprintf(words, sizeof words, "SLINGSHOT_VNIS=%u\n", vni);
-    stand_expect_out(stand, words);
-    stand_expect_out(stand, "SLINGSHOT_TCS=0x08\n");
+    fixture_expect_out(fixture, words);
+    fixture_expect_out(fixture, "SLINGSHOT_TCS=0x08\n");
     /* Live, it is nobody's to clean, though nothing here remembers it. */
-    snprintf(words, sizeof words, "%s/spool/1.json", stand->folder);
+    snprintf(words, sizeof words, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(words), 0);
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    release(stage, "f17");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
-    assert_int_equal(stand_run(stand, "prolog --job f99"), 3);
-    stage_destroy(stage);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    release(testbed, "f17");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
+    assert_int_equal(fixture_run(fixture, "prolog --job f99"), 3);
+    testbed_destroy(testbed);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, stand_create,
-                                        stand_destroy),
-        cmocka_unit_test_setup_teardown(vnis__are_held_back_while_a_service_is_left, stand_create,
-                                        stand_destroy),
-        cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted, stand_create,
-                                        stand_destroy),
+        cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, fixture_create,
+                                        fixture_destroy),
+        cmocka_unit_test_setup_teardown(vnis__are_held_back_while_a_service_is_left, fixture_create,
+                                        fixture_destroy),
+        cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,
+                                        fixture_create, fixture_destroy),
         cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
-                                        stand_create, stand_destroy),
-        cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, stand_create,
-                                        stand_destroy),
-        cmocka_unit_test_setup_teardown(created__after_the_vnis_were_given_back, stand_create,
-                                        stand_destroy),
-        cmocka_unit_test_setup_teardown(created__told_after_the_vnis_were_given_back, stand_create,
-                                        stand_destroy),
+                                        fixture_create, fixture_destroy),
+        cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, fixture_create,
+                                        fixture_destroy),
+        cmocka_unit_test_setup_teardown(created__after_the_vnis_were_given_back, fixture_create,
+                                        fixture_destroy),
+        cmocka_unit_test_setup_teardown(created__told_after_the_vnis_were_given_back,
+                                        fixture_create, fixture_destroy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,14 @@
  * that it can clean, and whatever it is not shown it leaves alone (F11, S5). */
 
 #include "tests/system/http/tlssite.h"
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct scene {
-    struct stand *stand;
+    struct fixture *fixture;
     struct tlssite *tls;
 };
 
@@ -21,14 +21,14 @@ static int open_scene(void **state)
         .mcastd = MCASTD, .users = "cert:elcap-rm", .nodes = "n[1-4]"};
     struct scene *scene = calloc(1, sizeof *scene);
     char config[512], url[64];
-    if (!scene || stand_create((void **)&scene->stand) < 0)
+    if (!scene || fixture_create((void **)&scene->fixture) < 0)
         return -1;
     scene->tls = tlssite_open(&options);
     tlssite_issue(scene->tls, "n1");
-    const char *papers = scene->tls->papers;
+    const char *testcert = scene->tls->certificates;
     snprintf(config, sizeof config, "cacert = %s/ca.pem\ncert = %s/n1.pem\nkey = %s/n1.key\n",
-             papers, papers, papers);
-    stand_set_config(scene->stand, config);
+             testcert, testcert, testcert);
+    fixture_set_config(scene->fixture, config);
     snprintf(url, sizeof url, "https://127.0.0.1:%d", site_port(scene->tls->site));
     setenv("MCAST_URL", url, 1);
     *state = scene;
@@ -39,7 +39,7 @@ static int close_scene(void **state)
 {
     struct scene *scene = *state;
     tlssite_close(scene->tls);
-    stand_destroy((void **)&scene->stand);
+    fixture_destroy((void **)&scene->fixture);
     free(scene);
     return 0;
 }
@@ -61,8 +61,8 @@ static void run_unremembered(struct scene *scene, const char *job, const char *n
     snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
     assert_int_equal(site_call(scene->tls->site, "GET", path, NULL, &answer), 200);
     snprintf(arguments, sizeof arguments, "prolog --job %s --node %s --reservation -", job, node);
-    assert_int_equal(stand_run_with(scene->stand, answer.body, arguments), 0);
-    snprintf(path, sizeof path, "%s/spool/%lld.json", scene->stand->folder,
+    assert_int_equal(fixture_run_with(scene->fixture, answer.body, arguments), 0);
+    snprintf(path, sizeof path, "%s/spool/%lld.json", scene->fixture->folder,
              (long long)json_integer_value(json_object_get(answer.json, "number")));
     assert_int_equal(remove(path), 0);
     answer_release(&answer);
@@ -71,94 +71,94 @@ static void run_unremembered(struct scene *scene, const char *job, const char *n
 static void clean__leaves_what_may_be_active_here(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
     run_unremembered(scene, "f1", "n1");
     run_unremembered(scene, "f2", "n1");
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 8);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 8);
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* An active job that names none of the cluster's nodes is shown to none of them by its name. */
 static void clean__remembers_a_job_that_named_no_nodes(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     struct answer answer;
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
     site_call(scene->tls->site, "GET", "/v1/clusters/elcap/jobs/f2", NULL, &answer);
-    assert_int_equal(stand_run_with(stand, answer.body, "prolog --job f2 --reservation -"), 0);
+    assert_int_equal(fixture_run_with(fixture, answer.body, "prolog --job f2 --reservation -"), 0);
     answer_release(&answer);
-    assert_int_equal(stand_run(stand, "clean"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* Another cluster's job could have made the services; only its cluster's people may see it. */
 static void clean__takes_nothing_while_jobs_are_hidden(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
     run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
-    assert_int_equal(stand_run(stand, "clean --all"), 1);
-    stand_expect_err(stand, "one of 1 active jobs that may run on n1 and are not shown");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 1);
+    fixture_expect_err(fixture, "one of 1 active jobs that may run on n1 and are not shown");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* Nor does it suffice to manage one of the clusters. */
 static void clean__by_a_resource_manager_heeds_other_clusters(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     char config[512];
-    const char *papers = scene->tls->papers;
+    const char *testcert = scene->tls->certificates;
     tlssite_issue(scene->tls, "elcap-rm");
     snprintf(config, sizeof config,
-             "cacert = %s/ca.pem\ncert = %s/elcap-rm.pem\nkey = %s/elcap-rm.key\n", papers, papers,
-             papers);
-    stand_set_config(stand, config);
+             "cacert = %s/ca.pem\ncert = %s/elcap-rm.pem\nkey = %s/elcap-rm.key\n", testcert,
+             testcert, testcert);
+    fixture_set_config(fixture, config);
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"nodes\":\"elsewhere\"}", 201);
     run_unremembered(scene, "f1", "n1");
     run_unremembered(scene, "f2", "elsewhere");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"node_count\":2}", 201);
-    assert_int_equal(stand_run(stand, "clean --all"), 1);
-    stand_expect_err(stand, "one of 1 active jobs that may run on n1 and are not shown");
-    assert_int_equal(stand_services(stand, NULL), 8);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 1);
+    fixture_expect_err(fixture, "one of 1 active jobs that may run on n1 and are not shown");
+    assert_int_equal(fixture_services(fixture, NULL), 8);
     call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean --all"), 0);
+    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
     /* It sees all of its cluster's, wherever they are said to run. */
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 static void clean__of_another_node_s_name_is_refused(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
     run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
-    assert_int_equal(stand_run(stand, "clean --all --node n2"), 1);
-    stand_expect_err(stand, "certificate \"n1\" may not do this");
-    stand_expect_err(stand, "which jobs may be active here cannot be known");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean --all --node n2"), 1);
+    fixture_expect_err(fixture, "certificate \"n1\" may not do this");
+    fixture_expect_err(fixture, "which jobs may be active here cannot be known");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 int main(void)

@@ -3,7 +3,7 @@
  * the same user (F9, I3). */
 
 #include "cxi/abi.h"
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 enum { TEXT_SIZE = 512, JOBS_MAX = 16, OTHERS_UID = 4711, LEFTOVERS = 6 };
 
 /* Of a job on two nodes, with one VNI. */
-static void give(struct stand *stand, const char *job, uint64_t number, unsigned int uid,
+static void give(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
                  unsigned int vni)
 {
     static char texts[JOBS_MAX][TEXT_SIZE];
@@ -26,14 +26,14 @@ static void give(struct stand *stand, const char *job, uint64_t number, unsigned
              "\"uid\":%u,\"nodes\":\"n[1-2]\",\"node_count\":2,\"cores_per_node\":8,\"vnis\":[%u],"
              "\"traffic_classes\":[\"best_effort\"]}",
              job, (unsigned long long)number, uid, vni);
-    pretender_set_job(stand->broker, job, text);
+    fakebroker_set_job(fixture->broker, job, text);
 }
 
-static void begin(struct stand *stand, const char *job, uint64_t number, unsigned int uid,
+static void begin(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
                   unsigned int vni)
 {
-    give(stand, job, number, uid, vni);
-    assert_int_equal(stand_run(stand, "prolog --job %s", job), 0);
+    give(fixture, job, number, uid, vni);
+    assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
 }
 
 /* What libfabric does in a task: a process that uses the service. */
@@ -78,9 +78,9 @@ static void end_user(pid_t pid)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static bool was_last_reported(struct stand *stand, const char *line)
+static bool was_last_reported(struct fixture *fixture, const char *line)
 {
-    const char *reports = pretender_reports(stand->broker);
+    const char *reports = fakebroker_reports(fixture->broker);
     const char *at = strstr(reports, line);
     while (at && strstr(at + 1, line))
         at = strstr(at + 1, line);
@@ -91,119 +91,120 @@ static bool was_last_reported(struct stand *stand, const char *line)
  * job ends what the first one left. */
 static void in_use__by_another_job_of_the_owner_drains_no_node(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     unsigned int me = (unsigned int)geteuid();
-    begin(stand, "f17", 1, me, 1024);
-    begin(stand, "f18", 2, me, 1025);
+    begin(fixture, "f17", 1, me, 1024);
+    begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
-    stand_expect_err(stand,
-                     "cxi0: service 2 of job elcap/f17 is still in use: by a process of uid ");
-    stand_expect_err(stand, "what job elcap/f17 left may be used by job elcap/f18, as uid ");
-    assert_int_equal(stand_services(stand, NULL), 5);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    fixture_expect_err(fixture,
+                       "cxi0: service 2 of job elcap/f17 is still in use: by a process of uid ");
+    fixture_expect_err(fixture, "what job elcap/f17 left may be used by job elcap/f18, as uid ");
+    assert_int_equal(fixture_services(fixture, NULL), 5);
     /* The broker knows that its VNI is not free. */
-    assert_true(was_last_reported(stand, "f17/n1 lingering 1 cxi0:2\n"));
-    assert_int_equal(stand_run(stand, "tend"), 7);
+    assert_true(was_last_reported(fixture, "f17/n1 lingering 1 cxi0:2\n"));
+    assert_int_equal(fixture_run(fixture, "tend"), 7);
     end_user(user);
-    assert_int_equal(stand_run(stand, "epilog --job f18"), 0);
-    assert_true(was_last_reported(stand, "f17/n1 destroyed 1\n"));
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "epilog --job f18"), 0);
+    assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* When that job is over, too, whoever still uses it has escaped the resource manager. */
 static void in_use__without_another_job_drains_the_node(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     unsigned int me = (unsigned int)geteuid();
-    begin(stand, "f17", 1, me, 1024);
-    begin(stand, "f18", 2, me, 1025);
-    begin(stand, "f19", 3, OTHERS_UID, 1026);
+    begin(fixture, "f17", 1, me, 1024);
+    begin(fixture, "f18", 2, me, 1025);
+    begin(fixture, "f19", 3, OTHERS_UID, 1026);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
-    assert_int_equal(stand_run(stand, "epilog --job f18 --retry-busy 0s"), 5);
-    stand_expect_err(stand, "cxi0: service 2 of job elcap/f17 is still in use");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    assert_int_equal(fixture_run(fixture, "epilog --job f18 --retry-busy 0s"), 5);
+    fixture_expect_err(fixture, "cxi0: service 2 of job elcap/f17 is still in use");
     /* One without VNIs is known to the resource manager only. */
-    assert_int_equal(stand_run(stand, "tend --users 1,%u,2", me), 7);
-    stand_expect_err(stand, "what job elcap/f17 left may be used by another job of uid ");
-    assert_int_equal(stand_run(stand, "tend --users %u1,2", me), 5);
-    assert_int_equal(stand_run(stand, "tend --users root"), 2);
-    assert_int_equal(stand_run(stand, "tend"), 5);
+    assert_int_equal(fixture_run(fixture, "tend --users 1,%u,2", me), 7);
+    fixture_expect_err(fixture, "what job elcap/f17 left may be used by another job of uid ");
+    assert_int_equal(fixture_run(fixture, "tend --users %u1,2", me), 5);
+    assert_int_equal(fixture_run(fixture, "tend --users root"), 2);
+    assert_int_equal(fixture_run(fixture, "tend"), 5);
     /* It is no business of the next job's, whose end does not wait for it. */
-    unsigned int asked = pretender_requests(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f19"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(pretender_requests(stand->broker) - asked, 1);
-    assert_int_equal(stand_services(stand, NULL), 1);
+    unsigned int asked = fakebroker_requests(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f19"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fakebroker_requests(fixture->broker) - asked, 1);
+    assert_int_equal(fixture_services(fixture, NULL), 1);
     end_user(user);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_true(was_last_reported(stand, "f17/n1 destroyed 1\n"));
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
+    assert_false(fixture_remembers(fixture));
 }
 
 static void in_use__is_not_excused_by_a_job_of_somebody_else(void **state)
 {
-    struct stand *stand = *state;
-    begin(stand, "f17", 1, (unsigned int)geteuid(), 1024);
-    begin(stand, "f18", 2, OTHERS_UID, 1025);
+    struct fixture *fixture = *state;
+    begin(fixture, "f17", 1, (unsigned int)geteuid(), 1024);
+    begin(fixture, "f18", 2, OTHERS_UID, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
     end_user(user);
-    assert_int_equal(stand_run(stand, "housekeeping --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 /* A NIC that fails is the node's fault, whoever has jobs there. */
 static void broken_nic__is_not_excused_by_another_job(void **state)
 {
-    struct stand *stand = *state;
-    begin(stand, "f17", 1, 5588, 1024);
-    begin(stand, "f18", 2, 5588, 1025);
-    stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nservice = 2\n"
-                         "errno = EIO\n");
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
-    assert_null(strstr(stand->err, "may be used by"));
+    struct fixture *fixture = *state;
+    begin(fixture, "f17", 1, 5588, 1024);
+    begin(fixture, "f18", 2, 5588, 1025);
+    fixture_set_cxi(fixture,
+                    "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nservice = 2\n"
+                    "errno = EIO\n");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    assert_null(strstr(fixture->err, "may be used by"));
 }
 
 /* I3: who holds the service could take part in a job that was given its VNI. The broker gives it to
  * none while it knows, and it may have lost its ledger. */
 static void vni__that_is_in_use_is_no_other_job_s(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     unsigned int me = (unsigned int)geteuid();
-    begin(stand, "f17", 1, me, 1024);
-    begin(stand, "f18", 2, me, 1025);
+    begin(fixture, "f17", 1, me, 1024);
+    begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
-    give(stand, "f19", 3, OTHERS_UID, 1024);
-    assert_int_equal(stand_run(stand, "prolog --job f19"), 6);
-    stand_expect_err(stand, "a VNI of the job is still in use here, by what is left of job "
-                            "elcap/f17");
-    assert_int_equal(stand_services(stand, NULL), 5);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    give(fixture, "f19", 3, OTHERS_UID, 1024);
+    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 6);
+    fixture_expect_err(fixture, "a VNI of the job is still in use here, by what is left of job "
+                                "elcap/f17");
+    assert_int_equal(fixture_services(fixture, NULL), 5);
     end_user(user);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_int_equal(stand_run(stand, "prolog --job f19"), 0);
-    assert_int_equal(stand_services(stand, NULL), 8);
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 8);
 }
 
 /* Its own housekeeping, which is to come, has patience; another job's does not end that. */
 static void in_use__is_its_own_housekeeping_s_first(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     unsigned int me = (unsigned int)geteuid();
-    stand_set_config(stand, "housekeeping = yes\n");
-    begin(stand, "f17", 1, me, 1024);
-    begin(stand, "f18", 2, me, 1025);
+    fixture_set_config(fixture, "housekeeping = yes\n");
+    begin(fixture, "f17", 1, me, 1024);
+    begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
-    assert_int_equal(stand_run(stand, "epilog --job f18 --retry-busy 0s"), 0);
-    assert_int_equal(stand_run(stand, "housekeeping --job f18 --retry-busy 0s"), 0);
-    assert_null(strstr(pretender_reports(stand->broker), "lingering"));
-    assert_int_equal(stand_run(stand, "housekeeping --job f17 --retry-busy 0s"), 5);
-    assert_true(was_last_reported(stand, "f17/n1 lingering 1 cxi0:2\n"));
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    assert_int_equal(fixture_run(fixture, "epilog --job f18 --retry-busy 0s"), 0);
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f18 --retry-busy 0s"), 0);
+    assert_null(strstr(fakebroker_reports(fixture->broker), "lingering"));
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f17 --retry-busy 0s"), 5);
+    assert_true(was_last_reported(fixture, "f17/n1 lingering 1 cxi0:2\n"));
     end_user(user);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 static unsigned int lines_of(const char *text)
@@ -215,95 +216,96 @@ static unsigned int lines_of(const char *text)
 }
 
 /* Jobs f1 to f6 of this user have ended, and each of their services on cxi0 is in use. */
-static void leave_six(struct stand *stand, pid_t users[LEFTOVERS])
+static void leave_six(struct fixture *fixture, pid_t users[LEFTOVERS])
 {
     unsigned int me = (unsigned int)geteuid();
     char job[8];
-    stand_set_cxi(stand, "nics = 1\n");
+    fixture_set_cxi(fixture, "nics = 1\n");
     for (unsigned int i = 0; i < LEFTOVERS; i++) {
         snprintf(job, sizeof job, "f%u", i + 1);
-        begin(stand, job, i + 1, me, 1024 + i);
+        begin(fixture, job, i + 1, me, 1024 + i);
         users[i] = start_user(2 + i);
     }
-    begin(stand, "f7", 7, me, 1040);
-    begin(stand, "f8", 8, OTHERS_UID, 1041);
+    begin(fixture, "f7", 7, me, 1040);
+    begin(fixture, "f8", 8, OTHERS_UID, 1041);
     for (unsigned int i = 0; i < LEFTOVERS; i++)
-        assert_int_equal(stand_run(stand, "epilog --job f%u --retry-busy 0s", i + 1), 7);
+        assert_int_equal(fixture_run(fixture, "epilog --job f%u --retry-busy 0s", i + 1), 7);
 }
 
-static void end_six(struct stand *stand, const pid_t users[LEFTOVERS])
+static void end_six(struct fixture *fixture, const pid_t users[LEFTOVERS])
 {
     for (unsigned int i = 0; i < LEFTOVERS; i++)
         end_user(users[i]);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* What one user leaves costs others nothing: neither time nor commits of the broker, nor lines in
  * the log, however much it is. */
 static void leftovers__cost_little(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     pid_t users[LEFTOVERS];
-    leave_six(stand, users);
+    leave_six(fixture, users);
     /* Each was told once, and is not told again while nothing has changed. */
-    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS);
-    unsigned int asked = pretender_requests(stand->broker);
-    assert_int_equal(stand_run(stand, "tend"), 7);
-    assert_int_equal(lines_of(stand->err), 2);
-    stand_expect_err(stand, "; in all 6 services of 6 earlier jobs could not be destroyed\n");
-    assert_int_equal(stand_run(stand, "tend"), 7);
-    assert_int_equal(pretender_requests(stand->broker), asked);
+    assert_int_equal(lines_of(fakebroker_reports(fixture->broker)), 8 + LEFTOVERS);
+    unsigned int asked = fakebroker_requests(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    assert_int_equal(lines_of(fixture->err), 2);
+    fixture_expect_err(fixture, "; in all 6 services of 6 earlier jobs could not be destroyed\n");
+    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    assert_int_equal(fakebroker_requests(fixture->broker), asked);
     /* But once an hour: a broker can lose its ledger. */
-    assert_true(stand_edit_spool(stand, "3", "\"told\": ", "\"told\": -3600000, \"before\": "));
-    assert_int_equal(stand_run(stand, "tend"), 7);
-    assert_int_equal(pretender_requests(stand->broker) - asked, 1);
-    assert_true(was_last_reported(stand, "f3/n1 lingering 3 cxi0:4\n"));
+    assert_true(fixture_edit_spool(fixture, "3", "\"told\": ", "\"told\": -3600000, \"before\": "));
+    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    assert_int_equal(fakebroker_requests(fixture->broker) - asked, 1);
+    assert_true(was_last_reported(fixture, "f3/n1 lingering 3 cxi0:4\n"));
     /* Another's job has nothing to do with them, nor has his housekeeping until they are due. */
-    assert_int_equal(stand_run(stand, "epilog --job f8"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
-    assert_string_equal(stand->err, "");
+    assert_int_equal(fixture_run(fixture, "epilog --job f8"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    assert_string_equal(fixture->err, "");
     for (unsigned int i = 0; i < LEFTOVERS; i++) {
         char number[8];
         snprintf(number, sizeof number, "%u", i + 1);
-        assert_true(stand_edit_spool(stand, number, "\"tried\": ", "\"tried\": 0, \"was\": "));
-        assert_true(stand_edit_spool(stand, number, "\"tries\": ", "\"tries\": 0, \"had\": "));
+        assert_true(fixture_edit_spool(fixture, number, "\"tried\": ", "\"tried\": 0, \"was\": "));
+        assert_true(fixture_edit_spool(fixture, number, "\"tries\": ", "\"tries\": 0, \"had\": "));
     }
     /* Then a few at a time. */
-    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
-    stand_expect_err(stand, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
-    assert_int_equal(stand_run(stand, "housekeeping --job f8"), 0);
-    stand_expect_err(stand, "; in all 2 services of 2 earlier jobs could not be destroyed\n");
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    fixture_expect_err(fixture, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
+    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    fixture_expect_err(fixture, "; in all 2 services of 2 earlier jobs could not be destroyed\n");
     /* So does the next job of their owner, whose last it is. */
-    assert_int_equal(stand_run(stand, "epilog --job f7"), 5);
-    stand_expect_err(stand, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
-    end_six(stand, users);
+    assert_int_equal(fixture_run(fixture, "epilog --job f7"), 5);
+    fixture_expect_err(fixture, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
+    end_six(fixture, users);
     /* Five were of what hooks of f7 and f8 ended. */
-    assert_int_equal(lines_of(pretender_reports(stand->broker)), 8 + LEFTOVERS + 1 + 5 + LEFTOVERS);
+    assert_int_equal(lines_of(fakebroker_reports(fixture->broker)),
+                     8 + LEFTOVERS + 1 + 5 + LEFTOVERS);
 }
 
 /* F10: who has left too much here gets no more, and the node is well. */
 static void leftovers__of_too_many_jobs_refuse_their_owner(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     pid_t users[LEFTOVERS];
-    leave_six(stand, users);
-    give(stand, "f9", 9, (unsigned int)geteuid(), 1050);
-    assert_int_equal(stand_run(stand, "prolog --job f9"), 6);
-    stand_expect_err(stand, "services of 6 earlier jobs of uid ");
-    stand_expect_err(stand, "end the processes that use them");
-    assert_int_equal(stand_run(stand, "prolog --job f9 --dry-run"), 6);
-    assert_int_equal(stand_services(stand, NULL), LEFTOVERS + 2);
+    leave_six(fixture, users);
+    give(fixture, "f9", 9, (unsigned int)geteuid(), 1050);
+    assert_int_equal(fixture_run(fixture, "prolog --job f9"), 6);
+    fixture_expect_err(fixture, "services of 6 earlier jobs of uid ");
+    fixture_expect_err(fixture, "end the processes that use them");
+    assert_int_equal(fixture_run(fixture, "prolog --job f9 --dry-run"), 6);
+    assert_int_equal(fixture_services(fixture, NULL), LEFTOVERS + 2);
     /* One that is there already stays, as it may run. */
-    assert_int_equal(stand_run(stand, "prolog --job f7"), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f7"), 0);
     /* Others are not refused. */
-    begin(stand, "f10", 10, OTHERS_UID, 1051);
+    begin(fixture, "f10", 10, OTHERS_UID, 1051);
     end_user(users[0]);
     end_user(users[1]);
-    assert_int_equal(stand_run(stand, "tend"), 7);
-    assert_int_equal(stand_run(stand, "prolog --job f9"), 0);
+    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    assert_int_equal(fixture_run(fixture, "prolog --job f9"), 0);
     for (unsigned int i = 2; i < LEFTOVERS; i++)
         end_user(users[i]);
 }
@@ -311,55 +313,55 @@ static void leftovers__of_too_many_jobs_refuse_their_owner(void **state)
 /* One is enough, when it holds much of a NIC. */
 static void leftovers__of_much_of_a_nic_refuse_their_owner(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     unsigned int me = (unsigned int)geteuid();
-    stand_set_cxi(stand, "nics = 1\n");
-    give(stand, "f17", 1, me, 1024);
-    assert_int_equal(stand_run(stand, "prolog --job f17 --cores 96"), 0);
-    begin(stand, "f18", 2, me, 1025);
+    fixture_set_cxi(fixture, "nics = 1\n");
+    give(fixture, "f17", 1, me, 1024);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17 --cores 96"), 0);
+    begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 7);
-    give(stand, "f19", 3, me, 1026);
-    assert_int_equal(stand_run(stand, "prolog --job f19"), 6);
-    stand_expect_err(stand, "cxi0: services of earlier jobs of uid ");
-    stand_expect_err(stand, "more than an eighth: end the processes that use them");
-    begin(stand, "f20", 4, OTHERS_UID, 1027);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    give(fixture, "f19", 3, me, 1026);
+    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 6);
+    fixture_expect_err(fixture, "cxi0: services of earlier jobs of uid ");
+    fixture_expect_err(fixture, "more than an eighth: end the processes that use them");
+    begin(fixture, "f20", 4, OTHERS_UID, 1027);
     end_user(user);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_int_equal(stand_run(stand, "prolog --job f19"), 0);
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 0);
 }
 
 /* Reports that no hook could deliver need not wait for the next job. */
 static void tend__tells_what_could_not_be_told(void **state)
 {
-    struct stand *stand = *state;
-    begin(stand, "f17", 1, 5588, 1024);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_run(stand, "tend"), 4);
-    assert_true(stand_remembers(stand));
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_true(was_last_reported(stand, "f17/n1 destroyed 1\n"));
-    assert_false(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    begin(fixture, "f17", 1, 5588, 1024);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_run(fixture, "tend"), 4);
+    assert_true(fixture_remembers(fixture));
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
+    assert_false(fixture_remembers(fixture));
 }
 
 /* On thousands of nodes, every few minutes: nothing to do costs the broker nothing. */
 static void tend__of_nothing_asks_nobody(void **state)
 {
-    struct stand *stand = *state;
-    begin(stand, "f17", 1, 5588, 1024);
-    unsigned int asked = pretender_requests(stand->broker);
-    stand_set_cxi(stand, "nics = 4\n[fault any]\ncall = any\nerrno = EIO\n");
-    assert_int_equal(stand_run(stand, "tend"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(pretender_requests(stand->broker), asked);
-    assert_int_equal(stand_run(stand, "tend --bogus"), 2);
+    struct fixture *fixture = *state;
+    begin(fixture, "f17", 1, 5588, 1024);
+    unsigned int asked = fakebroker_requests(fixture->broker);
+    fixture_set_cxi(fixture, "nics = 4\n[fault any]\ncall = any\nerrno = EIO\n");
+    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fakebroker_requests(fixture->broker), asked);
+    assert_int_equal(fixture_run(fixture, "tend --bogus"), 2);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
     const struct CMUnitTest tests[] = {
         TEST(in_use__by_another_job_of_the_owner_drains_no_node),
         TEST(in_use__without_another_job_drains_the_node),

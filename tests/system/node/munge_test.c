@@ -3,9 +3,9 @@
  * node does what its hooks need, for this node only (F1, F3, S5). Nodes are called by addresses, to
  * which each of these names resolves on any machine. */
 
-#include "tests/system/http/munger.h"
+#include "tests/system/http/testmunged.h"
 #include "tests/system/http/tlssite.h"
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 #include "tests/system/rig/folder.h"
 
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #define AS_NODE7 " --node 192.0.2.7"
 
 struct scene {
-    struct stand *stand;
+    struct fixture *fixture;
     struct tlssite *tls;
-    struct munger *broker, *node7, *node8;
+    struct testmunged *broker, *node7, *node8;
     char folder[FOLDER_PATH_SIZE], lines[256];
 };
 
@@ -29,26 +29,26 @@ static int open_scene(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
     char url[64], cacert[128];
-    void *stand = NULL;
+    void *fixture = NULL;
     assert_non_null(scene);
-    assert_int_equal(stand_create(&stand), 0);
-    scene->stand = stand;
+    assert_int_equal(fixture_create(&fixture), 0);
+    scene->fixture = fixture;
     assert_int_equal(folder_create(scene->folder), 0);
     assert_int_equal(chmod(scene->folder, 0711), 0);
-    scene->broker = munger_start_at(scene->folder, "broker", 'a', "192.0.2.1");
-    scene->node7 = munger_start_at(scene->folder, "node7", 'a', "192.0.2.7");
-    scene->node8 = munger_start_at(scene->folder, "node8", 'a', "192.0.2.8");
+    scene->broker = testmunged_start_at(scene->folder, "broker", 'a', "192.0.2.1");
+    scene->node7 = testmunged_start_at(scene->folder, "node7", 'a', "192.0.2.7");
+    scene->node8 = testmunged_start_at(scene->folder, "node8", 'a', "192.0.2.8");
     snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
-             munger_socket(scene->broker));
+             testmunged_socket(scene->broker));
     scene->tls = tlssite_open(
         &(struct site_options){.mcastd = MCASTD, .nodes = "192.0.2.[7-8]", .broker = scene->lines});
     snprintf(url, sizeof url, "https://127.0.0.1:%d", site_port(scene->tls->site));
-    snprintf(cacert, sizeof cacert, "%s/ca.pem", scene->tls->papers);
+    snprintf(cacert, sizeof cacert, "%s/ca.pem", scene->tls->certificates);
     setenv("MCAST_URL", url, 1);
     setenv("MCAST_CACERT", cacert, 1);
     unsetenv("MCAST_CERT");
     unsetenv("MCAST_KEY");
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
     *state = scene;
     return 0;
 }
@@ -56,14 +56,14 @@ static int open_scene(void **state)
 static int close_scene(void **state)
 {
     struct scene *scene = *state;
-    void *stand = scene->stand;
+    void *fixture = scene->fixture;
     tlssite_close(scene->tls);
-    munger_stop(scene->broker);
-    munger_stop(scene->node7);
-    munger_stop(scene->node8);
+    testmunged_stop(scene->broker);
+    testmunged_stop(scene->node7);
+    testmunged_stop(scene->node8);
     folder_destroy(scene->folder);
     free(scene);
-    return stand_destroy(&stand);
+    return fixture_destroy(&fixture);
 }
 
 static void skip_unless_root(void)
@@ -94,19 +94,19 @@ static json_int_t held(struct scene *scene)
 static void job__is_prepared_and_cleaned_up_after(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", JOB, NULL, 202);
     call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
     assert_int_equal(held(scene), 1);
-    assert_int_equal(stand_run(stand, "epilog --job f17" AS_NODE7), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "epilog --job f17" AS_NODE7), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
     assert_int_equal(held(scene), 0);
 }
 
@@ -114,15 +114,15 @@ static void job__is_prepared_and_cleaned_up_after(void **state)
 static void clean__asks_about_the_jobs_of_its_node(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", JOB, NULL, 202);
-    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
     call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
     assert_int_equal(held(scene), 0);
 }
@@ -131,46 +131,46 @@ static void clean__asks_about_the_jobs_of_its_node(void **state)
 static void clean__all_asks_what_may_run_on_its_node(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     char path[128];
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    snprintf(path, sizeof path, "%s/spool/1.json", stand->folder);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    snprintf(path, sizeof path, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(path), 0);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", JOB, NULL, 202);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 1);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 1);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* What nobody remembers: it may ask what may run on it (F11). */
 static void clean_all__asks_what_may_run_on_its_node(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     char note[128];
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    snprintf(note, sizeof note, "%s/spool/1.json", stand->folder);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    snprintf(note, sizeof note, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(note), 0);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     call(scene, "DELETE", JOB, NULL, 202);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 1);
-    stand_expect_err(stand, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
-    assert_int_equal(stand_run(stand, "clean --all" AS_NODE7), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 1);
+    fixture_expect_err(fixture, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
+    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* Whoever speaks for another node is refused, told why, and changes nothing: above all, a job that
@@ -178,56 +178,56 @@ static void clean_all__asks_what_may_run_on_its_node(void **state)
 static void other_node__is_refused(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
-    assert_int_equal(stand_run(stand, "clean" AS_NODE7), 1);
-    stand_expect_err(stand, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
-    stand_expect_err(stand, "\"192.0.2.7\" resolves to 192.0.2.7 on the broker's host");
-    stand_expect_err(stand, "its services are left alone");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node7), 1);
-    assert_int_equal(stand_run(stand, "epilog --job f17" AS_NODE7), 0);
-    setenv("MCAST_MUNGE_SOCKET", munger_socket(scene->node8), 1);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 1);
-    stand_expect_err(stand, "--origin");
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
+    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 1);
+    fixture_expect_err(fixture, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
+    fixture_expect_err(fixture, "\"192.0.2.7\" resolves to 192.0.2.7 on the broker's host");
+    fixture_expect_err(fixture, "its services are left alone");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17" AS_NODE7), 0);
+    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 1);
+    fixture_expect_err(fixture, "--origin");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* A munged that node.conf names has to be there; else the refusal tells that none was. */
 static void munged__that_is_away_is_named(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    stand_set_config(stand, "munge_socket = /nonexistent/munge\n");
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 4);
-    stand_expect_err(stand, "no MUNGE credential from /nonexistent/munge");
-    stand_set_config(stand, "");
+    fixture_set_config(fixture, "munge_socket = /nonexistent/munge\n");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 4);
+    fixture_expect_err(fixture, "no MUNGE credential from /nonexistent/munge");
+    fixture_set_config(fixture, "");
     setenv("MCAST_MUNGE_SOCKET", "/nonexistent/other", 1);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 1);
-    stand_expect_err(stand, "authentication required");
-    stand_expect_err(stand, "no MUNGE credential from /nonexistent/other");
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 1);
+    fixture_expect_err(fixture, "authentication required");
+    fixture_expect_err(fixture, "no MUNGE credential from /nonexistent/other");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* Its certificate is proof enough, also where munged is named and away. */
 static void certificate__goes_before_munge(void **state)
 {
     struct scene *scene = *state;
-    struct stand *stand = scene->stand;
+    struct fixture *fixture = scene->fixture;
     char lines[400];
     tlssite_issue(scene->tls, "192.0.2.7");
     snprintf(lines, sizeof lines,
              "cert = %s/192.0.2.7.pem\nkey = %s/192.0.2.7.key\nmunge_socket = /nonexistent/m\n",
-             scene->tls->papers, scene->tls->papers);
-    stand_set_config(stand, lines);
+             scene->tls->certificates, scene->tls->certificates);
+    fixture_set_config(fixture, lines);
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(stand_run(stand, "prolog --job f17" AS_NODE7), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)

@@ -7,142 +7,148 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void give_job(struct stand *stand)
+static void give_job(struct fixture *fixture)
 {
-    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 10));
+    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 10));
 }
 
 static void limits__of_a_job_go_before_the_site_s(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    stand_set_config(stand, "max_acs = 50\nres_eqs = 77\n");
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fixture_set_config(fixture, "max_acs = 50\nres_eqs = 77\n");
     assert_int_equal(
-        stand_run(stand, "prolog --job f17 --limits def_txqs=3,res_eqs=0,max_cts=7,res_acs=60"), 0);
-    assert_string_equal(stand->err, "mcast-node: warning: --limits: res_acs=60 is too much, the "
-                                    "job gets 50 (node.conf: max_acs)\n");
-    assert_int_equal(stand_run(stand, "list"), 0);
-    stand_expect_out(stand, "5588   1024 0x0a   30   10  20   7   10   60 160  50\n");
+        fixture_run(fixture, "prolog --job f17 --limits def_txqs=3,res_eqs=0,max_cts=7,res_acs=60"),
+        0);
+    assert_string_equal(fixture->err, "mcast-node: warning: --limits: res_acs=60 is too much, the "
+                                      "job gets 50 (node.conf: max_acs)\n");
+    assert_int_equal(fixture_run(fixture, "list"), 0);
+    fixture_expect_out(fixture, "5588   1024 0x0a   30   10  20   7   10   60 160  50\n");
 }
 
 /* Users write them: a slip of theirs must not drain a node. */
 static void limits__that_are_none_do_not_stop_a_job(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17 --limits res_txq=64,res_eqs=7"), 0);
-    stand_expect_err(stand, "warning: --limits: 'res_txq=64' is not understood, the job goes "
-                            "without");
-    assert_int_equal(stand_run(stand, "list"), 0);
-    stand_expect_out(stand, "5588   1024 0x0a   20   10   7  10   10   60 160  20\n");
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17 --limits res_txq=64,res_eqs=7"), 0);
+    fixture_expect_err(fixture, "warning: --limits: 'res_txq=64' is not understood, the job goes "
+                                "without");
+    assert_int_equal(fixture_run(fixture, "list"), 0);
+    fixture_expect_out(fixture, "5588   1024 0x0a   20   10   7  10   10   60 160  20\n");
 }
 
 static void limits__are_explained(void **state)
 {
-    struct stand *stand = *state;
-    stand_set_cxi(stand, "nics = 1\n[nic]\ntxqs = 100\n");
-    assert_int_equal(stand_run(stand, "explain --cores 8"), 0);
-    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txqs=101"), 1);
-    assert_string_equal(stand->out, "cxi0: 100 of 101 wanted transmit command queues granted, the "
-                                    "NIC has 100\n");
-    assert_int_equal(stand_run(stand, "explain --cores 8 --limits res_txqs=101,no_adjust_limits"),
-                     1);
-    assert_string_equal(stand->out, "cxi0: 100 of 101 wanted transmit command queues free, the NIC "
-                                    "has 100\n");
+    struct fixture *fixture = *state;
+    fixture_set_cxi(fixture, "nics = 1\n[nic]\ntxqs = 100\n");
+    assert_int_equal(fixture_run(fixture, "explain --cores 8"), 0);
+    assert_int_equal(fixture_run(fixture, "explain --cores 8 --limits res_txqs=101"), 1);
+    assert_string_equal(fixture->out,
+                        "cxi0: 100 of 101 wanted transmit command queues granted, the "
+                        "NIC has 100\n");
+    assert_int_equal(
+        fixture_run(fixture, "explain --cores 8 --limits res_txqs=101,no_adjust_limits"), 1);
+    assert_string_equal(fixture->out,
+                        "cxi0: 100 of 101 wanted transmit command queues free, the NIC "
+                        "has 100\n");
     /* What stops no job, stops no answer about it. */
-    assert_int_equal(stand_run(stand, "explain --cores 8 --limits foo=3,res_txqs=64"), 0);
-    stand_expect_err(stand, "warning: --limits: 'foo=3' is not understood, the job goes without");
-    assert_string_equal(stand->out, "a job of 8 cores gets all that it wants on 1 NIC\n");
-    assert_int_equal(stand_run(stand, "explain --cores 8 --limits foo=3,res_txqs=101"), 1);
-    stand_expect_out(stand, "cxi0: 100 of 101 wanted transmit command queues granted");
+    assert_int_equal(fixture_run(fixture, "explain --cores 8 --limits foo=3,res_txqs=64"), 0);
+    fixture_expect_err(fixture,
+                       "warning: --limits: 'foo=3' is not understood, the job goes without");
+    assert_string_equal(fixture->out, "a job of 8 cores gets all that it wants on 1 NIC\n");
+    assert_int_equal(fixture_run(fixture, "explain --cores 8 --limits foo=3,res_txqs=101"), 1);
+    fixture_expect_out(fixture, "cxi0: 100 of 101 wanted transmit command queues granted");
 }
 
 /* All that is wanted or nothing, on every NIC (F10). */
 static void adjusting__can_be_forbidden(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    stand_set_cxi(stand, "nics = 2\n[cxi1]\nptes = 5\ntle_pools = 1\n");
-    stand_set_config(stand, "adjust_limits = no\n");
-    assert_int_equal(stand_run(stand, "prolog --job f17 --dry-run"), 6);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 6); /* and no drained node for that */
-    assert_string_equal(stand->err,
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fixture_set_cxi(fixture, "nics = 2\n[cxi1]\nptes = 5\ntle_pools = 1\n");
+    fixture_set_config(fixture, "adjust_limits = no\n");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17 --dry-run"), 6);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"),
+                     6); /* and no drained node for that */
+    assert_string_equal(fixture->err,
                         "mcast-node: cxi1: 5 of 60 wanted portal table entries free, the NIC has "
                         "5\n"
                         "mcast-node: cxi1: no service: less is free than the job wants, and with "
                         "adjust_limits = no it is to have all or nothing\n");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_false(stand_remembers(stand));
-    assert_int_equal(stand_run(stand, "prolog --job f17 --limits max_ptes=5,res_tles=0,def_tles=0"),
-                     0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_run(stand, "prolog --job f17 --limits adjust_limits"), 0);
-    stand_expect_err(stand, "warning: cxi1: 5 of 60 wanted portal table entries granted");
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_set_config(stand, "");
-    assert_int_equal(stand_run(stand, "prolog --job f17 --limits no_adjust_limits"), 6);
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_false(fixture_remembers(fixture));
+    assert_int_equal(
+        fixture_run(fixture, "prolog --job f17 --limits max_ptes=5,res_tles=0,def_tles=0"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17 --limits adjust_limits"), 0);
+    fixture_expect_err(fixture, "warning: cxi1: 5 of 60 wanted portal table entries granted");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_set_config(fixture, "");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17 --limits no_adjust_limits"), 6);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
 }
 
 /* ---- At the broker ---- */
 
-static struct stage *start_broker(const char *vni)
+static struct testbed *start_broker(const char *vni)
 {
-    const struct stage_options options = {.mcastd = MCASTD, .vni = vni};
+    const struct testbed_options options = {.mcastd = MCASTD, .vni = vni};
     return realbroker_start(&options);
 }
 
 /* F2: a job of one node has a VNI, or has one when it asks, or has no service here. */
 static void single_node__jobs_as_the_site_says(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage = start_broker("single_node = no\nper_job = 2");
-    realbroker_reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
-    realbroker_reserve(stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
-    realbroker_reserve(stage, "f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
-    assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_int_equal(stand_run(stand, "prolog --job f2 --cores 2"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "prolog --job f3 --cores 2"), 0);
-    assert_int_equal(stand_run(stand, "env --job f3"), 0);
-    stand_expect_out(stand, "SLINGSHOT_VNIS='1025,1026'");
-    assert_int_equal(stand_run(stand, "epilog --job f2"), 0);
-    stand_set_config(stand, "single_node = no\n");
-    realbroker_reserve(stage, "f4", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
-    assert_int_equal(stand_run(stand, "prolog --job f4 --cores 2"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
-    stage_destroy(stage);
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker("single_node = no\nper_job = 2");
+    realbroker_reserve(testbed, "f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+    realbroker_reserve(testbed, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    realbroker_reserve(testbed, "f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    assert_int_equal(fixture_run(fixture, "prolog --job f1 --cores 2"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "prolog --job f2 --cores 2"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "prolog --job f3 --cores 2"), 0);
+    assert_int_equal(fixture_run(fixture, "env --job f3"), 0);
+    fixture_expect_out(fixture, "SLINGSHOT_VNIS='1025,1026'");
+    assert_int_equal(fixture_run(fixture, "epilog --job f2"), 0);
+    fixture_set_config(fixture, "single_node = no\n");
+    realbroker_reserve(testbed, "f4", "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1}", 201);
+    assert_int_equal(fixture_run(fixture, "prolog --job f4 --cores 2"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    testbed_destroy(testbed);
 }
 
 /* F12: the site's choice, and within what it allows the job's. */
 static void classes__of_the_site_and_of_the_job(void **state)
 {
-    struct stand *stand = *state;
-    struct stage *stage =
+    struct fixture *fixture = *state;
+    struct testbed *testbed =
         start_broker("traffic_classes = bulk_data best_effort\n"
                      "allowed_traffic_classes = bulk_data best_effort low_latency");
-    stand_set_config(stand, "traffic_classes = bulk_data best_effort low_latency\n");
-    realbroker_reserve(stage, "f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
-    realbroker_reserve(
-        stage, "f2", "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"low_latency\"]}", 201);
-    realbroker_reserve(stage, "f3",
+    fixture_set_config(fixture, "traffic_classes = bulk_data best_effort low_latency\n");
+    realbroker_reserve(testbed, "f1", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
+    realbroker_reserve(testbed, "f2",
+                       "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"low_latency\"]}",
+                       201);
+    realbroker_reserve(testbed, "f3",
                        "{\"uid\":5588,\"nodes\":\"n1\",\"traffic_classes\":[\"dedicated_access\"]}",
                        422);
-    assert_int_equal(stand_run(stand, "prolog --job f1 --cores 2"), 0);
-    assert_int_equal(stand_run(stand, "env --job f1"), 0);
-    stand_expect_out(stand, "SLINGSHOT_TCS='0x0c'");
-    assert_int_equal(stand_run(stand, "prolog --job f2 --cores 2"), 0);
-    assert_int_equal(stand_run(stand, "env --job f2"), 0);
-    stand_expect_out(stand, "SLINGSHOT_TCS='0x02'");
-    stage_destroy(stage);
+    assert_int_equal(fixture_run(fixture, "prolog --job f1 --cores 2"), 0);
+    assert_int_equal(fixture_run(fixture, "env --job f1"), 0);
+    fixture_expect_out(fixture, "SLINGSHOT_TCS='0x0c'");
+    assert_int_equal(fixture_run(fixture, "prolog --job f2 --cores 2"), 0);
+    assert_int_equal(fixture_run(fixture, "env --job f2"), 0);
+    fixture_expect_out(fixture, "SLINGSHOT_TCS='0x02'");
+    testbed_destroy(testbed);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
     const struct CMUnitTest tests[] = {
         TEST(limits__of_a_job_go_before_the_site_s),
         TEST(limits__that_are_none_do_not_stop_a_job),

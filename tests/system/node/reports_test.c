@@ -1,91 +1,91 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the broker is told, when it can be told, and never too early (F3, I1). */
 
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 #include "tests/system/rig/folder.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
-static void give_job(struct stand *stand)
+static void give_job(struct fixture *fixture)
 {
-    pretender_set_job(stand->broker, "f17", stand_job("f17", 4711, "1024", 8));
+    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
 }
 
 static void broker__down_during_epilog(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand,
-                     "warning: the report that the services of job elcap/f17 are destroyed is "
-                     "sent later: cannot reach mcastd");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_true(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_expect_err(fixture,
+                       "warning: the report that the services of job elcap/f17 are destroyed is "
+                       "sent later: cannot reach mcastd");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_true(fixture_remembers(fixture));
     /* Whatever talks to the broker next delivers it. */
-    pretender_come(stand->broker);
-    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1025", 8));
-    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
-    assert_string_equal(pretender_reports(stand->broker),
+    fakebroker_come(fixture->broker);
+    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
+    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f18/n1 created 4712 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 destroyed 4711\n");
-    assert_false(stand_edit_spool(stand, "4712", "\"owed\": true", NULL));
-    assert_int_equal(pretender_untold(stand->broker), 0);
+    assert_false(fixture_edit_spool(fixture, "4712", "\"owed\": true", NULL));
+    assert_int_equal(fakebroker_untold(fixture->broker), 0);
 }
 
 /* A later state takes the place of an earlier one that never went out. */
 static void report__of_the_end_replaces_that_of_the_beginning(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run_with(stand, stand_job("f17", 4711, "1024", 8),
-                                    "prolog --job f17 --reservation -"),
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run_with(fixture, fixture_job("f17", 4711, "1024", 8),
+                                      "prolog --job f17 --reservation -"),
                      0);
-    stand_expect_err(stand,
-                     "the report that the services of job elcap/f17 are created is sent later: ");
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "clean"), 0);
-    assert_string_equal(pretender_reports(stand->broker), "f17/n1 destroyed 4711\n");
-    assert_false(stand_remembers(stand));
+    fixture_expect_err(fixture,
+                       "the report that the services of job elcap/f17 are created is sent later: ");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    assert_string_equal(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n");
+    assert_false(fixture_remembers(fixture));
 }
 
 static void report__of_the_beginning_is_delivered_while_the_job_runs(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run_with(stand, stand_job("f17", 4711, "1024", 8),
-                                    "prolog --job f17 --reservation -"),
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run_with(fixture, fixture_job("f17", 4711, "1024", 8),
+                                      "prolog --job f17 --reservation -"),
                      0);
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(pretender_reports(stand->broker),
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 static void reports__are_delivered_oldest_first(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     static const char *const jobs[] = {"f3", "f1", "f2"};
     for (unsigned int i = 0; i < 3; i++) {
         char vni[8];
         snprintf(vni, sizeof vni, "%u", 1024 + i);
-        pretender_set_job(stand->broker, jobs[i], stand_job(jobs[i], 10 + i, vni, 8));
-        assert_int_equal(stand_run(stand, "prolog --job %s", jobs[i]), 0);
+        fakebroker_set_job(fixture->broker, jobs[i], fixture_job(jobs[i], 10 + i, vni, 8));
+        assert_int_equal(fixture_run(fixture, "prolog --job %s", jobs[i]), 0);
     }
-    pretender_go(stand->broker);
+    fakebroker_go(fixture->broker);
     for (unsigned int i = 3; i-- > 0;)
-        assert_int_equal(stand_run(stand, "epilog --job %s", jobs[i]), 0);
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    const char *reports = pretender_reports(stand->broker);
+        assert_int_equal(fixture_run(fixture, "epilog --job %s", jobs[i]), 0);
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    const char *reports = fakebroker_reports(fixture->broker);
     const char *ends = strstr(reports, "f3/n1 destroyed");
     assert_non_null(ends);
     assert_string_equal(ends, "f3/n1 destroyed 10\nf1/n1 destroyed 11\nf2/n1 destroyed 12\n");
@@ -94,48 +94,48 @@ static void reports__are_delivered_oldest_first(void **state)
 /* The prolog came too late: the VNIs are somebody else's, so the services must not stay (F3). */
 static void created__refused_is_undone(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_answer(stand->broker, 409, "vnis-given-back");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
-    stand_expect_err(stand, "the job's services are destroyed again: the pretended broker says "
-                            "vnis-given-back");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    pretender_answer(stand->broker, 404, "not-found");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_answer(fixture->broker, 409, "vnis-given-back");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    fixture_expect_err(fixture, "the job's services are destroyed again: the pretended broker says "
+                                "vnis-given-back");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    fakebroker_answer(fixture->broker, 404, "not-found");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 static void created__refused_later_is_undone_too(void **state)
 {
-    struct stand *stand = *state;
-    const char *job = stand_job("f17", 4711, "1024", 8);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run_with(stand, job, "prolog --job f17 --reservation -"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    struct fixture *fixture = *state;
+    const char *job = fixture_job("f17", 4711, "1024", 8);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run_with(fixture, job, "prolog --job f17 --reservation -"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     /* By the time it is back, nobody there knows of the job. */
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    stand_expect_err(stand, "its services are destroyed");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    fixture_expect_err(fixture, "its services are destroyed");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 static void report__a_busy_broker_is_asked_again(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_answer(stand->broker, 503, "unsaved");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "is sent later");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    pretender_answer(stand->broker, 401, "munge");
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_true(stand_edit_spool(stand, "4711", "\"owed\": true", NULL));
-    pretender_answer(stand->broker, 0, NULL);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(pretender_reports(stand->broker),
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_answer(fixture->broker, 503, "unsaved");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_expect_err(fixture, "is sent later");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    fakebroker_answer(fixture->broker, 401, "munge");
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_true(fixture_edit_spool(fixture, "4711", "\"owed\": true", NULL));
+    fakebroker_answer(fixture->broker, 0, NULL);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
 }
 
@@ -143,138 +143,142 @@ static void report__a_busy_broker_is_asked_again(void **state)
  * fail the job, and at its end. */
 static void report__a_crowded_broker_is_asked_until_it_answers(void **state)
 {
-    struct stand *stand = *state;
-    stand_set_config(stand, "busy_retry = 1h\n");
-    give_job(stand);
-    pretender_be_busy(stand->broker, 1);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    assert_string_equal(stand->err, "");
-    pretender_be_busy(stand->broker, 2);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_string_equal(stand->err, "");
-    assert_string_equal(pretender_reports(stand->broker),
+    struct fixture *fixture = *state;
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    give_job(fixture);
+    fakebroker_be_busy(fixture->broker, 1);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    assert_string_equal(fixture->err, "");
+    fakebroker_be_busy(fixture->broker, 2);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 destroyed 4711\n");
-    assert_int_equal(pretender_requests(stand->broker), 6);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fakebroker_requests(fixture->broker), 6);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* If no broker listens, the report is sent later, so that a broker that is down delays no epilog.
  */
 static void report__an_absent_broker_is_not_waited_for(void **state)
 {
-    struct stand *stand = *state;
-    stand_set_config(stand, "busy_retry = 1h\n");
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "is sent later");
-    pretender_come(stand->broker);
+    struct fixture *fixture = *state;
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_expect_err(fixture, "is sent later");
+    fakebroker_come(fixture->broker);
 }
 
 static void report__retries_end(void **state)
 {
-    struct stand *stand = *state;
-    stand_set_config(stand, "busy_retry = 10ms\n");
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    const unsigned int before = pretender_requests(stand->broker);
-    pretender_be_busy(stand->broker, 1000);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "is sent later");
+    struct fixture *fixture = *state;
+    fixture_set_config(fixture, "busy_retry = 10ms\n");
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    const unsigned int before = fakebroker_requests(fixture->broker);
+    fakebroker_be_busy(fixture->broker, 1000);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_expect_err(fixture, "is sent later");
     /* Asked again once, or on a slow machine not even that; and not anew for the spool. */
-    assert_in_range(pretender_requests(stand->broker) - before, 1, 2);
-    assert_true(stand_remembers(stand));
+    assert_in_range(fakebroker_requests(fixture->broker) - before, 1, 2);
+    assert_true(fixture_remembers(fixture));
 }
 
 static void report__refused_for_good_is_said_once(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_answer(stand->broker, 422, "invalid");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "the broker refused the report that the services of job "
-                            "elcap/f17 are created: the pretended broker says invalid; its VNIs "
-                            "stay quarantined until [vni] hold is over, or until mcastctl fence "
-                            "n1 confirms that nothing of it is left\n");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_answer(fixture->broker, 422, "invalid");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_expect_err(fixture,
+                       "the broker refused the report that the services of job "
+                       "elcap/f17 are created: the pretended broker says invalid; its VNIs "
+                       "stay quarantined until [vni] hold is over, or until mcastctl fence "
+                       "n1 confirms that nothing of it is left\n");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* Nothing is lost while the broker does not believe the node: one line a run says so, and one
  * request finds it out. */
 static void reports__of_a_node_that_is_not_believed_are_kept(void **state)
 {
-    struct stand *stand = *state;
-    pretender_answer(stand->broker, 403, "forbidden");
+    struct fixture *fixture = *state;
+    fakebroker_answer(fixture->broker, 403, "forbidden");
     for (unsigned int i = 1; i <= 3; i++) {
         char job[8], vni[8];
         snprintf(job, sizeof job, "f%u", i);
         snprintf(vni, sizeof vni, "%u", 1024 + i);
-        pretender_set_job(stand->broker, job, stand_job(job, i, vni, 8));
-        assert_int_equal(stand_run(stand, "prolog --job %s", job), 0);
+        fakebroker_set_job(fixture->broker, job, fixture_job(job, i, vni, 8));
+        assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
     }
-    stand_expect_err(stand, "warning: 2 reports of earlier jobs are still refused: the pretended "
-                            "broker says forbidden\n");
-    const unsigned int before = pretender_requests(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(stand->err, "mcast-node: warning: 3 reports of earlier jobs are still "
-                                    "refused: the pretended broker says forbidden\n");
-    assert_int_equal(pretender_requests(stand->broker) - before, 2); /* one asked of f99 */
+    fixture_expect_err(fixture,
+                       "warning: 2 reports of earlier jobs are still refused: the pretended "
+                       "broker says forbidden\n");
+    const unsigned int before = fakebroker_requests(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fixture->err, "mcast-node: warning: 3 reports of earlier jobs are still "
+                                      "refused: the pretended broker says forbidden\n");
+    assert_int_equal(fakebroker_requests(fixture->broker) - before, 2); /* one asked of f99 */
     /* What is of another cluster may be believed all the same, and is asked for. */
-    assert_true(stand_edit_spool(stand, "2", "\"cluster\": \"elcap\"", "\"cluster\": \"tuo\""));
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    stand_expect_err(stand, "job tuo/f2: the pretended broker says not-found; its services are");
-    assert_int_equal(stand_services(stand, NULL), 8);
-    stand_expect_err(stand, "2 reports of earlier jobs are still refused");
-    pretender_answer(stand->broker, 401, "certificate-refused");
-    assert_int_equal(stand_run(stand, "epilog --job f1"), 0);
-    stand_expect_err(stand, "1 report of an earlier job is still refused: the pretended broker "
-                            "says certificate-refused\n");
-    pretender_answer(stand->broker, 0, NULL);
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(stand->err, "");
-    assert_string_equal(pretender_reports(stand->broker),
+    assert_true(fixture_edit_spool(fixture, "2", "\"cluster\": \"elcap\"", "\"cluster\": \"tuo\""));
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    fixture_expect_err(fixture,
+                       "job tuo/f2: the pretended broker says not-found; its services are");
+    assert_int_equal(fixture_services(fixture, NULL), 8);
+    fixture_expect_err(fixture, "2 reports of earlier jobs are still refused");
+    fakebroker_answer(fixture->broker, 401, "certificate-refused");
+    assert_int_equal(fixture_run(fixture, "epilog --job f1"), 0);
+    fixture_expect_err(fixture, "1 report of an earlier job is still refused: the pretended broker "
+                                "says certificate-refused\n");
+    fakebroker_answer(fixture->broker, 0, NULL);
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f1/n1 destroyed 1\nf3/n1 created 3 cxi0:4 cxi1:4 cxi2:4 cxi3:4\n");
 }
 
 /* One that knows no node reports yet must not fail every job. */
 static void report__an_older_broker_takes_none(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    pretender_answer(stand->broker, 404, "no-such-path");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "it is older than node reports: update it, or set report = no");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    fakebroker_answer(fixture->broker, 404, "no-such-path");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_expect_err(fixture, "it is older than node reports: update it, or set report = no");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* The id stays, the life is another: Slurm and Flux requeue. */
 static void requeue__each_life_is_reported_by_its_number(void **state)
 {
-    struct stand *stand = *state;
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_set_cxi(stand, "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nnic = cxi0\n"
-                         "errno = EBUSY\n");
-    assert_int_equal(stand_run(stand, "epilog --job f17 --retry-busy 0s"), 5);
-    pretender_set_job(stand->broker, "f17", stand_job("f17", 4800, "1099", 8));
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    assert_int_equal(stand_run(stand, "env --job f17 --format slurm"), 0);
-    stand_expect_out(stand, "SLINGSHOT_VNIS=1099\n");
-    stand_expect_out(stand, "SLINGSHOT_SVC_IDS=3,2,2,2\n");
-    stand_set_cxi(stand, "nics = 4\n");
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_string_equal(pretender_reports(stand->broker),
+    struct fixture *fixture = *state;
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_set_cxi(fixture,
+                    "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nnic = cxi0\n"
+                    "errno = EBUSY\n");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4800, "1099", 8));
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    fixture_expect_out(fixture, "SLINGSHOT_VNIS=1099\n");
+    fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,2,2,2\n");
+    fixture_set_cxi(fixture, "nics = 4\n");
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 lingering 4711 cxi0:2\n"
                         "f17/n1 created 4800 cxi0:3 cxi1:2 cxi2:2 cxi3:2\n"
@@ -285,78 +289,78 @@ static void requeue__each_life_is_reported_by_its_number(void **state)
 /* Services do not survive a start of the machine; what is remembered of them does. */
 static void reboot__everything_is_reported_destroyed(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char path[128], boot[64];
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%63s", boot), 1);
     fclose(file);
-    assert_true(stand_edit_spool(stand, "4711", boot, "11111111-2222-3333-4444-555555555555"));
-    snprintf(path, sizeof path, "%s/cxi/state", stand->folder);
+    assert_true(fixture_edit_spool(fixture, "4711", boot, "11111111-2222-3333-4444-555555555555"));
+    snprintf(path, sizeof path, "%s/cxi/state", fixture->folder);
     assert_int_equal(remove(path), 0);
     /* Another job has a service with the same id by now; nothing says that it is f17's. */
-    pretender_set_job(stand->broker, "f18", stand_job("f18", 4712, "1025", 8));
-    assert_int_equal(stand_run(stand, "prolog --job f18"), 0);
-    const char *reports = pretender_reports(stand->broker);
+    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
+    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
+    const char *reports = fakebroker_reports(fixture->broker);
     assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
     assert_null(strstr(reports, "f18/n1 destroyed"));
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_int_equal(stand_services(stand, NULL), 4);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_int_equal(fixture_services(fixture, NULL), 4);
 }
 
 /* An epilog of a job whose note was lost finds its services by what the broker says. */
 static void epilog__of_what_is_not_remembered(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char path[128];
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    snprintf(path, sizeof path, "%s/spool/4711.json", stand->folder);
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    snprintf(path, sizeof path, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(path), 0);
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 4);
-    stand_expect_err(stand, "this node remembers nothing of job f17");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 4);
+    fixture_expect_err(fixture, "this node remembers nothing of job f17");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     /* With its reservation at hand, the broker is not needed. */
-    assert_int_equal(stand_run_with(stand, stand_released("f17", 4711, "1024"),
-                                    "epilog --job f17 --reservation -"),
+    assert_int_equal(fixture_run_with(fixture, fixture_released("f17", 4711, "1024"),
+                                      "epilog --job f17 --reservation -"),
                      0);
-    assert_int_equal(stand_services(stand, NULL), 0);
-    pretender_come(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    const char *reports = pretender_reports(stand->broker);
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    fakebroker_come(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    const char *reports = fakebroker_reports(fixture->broker);
     assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
     /* Nor is a job a fault that never was here. */
-    assert_int_equal(stand_run(stand, "epilog --job f99"), 0);
-    assert_string_equal(stand->err, "");
+    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    assert_string_equal(fixture->err, "");
 }
 
 static void epilog__heals_a_damaged_note(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char spool[128];
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    snprintf(spool, sizeof spool, "%s/spool", stand->folder);
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     assert_int_equal(folder_write(spool, "4711.json", 0644, ""), 0);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "spool/4711.json cannot be read as a note of a job");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_expect_err(fixture, "spool/4711.json cannot be read as a note of a job");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
 }
 
 /* A broker that is away for good fills no disk. */
 static void spool__is_bounded(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char spool[128], name[32], text[512];
     enum { SPOOLED = 1030, KEPT = 1000 };
-    give_job(stand);
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    snprintf(spool, sizeof spool, "%s/spool", stand->folder);
+    give_job(fixture);
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     for (int i = 1; i <= SPOOLED; i++) {
         snprintf(name, sizeof name, "%d.json", i);
         snprintf(text, sizeof text,
@@ -366,8 +370,8 @@ static void spool__is_bounded(void **state)
                  i, i);
         assert_int_equal(folder_write(spool, name, 0644, text), 0);
     }
-    pretender_go(stand->broker);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
+    fakebroker_go(fixture->broker);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
     unsigned int kept = 0;
     DIR *listing = opendir(spool);
     const struct dirent *entry;
@@ -375,13 +379,13 @@ static void spool__is_bounded(void **state)
         kept += strstr(entry->d_name, ".json") != NULL;
     closedir(listing);
     assert_int_equal(kept, KEPT);
-    assert_true(stand_edit_spool(stand, "4711", "\"gone\"", NULL));
-    assert_true(stand_edit_spool(stand, "1030", "\"g1030\"", NULL));
+    assert_true(fixture_edit_spool(fixture, "4711", "\"gone\"", NULL));
+    assert_true(fixture_edit_spool(fixture, "1030", "\"g1030\"", NULL));
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
     const struct CMUnitTest tests[] = {
         TEST(broker__down_during_epilog),
         TEST(report__of_the_end_replaces_that_of_the_beginning),

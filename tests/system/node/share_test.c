@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A file of root's that one user can read, and not write (B8). */
 
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 #include "tests/system/rig/folder.h"
 
 #include <errno.h>
@@ -30,22 +30,22 @@ static int open_as(uid_t uid, const char *path, int flags)
     return WEXITSTATUS(status);
 }
 
-static const char *make_file(struct stand *stand, char path[128])
+static const char *make_file(struct fixture *fixture, char path[128])
 {
-    assert_int_equal(chmod(stand->folder, 0755), 0);
-    assert_int_equal(folder_write(stand->folder, "grant", 0666, "A=1\n"), 0);
-    return folder_path(path, 128, stand->folder, "grant");
+    assert_int_equal(chmod(fixture->folder, 0755), 0);
+    assert_int_equal(folder_write(fixture->folder, "grant", 0666, "A=1\n"), 0);
+    return folder_path(path, 128, fixture->folder, "grant");
 }
 
 static void share__lets_one_user_read_and_nobody_write(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char path[128];
-    make_file(stand, path);
+    make_file(fixture, path);
     if (geteuid() != 0)
         skip();
-    assert_int_equal(stand_run(stand, "share --user %d --file %s", OWNER_UID, path), 0);
-    assert_string_equal(stand->err, "");
+    assert_int_equal(fixture_run(fixture, "share --user %d --file %s", OWNER_UID, path), 0);
+    assert_string_equal(fixture->err, "");
     assert_int_equal(open_as(OWNER_UID, path, O_RDONLY), 0);
     assert_int_equal(open_as(OWNER_UID, path, O_WRONLY | O_APPEND), DENIED);
     assert_int_equal(open_as(OTHER_UID, path, O_RDONLY), DENIED);
@@ -55,39 +55,40 @@ static void share__lets_one_user_read_and_nobody_write(void **state)
 /* Where no hook is root, the job's owner is whoever runs them. */
 static void share__with_its_owner_closes_it_to_others(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char path[128];
     struct stat status;
-    make_file(stand, path);
-    assert_int_equal(stand_run(stand, "share --user %u --file %s", (unsigned)geteuid(), path), 0);
+    make_file(fixture, path);
+    assert_int_equal(fixture_run(fixture, "share --user %u --file %s", (unsigned)geteuid(), path),
+                     0);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
 static void share__refuses_what_it_should_not_touch(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char path[128], link[128];
-    make_file(stand, path);
-    assert_int_equal(symlink(path, folder_path(link, sizeof link, stand->folder, "link")), 0);
-    assert_int_equal(stand_run(stand, "share --user 1 --file %s", link), 1);
-    assert_int_equal(stand_run(stand, "share --user 1 --file %s", stand->folder), 1);
-    stand_expect_err(stand, "is not a regular file");
-    assert_int_equal(stand_run(stand, "share --user 1 --file %s/none", stand->folder), 1);
-    assert_int_equal(stand_run(stand, "share --user 1"), 2);
-    assert_int_equal(stand_run(stand, "share --file %s", path), 2);
-    assert_int_equal(stand_run(stand, "share --user -1 --file %s", path), 2);
-    assert_int_equal(stand_run(stand, "share --user 4294967295 --file %s", path), 2);
+    make_file(fixture, path);
+    assert_int_equal(symlink(path, folder_path(link, sizeof link, fixture->folder, "link")), 0);
+    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", link), 1);
+    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", fixture->folder), 1);
+    fixture_expect_err(fixture, "is not a regular file");
+    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s/none", fixture->folder), 1);
+    assert_int_equal(fixture_run(fixture, "share --user 1"), 2);
+    assert_int_equal(fixture_run(fixture, "share --file %s", path), 2);
+    assert_int_equal(fixture_run(fixture, "share --user -1 --file %s", path), 2);
+    assert_int_equal(fixture_run(fixture, "share --user 4294967295 --file %s", path), 2);
     if (geteuid() != 0)
         return;
     assert_int_equal(chown(path, OWNER_UID, OWNER_UID), 0);
-    assert_int_equal(stand_run(stand, "share --user 1 --file %s", path), 1);
-    stand_expect_err(stand, "is not a regular file of uid 0");
+    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", path), 1);
+    fixture_expect_err(fixture, "is not a regular file of uid 0");
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
     const struct CMUnitTest tests[] = {
         TEST(share__lets_one_user_read_and_nobody_write),
         TEST(share__with_its_owner_closes_it_to_others),

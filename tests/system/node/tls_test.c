@@ -2,7 +2,7 @@
 /* mcast-node and a broker that it reaches over TLS: each proves to the other who it is (S5). */
 
 #include "tests/system/http/tlssite.h"
-#include "tests/system/node/stand.h"
+#include "tests/system/node/fixture.h"
 #include "tests/system/rig/folder.h"
 
 #include <stdio.h>
@@ -14,26 +14,26 @@ static const struct site_options cluster = {.mcastd = MCASTD, .nodes = "n[1-100]
 #define JOB "/v1/clusters/elcap/jobs/f17"
 #define TWO_NODES "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8}"
 
-static struct tlssite *open_broker(struct stand *stand)
+static struct tlssite *open_broker(struct fixture *fixture)
 {
     struct tlssite *tls = tlssite_open(&cluster);
     char url[64];
     snprintf(url, sizeof url, "https://127.0.0.1:%d", site_port(tls->site));
     setenv("MCAST_URL", url, 1);
     assert_int_equal(site_call(tls->site, "PUT", JOB, TWO_NODES, NULL), 201);
-    stand_set_config(stand, "");
+    fixture_set_config(fixture, "");
     return tls;
 }
 
 /* From now on the node shows the certificate of this name, and believes that authority. */
-static void configure(struct stand *stand, const struct tlssite *tls, const char *name,
+static void configure(struct fixture *fixture, const struct tlssite *tls, const char *name,
                       const char *authority)
 {
     char text[512];
-    snprintf(text, sizeof text, "cacert = %s/%s\ncert = %s/%s.pem\nkey = %s/%s.key\n", tls->papers,
-             authority, tls->papers, name, tls->papers, name);
+    snprintf(text, sizeof text, "cacert = %s/%s\ncert = %s/%s.pem\nkey = %s/%s.key\n",
+             tls->certificates, authority, tls->certificates, name, tls->certificates, name);
     tlssite_issue((struct tlssite *)tls, name);
-    stand_set_config(stand, text);
+    fixture_set_config(fixture, text);
 }
 
 static json_int_t held(struct tlssite *tls)
@@ -49,20 +49,20 @@ static json_int_t held(struct tlssite *tls)
 /* The whole life of a job on a node that knows its broker by TLS alone. */
 static void node__proves_itself_by_its_certificate(void **state)
 {
-    struct stand *stand = *state;
-    struct tlssite *tls = open_broker(stand);
-    configure(stand, tls, "n1", "ca.pem");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 4);
-    assert_int_equal(stand_run(stand, "env --job f17"), 0);
-    stand_expect_out(stand, "export SLINGSHOT_VNIS='1024'\n");
-    stand_expect_out(stand, "export SLINGSHOT_SVC_IDS='2,2,2,2'\n");
+    struct fixture *fixture = *state;
+    struct tlssite *tls = open_broker(fixture);
+    configure(fixture, tls, "n1", "ca.pem");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
+    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    fixture_expect_out(fixture, "export SLINGSHOT_VNIS='1024'\n");
+    fixture_expect_out(fixture, "export SLINGSHOT_SVC_IDS='2,2,2,2'\n");
     assert_int_equal(site_call(tls->site, "DELETE", JOB, NULL, NULL), 202);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    assert_string_equal(stand->err, "");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
     /* The other node's word is still out. */
     assert_int_equal(held(tls), 1);
     assert_int_equal(site_call(tls->site, "PUT", JOB "/nodes/n2",
@@ -76,17 +76,17 @@ static void node__proves_itself_by_its_certificate(void **state)
  * told. The job's services are there all the same, and its VNIs wait. */
 static void node__with_anothers_certificate_is_told_so(void **state)
 {
-    struct stand *stand = *state;
-    struct tlssite *tls = open_broker(stand);
-    configure(stand, tls, "n2", "ca.pem");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 0);
-    stand_expect_err(stand, "certificate \"n2\" may not report for node n1: only an admin");
-    stand_expect_err(stand, "or the node may, by a certificate with its name");
-    assert_int_equal(stand_services(stand, NULL), 4);
+    struct fixture *fixture = *state;
+    struct tlssite *tls = open_broker(fixture);
+    configure(fixture, tls, "n2", "ca.pem");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_expect_err(fixture, "certificate \"n2\" may not report for node n1: only an admin");
+    fixture_expect_err(fixture, "or the node may, by a certificate with its name");
+    assert_int_equal(fixture_services(fixture, NULL), 4);
     assert_int_equal(site_call(tls->site, "DELETE", JOB, NULL, NULL), 202);
-    assert_int_equal(stand_run(stand, "epilog --job f17"), 0);
-    stand_expect_err(stand, "certificate \"n2\" may not report for node n1: only an admin");
-    assert_int_equal(stand_services(stand, NULL), 0);
+    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    fixture_expect_err(fixture, "certificate \"n2\" may not report for node n1: only an admin");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
     assert_int_equal(held(tls), 1);
     tlssite_close(tls);
 }
@@ -94,40 +94,42 @@ static void node__with_anothers_certificate_is_told_so(void **state)
 /* Nor does it read another node's jobs: the message says as whom it was seen. */
 static void node__of_another_job_is_told_who_it_is(void **state)
 {
-    struct stand *stand = *state;
-    struct tlssite *tls = open_broker(stand);
-    configure(stand, tls, "n7", "ca.pem");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 3);
-    stand_expect_err(stand, "no job f17 of cluster elcap runs on node n7, which is who you are");
-    configure(stand, tls, "visitor", "ca.pem");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 1);
-    stand_expect_err(stand, "certificate \"visitor\" may not do this: none of its names is listed");
-    assert_int_equal(stand_services(stand, NULL), 0);
-    assert_false(stand_remembers(stand));
+    struct fixture *fixture = *state;
+    struct tlssite *tls = open_broker(fixture);
+    configure(fixture, tls, "n7", "ca.pem");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    fixture_expect_err(fixture,
+                       "no job f17 of cluster elcap runs on node n7, which is who you are");
+    configure(fixture, tls, "visitor", "ca.pem");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    fixture_expect_err(fixture,
+                       "certificate \"visitor\" may not do this: none of its names is listed");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
+    assert_false(fixture_remembers(fixture));
     tlssite_close(tls);
 }
 
 static void broker__that_another_authority_vouches_for_is_not_believed(void **state)
 {
-    struct stand *stand = *state;
-    struct tlssite *tls = open_broker(stand);
+    struct fixture *fixture = *state;
+    struct tlssite *tls = open_broker(fixture);
     struct authority other;
     authority_init(&other, "another authority");
     char *pem = authority_pem(&other);
-    assert_int_equal(folder_write(tls->papers, "other.pem", 0600, pem), 0);
+    assert_int_equal(folder_write(tls->certificates, "other.pem", 0600, pem), 0);
     gnutls_free(pem);
     authority_release(&other);
-    configure(stand, tls, "n1", "other.pem");
-    assert_int_equal(stand_run(stand, "prolog --job f17"), 4);
-    stand_expect_err(stand, "is not signed by the CA in");
-    stand_expect_err(stand, "; set cacert (or MCAST_CACERT) to the CA that signed it\n");
-    assert_int_equal(stand_services(stand, NULL), 0);
+    configure(fixture, tls, "n1", "other.pem");
+    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 4);
+    fixture_expect_err(fixture, "is not signed by the CA in");
+    fixture_expect_err(fixture, "; set cacert (or MCAST_CACERT) to the CA that signed it\n");
+    assert_int_equal(fixture_services(fixture, NULL), 0);
     tlssite_close(tls);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_create, stand_destroy)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
     const struct CMUnitTest tests[] = {
         TEST(node__proves_itself_by_its_certificate),
         TEST(node__with_anothers_certificate_is_told_so),

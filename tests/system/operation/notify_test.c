@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a service manager hears of the real broker through its whole life (sd_notify(3)). */
 
-#include "tests/system/operation/house.h"
+#include "tests/system/operation/managedbroker.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
 
@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct house *house;
+static struct managedbroker *managedbroker;
 static int manager;
 static char heard[256 * 1024]; /* datagrams, each between "<" and ">" */
 
@@ -46,11 +46,11 @@ static void listen_at(const char *name)
 static int open_house(void **state)
 {
     (void)state;
-    house = house_open(MCASTD, MOCK_FM);
+    managedbroker = managedbroker_open(MCASTD, MOCK_FM);
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
     heard[0] = '\0';
-    listen_at(house_path(house, "notify"));
+    listen_at(managedbroker_path(managedbroker, "notify"));
     return 0;
 }
 
@@ -59,7 +59,7 @@ static int close_house(void **state)
     (void)state;
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
-    house_close(house);
+    managedbroker_close(managedbroker);
     close(manager);
     return 0;
 }
@@ -96,21 +96,21 @@ static void life__is_told(void **state)
 {
     (void)state;
     char text[128];
-    const char *url = house_fm(house, 0);
+    const char *url = managedbroker_fm(managedbroker, 0);
     (void)snprintf(text, sizeof text, "[fm]\nurl = %s\n", url);
-    house_configure(house, text);
-    house_start(house);
+    managedbroker_configure(managedbroker, text);
+    managedbroker_start(managedbroker);
     /* More time is asked for before the store is opened, which may have to recover. */
     const char *at = await_words(heard, "<EXTEND_TIMEOUT_USEC=");
     at = await_words(at, "<READY=1\nSTATUS=");
     (void)snprintf(text, sizeof text, "Fabric manager %s is up. 0 jobs, 0 being released, ", url);
     at = await_words(at, text);
 
-    house_fm_kill(house, 0);
-    assert_int_equal(house_reserve(house, "f1", "on", NULL), 201);
+    managedbroker_fm_kill(managedbroker, 0);
+    assert_int_equal(managedbroker_reserve(managedbroker, "f1", "on", NULL), 201);
     at = await_words(at, "<STATUS=Fabric manager ");
     at = await_words(at, ": down (");
-    house_stop(house);
+    managedbroker_stop(managedbroker);
     at = await_words(at, "<STOPPING=1\nSTATUS=Stopping");
     assert_null(strstr(at + 1, "<READY=1"));
 }
@@ -127,7 +127,7 @@ static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
 static void reserve_many(void)
 {
     unsigned sent = 0, done = 0;
-    const struct wire_options options = {.socket = house_path(house, "s"),
+    const struct wire_options options = {.socket = managedbroker_path(managedbroker, "s"),
                                          .connections = 8,
                                          .depth = 8,
                                          .done = on_answer,
@@ -150,12 +150,12 @@ static void reserve_many(void)
 static void large_ledger__asks_for_time(void **state)
 {
     (void)state;
-    house_start(house);
+    managedbroker_start(managedbroker);
     reserve_many();
-    house_stop(house);
+    managedbroker_stop(managedbroker);
     hear(0);
     const char *at = heard + strlen(heard);
-    house_start(house);
+    managedbroker_start(managedbroker);
     at = await_words(at, "<EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Opening the ledger.>");
     at = await_words(at, "<EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Loading the ledger: 4096 records");
     (void)await_words(at, "<READY=1\nSTATUS=No fabric manager is configured. 3000 jobs, ");
@@ -164,17 +164,17 @@ static void large_ledger__asks_for_time(void **state)
 static void reload__is_told(void **state)
 {
     (void)state;
-    house_start(house);
+    managedbroker_start(managedbroker);
     const char *at = await_words(heard, "<READY=1\nSTATUS=");
-    assert_true(house_reload(house));
+    assert_true(managedbroker_reload(managedbroker));
     at = await_words(at, "<RELOADING=1\nMONOTONIC_USEC=");
     at = await_words(at, "<READY=1\nSTATUS=No fabric manager");
-    house_configure(house, "nonsense\n");
-    assert_false(house_reload(house));
+    managedbroker_configure(managedbroker, "nonsense\n");
+    assert_false(managedbroker_reload(managedbroker));
     at = await_words(at, "<RELOADING=1\n");
     at = await_words(at, "<READY=1\nSTATUS=The last reload was refused (see the log). ");
-    house_configure(house, "");
-    assert_true(house_reload(house));
+    managedbroker_configure(managedbroker, "");
+    assert_true(managedbroker_reload(managedbroker));
     at = await_words(at, "<RELOADING=1\n");
     (void)await_words(at, "<READY=1\nSTATUS=No fabric manager");
 }
@@ -183,7 +183,7 @@ static void watchdog__is_fed_while_the_loop_turns(void **state)
 {
     (void)state;
     setenv("WATCHDOG_USEC", "300000", 1);
-    house_start(house);
+    managedbroker_start(managedbroker);
     const char *at = heard;
     for (int i = 0; i < 5; i++)
         at = await_words(at, "<WATCHDOG=1>") + 1;
@@ -205,7 +205,7 @@ static int listen_on_loopback(int *port)
 static bool is_being_read(void *arg)
 {
     int *fd = arg;
-    *fd = open(house_path(house, "ca.pem"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    *fd = open(managedbroker_path(managedbroker, "ca.pem"), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     return *fd >= 0;
 }
 
@@ -223,15 +223,15 @@ static void watchdog__is_not_fed_by_a_loop_that_hangs(void **state)
 {
     (void)state;
     setenv("WATCHDOG_USEC", "300000", 1);
-    house_start(house);
+    managedbroker_start(managedbroker);
     (void)await_words(heard, "<WATCHDOG=1>");
-    if (!hold_loop(house_pid(house)))
+    if (!hold_loop(managedbroker_pid(managedbroker)))
         skip(); /* no process may look into another here */
     hear(0);
     const char *at = heard + strlen(heard);
     hear(1000); /* for what must not come: three times as long as the watchdog would wait */
     assert_null(strstr(at, "<WATCHDOG=1>"));
-    assert_int_equal(ptrace(PTRACE_DETACH, house_pid(house), NULL, NULL), 0);
+    assert_int_equal(ptrace(PTRACE_DETACH, managedbroker_pid(managedbroker), NULL, NULL), 0);
     (void)await_words(at, "<WATCHDOG=1>");
 }
 
@@ -242,19 +242,19 @@ static void watchdog__is_fed_while_authorities_do_not_come(void **state)
     char text[256];
     int port, pipe = -1;
     setenv("WATCHDOG_USEC", "300000", 1);
-    house_start(house);
+    managedbroker_start(managedbroker);
     const int listener = listen_on_loopback(&port);
-    assert_int_equal(mkfifo(house_path(house, "ca.pem"), 0644), 0);
+    assert_int_equal(mkfifo(managedbroker_path(managedbroker, "ca.pem"), 0644), 0);
     (void)snprintf(text, sizeof text, "[fm]\nurl = https://127.0.0.1:%d\nca = %s\n", port,
-                   house_path(house, "ca.pem"));
-    house_configure(house, text);
-    assert_true(house_reload(house));
+                   managedbroker_path(managedbroker, "ca.pem"));
+    managedbroker_configure(managedbroker, text);
+    assert_true(managedbroker_reload(managedbroker));
     assert_true(await(is_being_read, &pipe, AWAIT_DEADLINE_MS));
     hear(0);
     const char *at = heard + strlen(heard);
     for (int i = 0; i < 3; i++)
         at = await_words(at, "<WATCHDOG=1>") + 1;
-    house_remove(house, "ca.pem"); /* or it would be read again */
+    managedbroker_remove(managedbroker, "ca.pem"); /* or it would be read again */
     assert_int_equal(close(pipe), 0);
     close(listener);
 }
@@ -264,15 +264,15 @@ static void watchdog__is_fed_while_a_reload_hangs(void **state)
 {
     (void)state;
     setenv("WATCHDOG_USEC", "300000", 1);
-    house_start(house);
-    house_remove(house, "mcastd.conf");
-    assert_int_equal(mkfifo(house_path(house, "mcastd.conf"), 0644), 0);
-    assert_int_equal(kill(house_pid(house), SIGHUP), 0);
+    managedbroker_start(managedbroker);
+    managedbroker_remove(managedbroker, "mcastd.conf");
+    assert_int_equal(mkfifo(managedbroker_path(managedbroker, "mcastd.conf"), 0644), 0);
+    assert_int_equal(kill(managedbroker_pid(managedbroker), SIGHUP), 0);
     const char *at = await_words(heard, "<RELOADING=1");
     for (int i = 0; i < 3; i++)
         at = await_words(at, "<WATCHDOG=1>") + 1;
     assert_null(strstr(heard, "<READY=1\nSTATUS=The last reload"));
-    FILE *pipe = fopen(house_path(house, "mcastd.conf"), "w");
+    FILE *pipe = fopen(managedbroker_path(managedbroker, "mcastd.conf"), "w");
     assert_non_null(pipe);
     fputs("nonsense\n", pipe);
     fclose(pipe);
@@ -286,7 +286,7 @@ static void abstract_socket__is_reached(void **state)
     close(manager);
     (void)snprintf(name, sizeof name, "@mcast-operation-%d", (int)getpid());
     listen_at(name);
-    house_start(house);
+    managedbroker_start(managedbroker);
     (void)await_words(heard, "<READY=1\n");
 }
 
@@ -295,27 +295,28 @@ static void nobody_there__is_no_trouble(void **state)
 {
     (void)state;
     setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
-    house_start(house);
-    house_stop(house);
+    managedbroker_start(managedbroker);
+    managedbroker_stop(managedbroker);
     setenv("NOTIFY_SOCKET", "vsock:2:1", 1);
-    house_start(house);
-    assert_true(house_logged(house, "the service manager gets no notifications: NOTIFY_SOCKET="));
+    managedbroker_start(managedbroker);
+    assert_true(managedbroker_logged(managedbroker,
+                                     "the service manager gets no notifications: NOTIFY_SOCKET="));
 }
 
-#define HOUSE_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
+#define MANAGEDBROKER_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HOUSE_TEST(life__is_told),
-        HOUSE_TEST(large_ledger__asks_for_time),
-        HOUSE_TEST(reload__is_told),
-        HOUSE_TEST(watchdog__is_fed_while_the_loop_turns),
-        HOUSE_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
-        HOUSE_TEST(watchdog__is_fed_while_authorities_do_not_come),
-        HOUSE_TEST(watchdog__is_fed_while_a_reload_hangs),
-        HOUSE_TEST(abstract_socket__is_reached),
-        HOUSE_TEST(nobody_there__is_no_trouble),
+        MANAGEDBROKER_TEST(life__is_told),
+        MANAGEDBROKER_TEST(large_ledger__asks_for_time),
+        MANAGEDBROKER_TEST(reload__is_told),
+        MANAGEDBROKER_TEST(watchdog__is_fed_while_the_loop_turns),
+        MANAGEDBROKER_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
+        MANAGEDBROKER_TEST(watchdog__is_fed_while_authorities_do_not_come),
+        MANAGEDBROKER_TEST(watchdog__is_fed_while_a_reload_hangs),
+        MANAGEDBROKER_TEST(abstract_socket__is_reached),
+        MANAGEDBROKER_TEST(nobody_there__is_no_trouble),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include "tests/system/replay/notes.h"
 #include "tests/system/replay/rounds.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <curl/curl.h>
 #include <getopt.h>
@@ -71,20 +71,20 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
 /* A pool so small that every VNI is used again and again, and held back only for a moment. As many
  * addresses a job as the machine can give, 119 of 4086, so that a job often has to wait for what
  * the one before it is giving back. */
-static struct stage *set_stage(const struct arguments *arguments)
+static struct testbed *set_stage(const struct arguments *arguments)
 {
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = arguments->mcastd,
         .mock_fm = arguments->mock_fm,
         .hwcoll = "min_nodes = 128\ntotal_addresses = 4086\nsystem_nodes = 4360\n",
         .vni = "pool = 1024-1535\nhold = 100ms\n",
     };
-    struct stage *stage = stage_create(&options);
+    struct testbed *testbed = testbed_create(&options);
 
-    if (stage && stage_start_fm(stage) == 0 && stage_start_broker(stage) == 0 &&
-        stage_await_link(stage) == 0)
-        return stage;
-    stage_destroy(stage);
+    if (testbed && testbed_start_fm(testbed) == 0 && testbed_start_broker(testbed) == 0 &&
+        testbed_await_link(testbed) == 0)
+        return testbed;
+    testbed_destroy(testbed);
     return NULL;
 }
 
@@ -105,23 +105,23 @@ static void check_outcome(const struct arguments *arguments, struct notes *notes
 
 static int run(const struct arguments *arguments, const struct joblog *log)
 {
-    struct stage *stage = set_stage(arguments);
+    struct testbed *testbed = set_stage(arguments);
     struct notes *notes = notes_create(log->job_count);
     const struct rounds_options options = {.log = log,
-                                           .stage = stage,
+                                           .testbed = testbed,
                                            .connections = arguments->connections,
                                            .kills = arguments->kills,
                                            .seed = arguments->seed};
     int result = -1;
 
-    if (stage && notes) {
+    if (testbed && notes) {
         const int64_t began = await_now_ns();
 
         result = rounds_play(&options, notes);
         if (result == 0 && notes->faults == 0) {
             notes_conclude(notes);
             check_outcome(arguments, notes);
-            result = rounds_await_quiet(stage);
+            result = rounds_await_quiet(testbed);
         }
         const double seconds = (double)(await_now_ns() - began) / 1e9;
         printf(
@@ -131,15 +131,15 @@ static int run(const struct arguments *arguments, const struct joblog *log)
             notes->released, notes->job_count, seconds, arguments->kills,
             (unsigned long long)arguments->seed, notes->live_max, notes->reserved, notes->denied,
             notes->timeout, notes->unavailable, notes->repeated, notes->faults);
-        if (stage_broker(stage) && notes->faults > 0)
-            process_print_log(stage_broker(stage));
+        if (testbed_broker(testbed) && notes->faults > 0)
+            process_print_log(testbed_broker(testbed));
         /* Both must be able to end by themselves, and with nothing to complain about. */
-        if (notes->faults > 0 || (stage_broker(stage) && stage_stop_broker(stage) < 0) ||
-            stage_stop_fm(stage) < 0)
+        if (notes->faults > 0 || (testbed_broker(testbed) && testbed_stop_broker(testbed) < 0) ||
+            testbed_stop_fm(testbed) < 0)
             result = -1;
     }
     notes_destroy(notes);
-    stage_destroy(stage);
+    testbed_destroy(testbed);
     return result;
 }
 

@@ -26,7 +26,7 @@ struct round {
     size_t again_count;
     uint32_t recent[RELEASED_KEPT]; /* jobs released last, a ring */
     size_t recent_count;
-    uint64_t dice;
+    uint64_t prng;
 };
 
 /* A request is known by its job and whether it is the end. */
@@ -126,7 +126,7 @@ static int feed(struct round *round)
 /* What was acknowledged before the kill must be said again after it. */
 static void compare_all(struct round *round)
 {
-    struct plainhttp *http = stage_http(round->options->stage);
+    struct plainhttp *http = testbed_http(round->options->testbed);
     struct plainhttp_reply reply;
     char path[PATH_SIZE];
     const size_t kept = round->recent_count < RELEASED_KEPT ? round->recent_count : RELEASED_KEPT;
@@ -151,13 +151,13 @@ static void compare_all(struct round *round)
 static int kill_and_restart(struct round *round)
 {
     round->killing = true;
-    stage_kill_broker(round->options->stage);
+    testbed_kill_broker(round->options->testbed);
     while (wire_under_way(round->wire) > 0)
         wire_turn(round->wire, -1); /* answers that had left, then broken connections */
     wire_hang_up(round->wire);
     round->notes->floor = round->notes->highest;
     memset(round->fresh, 0, round->log->job_count * sizeof *round->fresh);
-    if (stage_start_broker(round->options->stage) < 0)
+    if (testbed_start_broker(round->options->testbed) < 0)
         return -1;
     round->killing = false;
     compare_all(round);
@@ -169,8 +169,8 @@ static size_t moment(struct round *round, unsigned kill)
 {
     const size_t share = round->log->event_count / (round->options->kills + 1);
 
-    round->dice = round->dice * 6364136223846793005u + 1442695040888963407u;
-    return share * kill + share / 2 + (size_t)(round->dice >> 33) % share;
+    round->prng = round->prng * 6364136223846793005u + 1442695040888963407u;
+    return share * kill + share / 2 + (size_t)(round->prng >> 33) % share;
 }
 
 static int play(struct round *round)
@@ -209,8 +209,8 @@ static int play(struct round *round)
 int rounds_play(const struct rounds_options *options, struct notes *notes)
 {
     const struct joblog *log = options->log;
-    struct round round = {.options = options, .log = log, .notes = notes, .dice = options->seed};
-    const struct wire_options wire = {.socket = stage_socket(options->stage),
+    struct round round = {.options = options, .log = log, .notes = notes, .prng = options->seed};
+    const struct wire_options wire = {.socket = testbed_socket(options->testbed),
                                       .connections = options->connections,
                                       .depth = 1,
                                       .done = on_reply,
@@ -232,11 +232,11 @@ int rounds_play(const struct rounds_options *options, struct notes *notes)
 
 static bool is_quiet(void *arg)
 {
-    struct stage *stage = arg;
+    struct testbed *testbed = arg;
     struct plainhttp_reply list, state;
 
-    plainhttp_call(stage_http(stage), "GET", "/v1/jobs?limit=1", NULL, &list);
-    plainhttp_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &state);
+    plainhttp_call(testbed_http(testbed), "GET", "/v1/jobs?limit=1", NULL, &list);
+    plainhttp_call(testbed_fm_http(testbed), "GET", "/mock/state", NULL, &state);
     const json_t *held = json_object_get(list.json, "jobs");
     const json_t *jobs = json_object_get(state.json, "jobs");
     const bool quiet = json_is_array(held) && json_array_size(held) == 0 && json_is_array(jobs) &&
@@ -246,17 +246,17 @@ static bool is_quiet(void *arg)
     return quiet;
 }
 
-int rounds_await_quiet(struct stage *stage)
+int rounds_await_quiet(struct testbed *testbed)
 {
     struct plainhttp_reply reply;
 
-    if (await(is_quiet, stage, AWAIT_DEADLINE_MS))
+    if (await(is_quiet, testbed, AWAIT_DEADLINE_MS))
         return 0;
-    plainhttp_call(stage_http(stage), "GET", "/v1/status", NULL, &reply);
+    plainhttp_call(testbed_http(testbed), "GET", "/v1/status", NULL, &reply);
     fprintf(stderr, "every job was released, and the broker still says %s\n",
             reply.text ? reply.text : "nothing");
     plainhttp_reply_release(&reply);
-    plainhttp_call(stage_fm_http(stage), "GET", "/mock/state", NULL, &reply);
+    plainhttp_call(testbed_fm_http(testbed), "GET", "/mock/state", NULL, &reply);
     fprintf(stderr, "the fabric manager holds %.2000s\n", reply.text ? reply.text : "");
     plainhttp_reply_release(&reply);
     return -1;

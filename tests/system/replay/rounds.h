@@ -4,7 +4,7 @@
 
 #include "tests/system/replay/joblog.h"
 #include "tests/system/replay/notes.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@
 
 struct rounds_options {
     const struct joblog *log;
-    struct stage *stage; /* fabric manager and broker run */
+    struct testbed *testbed; /* fabric manager and broker run */
     unsigned connections;
     unsigned kills; /* kill -9 and restart the broker so many times on the way */
     uint64_t seed;  /* of the moments */
@@ -24,6 +24,6 @@ struct rounds_options {
 int rounds_play(const struct rounds_options *options, struct notes *notes);
 
 /* Waits until the broker holds no reservation and the fabric manager no job. 0, or -1. */
-int rounds_await_quiet(struct stage *stage);
+int rounds_await_quiet(struct testbed *testbed);
 
 #endif

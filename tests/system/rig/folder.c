@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/rig/folder.h"
 
-#include "tests/system/rig/telltale.h"
+#include "tests/system/rig/secretscan.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static int unlink_one(const char *path, const struct stat *stat, int kind, struc
 
 void folder_destroy(const char *path)
 {
-    telltale_fail_if_folder(path);
+    secretscan_fail_if_folder(path);
     if (getenv("MCAST_KEEP"))
         fprintf(stderr, "kept: %s\n", path);
     else if (nftw(path, unlink_one, 16, FTW_DEPTH | FTW_PHYS) < 0)

@@ -12,8 +12,8 @@ enum { FOLDER_PATH_SIZE = 64 }; /* a Unix socket in it must fit into 108 bytes *
 
 /* Makes a new one and writes its path. 0, or -1. */
 int folder_create(char path[FOLDER_PATH_SIZE]);
-/* Deletes it and all in it, after a search for secrets that do not belong there (telltale.h), which
- * ends the test and keeps the folder when it finds one; kept, with a word on stderr, when
+/* Deletes it and all in it, after a search for secrets that do not belong there (secretscan.h),
+ * which ends the test and keeps the folder when it finds one; kept, with a word on stderr, when
  * MCAST_KEEP is set. */
 void folder_destroy(const char *path);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/rig/plainhttp.h"
 
-#include "tests/system/rig/telltale.h"
+#include "tests/system/rig/secretscan.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -134,7 +134,7 @@ int plainhttp_call(struct plainhttp *http, const char *method, const char *path,
     else
         reply->json = json_loadb(reply->text, reply->length, JSON_DECODE_ANY, NULL);
     if (reply->text && may_hold_no_secret(path, reply->status))
-        telltale_fail_if_text(reply->text, reply->length, path);
+        secretscan_fail_if_text(reply->text, reply->length, path);
     return reply->status;
 }
 

@@ -2,7 +2,7 @@
 #include "tests/system/rig/process.h"
 
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/telltale.h"
+#include "tests/system/rig/secretscan.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -101,7 +101,7 @@ int process_stop(struct process *process)
     int status = -1;
 
     if (process_alive(process)) {
-        telltale_fail_if_title(process->pid);
+        secretscan_fail_if_title(process->pid);
         kill(process->pid, SIGTERM);
     }
     if (!await(has_ended, process, AWAIT_DEADLINE_MS))
@@ -122,7 +122,7 @@ void process_kill(struct process *process)
     if (!process)
         return;
     if (process_alive(process)) {
-        telltale_fail_if_title(process->pid);
+        secretscan_fail_if_title(process->pid);
         kill(process->pid, SIGKILL);
         waitpid(process->pid, &process->status, 0);
     }

@@ -38,7 +38,7 @@ struct wire {
     struct wire_options options;
     struct sockaddr_un address;
     int epoll;
-    size_t under_way, delivered;
+    size_t in_flight, delivered;
     struct connection *connections;
     unsigned *free_list, free_count; /* connections with room, the last used on top */
 };
@@ -125,7 +125,7 @@ bool wire_has_room(const struct wire *wire)
 
 size_t wire_under_way(const struct wire *wire)
 {
-    return wire->under_way;
+    return wire->in_flight;
 }
 
 static void deliver(struct wire *wire, struct connection *connection, struct wire_reply *reply)
@@ -134,7 +134,7 @@ static void deliver(struct wire *wire, struct connection *connection, struct wir
 
     connection->first = (connection->first + 1) % DEPTH_MAX;
     connection->count--;
-    wire->under_way--;
+    wire->in_flight--;
     wire->delivered++;
     reply->latency_ns = await_now_ns() - request.sent_ns;
     wire->options.done(wire->options.arg, request.tag, reply);
@@ -232,7 +232,7 @@ int wire_send(struct wire *wire, uint64_t tag, const char *method, const char *p
     }
     const unsigned last = (connection->first + connection->count) % DEPTH_MAX;
     connection->requests[last] = (struct request){.tag = tag, .sent_ns = await_now_ns()};
-    wire->under_way++;
+    wire->in_flight++;
     if (++connection->count == wire->options.depth) {
         connection->in_free_list = false;
         wire->free_count--;
@@ -353,7 +353,7 @@ size_t wire_turn(struct wire *wire, int timeout_ms)
 
 void wire_hang_up(struct wire *wire)
 {
-    assert(wire->under_way == 0);
+    assert(wire->in_flight == 0);
     for (unsigned i = 0; i < wire->options.connections; i++)
         if (wire->connections[i].fd >= 0)
             lose(wire, &wire->connections[i]);

@@ -69,7 +69,7 @@ void site_set_settings(struct site *site, const char *lines)
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
              "%s",
-             stage_socket(site->stage), site->folder, site->folder, site->folder, site->folder,
+             testbed_socket(site->testbed), site->folder, site->folder, site->folder, site->folder,
              MOCK_CXI_FOLDER, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
@@ -115,16 +115,17 @@ static void set_hold(const char *hold)
 static void start_broker(struct site *site)
 {
     static char clusters[TEXT_SIZE];
-    static const struct stage_options options = {.mcastd = MCASTD,
-                                                 .mock_fm = MOCK_FM,
-                                                 .broker = "sync_grace = 1s\n",
-                                                 .hwcoll = "min_nodes = 2\naddresses_per_job = 4\n",
-                                                 .vni = vni_lines,
-                                                 .clusters = clusters};
+    static const struct testbed_options options = {.mcastd = MCASTD,
+                                                   .mock_fm = MOCK_FM,
+                                                   .broker = "sync_grace = 1s\n",
+                                                   .hwcoll =
+                                                       "min_nodes = 2\naddresses_per_job = 4\n",
+                                                   .vni = vni_lines,
+                                                   .clusters = clusters};
     set_hold("10m");
-    site->stage = stage_create(&options);
-    assert_non_null(site->stage);
-    snprintf(site->folder, sizeof site->folder, "%s", stage_folder(site->stage));
+    site->testbed = testbed_create(&options);
+    assert_non_null(site->testbed);
+    snprintf(site->folder, sizeof site->folder, "%s", testbed_folder(site->testbed));
     snprintf(clusters, sizeof clusters, "list_command = %s/slurm/jobs\nlist_every = 2s\n",
              site->folder);
     make_folder(site, "slurm", 0755);
@@ -132,9 +133,9 @@ static void start_broker(struct site *site)
     make_folder(site, "etc", 0755);
     make_folder(site, "etc/mcastd", 0755);
     site_set_settings(site, "");
-    assert_int_equal(stage_start_fm(site->stage), 0);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_fm(site->testbed), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
 }
 
 void site_hook_lines(const struct site *site, const char *controllers, const char *nodes, char *out,
@@ -195,7 +196,7 @@ int site_destroy(void **state)
 {
     struct site *site = *state;
     cluster_destroy(site->cluster);
-    stage_destroy(site->stage);
+    testbed_destroy(site->testbed);
     free(site);
     return 0;
 }
@@ -264,9 +265,9 @@ static size_t count_of(struct plainhttp *http, const char *path, const char *fie
 static bool is_clean(void *arg)
 {
     struct site *site = arg;
-    return count_of(stage_http(site->stage), "/v1/jobs", "jobs") == 0 &&
-           count_of(stage_fm_http(site->stage), "/mock/state", "jobs") == 0 &&
-           count_of(stage_fm_http(site->stage), "/mock/state", "multicasts") == 0;
+    return count_of(testbed_http(site->testbed), "/v1/jobs", "jobs") == 0 &&
+           count_of(testbed_fm_http(site->testbed), "/mock/state", "jobs") == 0 &&
+           count_of(testbed_fm_http(site->testbed), "/mock/state", "multicasts") == 0;
 }
 
 static void expect_one_user_of_a_vni(struct site *site)
@@ -298,9 +299,9 @@ static void await_clean_nodes(struct site *site)
 static void restart_broker(struct site *site, const char *hold)
 {
     set_hold(hold);
-    assert_int_equal(stage_stop_broker(site->stage), 0);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
 }
 
 void site_end_holding(struct site *site)
@@ -310,7 +311,7 @@ void site_end_holding(struct site *site)
     cluster_await(site->cluster,
                   "held=$(MCAST_URL=%s %s/mcastctl list --held) || exit 1; echo \"$held\"; "
                   "case $held in *created:* | *lingering:*) exit 1 ;; esac",
-                  stage_socket(site->stage), PROGRAMS);
+                  testbed_socket(site->testbed), PROGRAMS);
     restart_broker(site, "10ms");
     assert_true(await(is_clean, site, AWAIT_DEADLINE_MS));
     restart_broker(site, "10m");
@@ -323,7 +324,7 @@ void site_expect_nothing_left(struct site *site)
         cluster_run(site->cluster,
                     "export MCAST_URL=%s; %s/mcastctl list; %s/mcastctl list --held; "
                     "cat %s/log/*.err; tail -n 30 %s/mcastd.log",
-                    stage_socket(site->stage), PROGRAMS, PROGRAMS, site->folder, site->folder);
+                    testbed_socket(site->testbed), PROGRAMS, PROGRAMS, site->folder, site->folder);
         fail_msg("something is left: %s", cluster_text(site->cluster));
     }
     await_clean_nodes(site);

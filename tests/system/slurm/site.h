@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_SLURM_SITE_H
 #define MCAST_TESTS_SLURM_SITE_H
 
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 #include "tests/system/slurm/cluster.h"
 
 /* A site: a real Slurm, a real broker with the fabric manager's double, NICs of mock-cxi in every
@@ -14,7 +14,7 @@
  * (with .NODE for those of nodes). */
 
 struct site {
-    struct stage *stage;
+    struct testbed *testbed;
     struct cluster *cluster;
     char folder[64];
     unsigned int uid; /* whose jobs most are: nobody's, or the caller's */

@@ -38,7 +38,7 @@ static void use_plugin(struct site *site, const char *words)
     snprintf(line, sizeof line,
              "optional %s grants=%s/run url=unix:%s mcastctl=%s/mcastctl mcast_node=%s/mcast-node "
              "mcast_cleanup=%s/mcast-cleanup timeout=60000 %s\n",
-             MCAST_SPANK, site->folder, stage_socket(site->stage), PROGRAMS, PROGRAMS, PROGRAMS,
+             MCAST_SPANK, site->folder, testbed_socket(site->testbed), PROGRAMS, PROGRAMS, PROGRAMS,
              words);
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, line), 0);
 }
@@ -82,7 +82,7 @@ static bool has_grown(void *arg)
     size_t index;
     const json_t *tree;
     assert_int_equal(
-        plainhttp_call(stage_fm_http(forest->site->stage), "GET", "/mock/state", NULL, &reply),
+        plainhttp_call(testbed_fm_http(forest->site->testbed), "GET", "/mock/state", NULL, &reply),
         200);
     forest->found[0] = '\0';
     json_array_foreach(json_object_get(reply.json, "multicasts"), index, tree)
@@ -369,7 +369,7 @@ static void spank__finds_what_was_installed_with_it(void **state)
     snprintf(line, sizeof line,
              "optional %s/away/" LIBDIR "/slurm/mcast_spank.so grants=/nowhere url=unix:%s "
              "timeout=60000\n",
-             f, stage_socket(site->stage));
+             f, testbed_socket(site->testbed));
     assert_int_equal(folder_write(f, "plugstack.conf", 0644, line), 0);
     assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N2 -n2 %s/report x", site->as_user, f),
                      0);

@@ -218,15 +218,15 @@ static void service__in_use_by_another_job_without_vnis(void **state)
 static void broker__is_away_while_a_job_starts(void **state)
 {
     struct site *site = *state;
-    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
                                       site->as_user, site->folder);
     cluster_await(site->cluster,
                   "scontrol show job %u | tee /dev/stderr | "
                   "grep -q 'AdminComment=mcastd: the job waits for up to 60 s: .*mcastd.sock'",
                   job);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     cluster_run(site->cluster, "scontrol show job %u", job);
@@ -243,14 +243,14 @@ static void broker__is_away_while_a_job_ends(void **state)
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
     site_await_held(site, "epilogslurmctld", "before", job, NULL);
     cluster_await_idle(site->cluster);
-    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
     site_let_go(site, "epilogslurmctld", "before");
     cluster_await(site->cluster,
                   "grep -q 'mcastd.sock: .*asking on, as long as --patience says' "
                   "%s/log/epilogslurmctld.err",
                   site->folder);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
     site_expect_nothing_left(site);
 }
 
@@ -259,13 +259,13 @@ static void broker__is_away_for_long(void **state)
 {
     struct site *site = *state;
     site_set_settings(site, "MCAST_PATIENCE=0\n");
-    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
     cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol show job %u", job);
     assert_non_null(strstr(cluster_text(site->cluster), "no fault of the job"));
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
     site_set_settings(site, "");
     cancel(site, job);
     site_expect_nothing_left(site);
@@ -283,13 +283,13 @@ static void broker__is_restarted_while_nodes_begin(void **state)
                        site->as_user, site->folder);
     site_await_held(site, "prolog", "before", job, "n1");
     site_await_held(site, "prolog", "before", job, "n2");
-    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
     site_let_go(site, "prolog", "before");
     /* What the hook does just before it asks. */
     cluster_await(site->cluster, "test -e %s/run/n1.%u.new && test -e %s/run/n2.%u.new",
                   site->folder, job, site->folder, job);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     cluster_run(site->cluster, "scontrol show job %u", job);
@@ -309,7 +309,7 @@ static void broker__is_away_while_nodes_begin(void **state)
     unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
     site_await_held(site, "prolog", "before", job, "n1");
     site_await_held(site, "prolog", "before", job, "n2");
-    assert_int_equal(stage_stop_broker(site->stage), 0);
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
     site_let_go(site, "prolog", "before");
     cluster_await(site->cluster, "scontrol show job %u | grep -q 'AdminComment=mcastd: .*n[12])'",
                   job);
@@ -318,8 +318,8 @@ static void broker__is_away_while_nodes_begin(void **state)
                   "grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
                   job);
     cluster_await_idle(site->cluster);
-    assert_int_equal(stage_start_broker(site->stage), 0);
-    assert_int_equal(stage_await_link(site->stage), 0);
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
     site_set_settings(site, "");
     cancel(site, job);
     /* They made nothing, so they tell nothing. */

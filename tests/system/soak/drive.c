@@ -213,7 +213,7 @@ static int end_lap(struct drive *drive)
 
 int drive_turn(struct drive *drive)
 {
-    const struct wire_options wire = {.socket = stage_socket(drive->options.stage),
+    const struct wire_options wire = {.socket = testbed_socket(drive->options.testbed),
                                       .connections = drive->options.connections,
                                       .depth = 1,
                                       .done = on_reply,
@@ -268,7 +268,7 @@ void drive_compare(struct drive *drive)
         if (drive->notes->jobs[job].life != NOTES_LIVE)
             continue;
         job_path(path, drive, job);
-        plainhttp_call(stage_http(drive->options.stage), "GET", path, NULL, &reply);
+        plainhttp_call(testbed_http(drive->options.testbed), "GET", path, NULL, &reply);
         notes_compare(drive->notes, job, reply.status, reply.json);
         plainhttp_reply_release(&reply);
     }

@@ -3,7 +3,7 @@
 #define MCAST_TESTS_SOAK_DRIVE_H
 
 #include "tests/system/replay/joblog.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ enum { DRIVE_LATENCIES = 8192 };
 
 struct drive_options {
     const struct joblog *log; /* borrowed */
-    struct stage *stage;      /* the same */
+    struct testbed *testbed;  /* the same */
     unsigned connections;
     unsigned jobs_per_second; /* at most */
 };

@@ -11,23 +11,23 @@
 
 enum { PATH_SIZE = 128 };
 
-static double file_size(const struct stage *stage, const char *name)
+static double file_size(const struct testbed *testbed, const char *name)
 {
     char path[PATH_SIZE];
     struct stat found;
 
-    if (stat(folder_path(path, sizeof path, stage_folder(stage), name), &found) < 0)
+    if (stat(folder_path(path, sizeof path, testbed_folder(testbed), name), &found) < 0)
         return 0;
     return (double)found.st_size;
 }
 
 /* By the kernel's own account, not the broker's. */
-static double resident(const struct stage *stage)
+static double resident(const struct testbed *testbed)
 {
     char path[PATH_SIZE];
     long pages = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/statm", (int)process_pid(stage_broker(stage)));
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)process_pid(testbed_broker(testbed)));
     FILE *file = fopen(path, "re");
     if (!file)
         return -1;
@@ -60,9 +60,9 @@ static double number(const json_t *status, const char *part, const char *name)
     return json_number_value(json_object_get(object, name));
 }
 
-int reading_take(struct stage *stage, struct reading *out)
+int reading_take(struct testbed *testbed, struct reading *out)
 {
-    struct plainhttp *http = stage_http(stage);
+    struct plainhttp *http = testbed_http(testbed);
     struct plainhttp_reply reply;
     const int status = plainhttp_call(http, "GET", "/v1/status", NULL, &reply);
 
@@ -73,9 +73,9 @@ int reading_take(struct stage *stage, struct reading *out)
         out->loop_ms = number(reply.json, NULL, "loop_absence_max_ms");
     }
     plainhttp_reply_release(&reply);
-    out->rss = resident(stage);
+    out->rss = resident(testbed);
     out->fds = descriptors(http);
-    out->db = file_size(stage, "state.db");
-    out->wal = file_size(stage, "state.db-wal");
+    out->db = file_size(testbed, "state.db");
+    out->wal = file_size(testbed, "state.db-wal");
     return status == 200 && out->rss > 0 && out->fds > 0 ? 0 : -1;
 }

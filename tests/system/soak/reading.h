@@ -2,7 +2,7 @@
 #ifndef MCAST_TESTS_SOAK_READING_H
 #define MCAST_TESTS_SOAK_READING_H
 
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stdint.h>
 
@@ -22,6 +22,6 @@ struct reading {
 };
 
 /* Fills in what the broker, the kernel and the disk tell; the rest is the caller's. 0, or -1. */
-int reading_take(struct stage *stage, struct reading *out);
+int reading_take(struct testbed *testbed, struct reading *out);
 
 #endif

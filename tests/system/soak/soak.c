@@ -34,9 +34,9 @@ struct arguments {
 
 struct campaign {
     const struct arguments *arguments;
-    struct stage *stage;
+    struct testbed *testbed;
     struct drive *drive;
-    struct dice dice;
+    struct prng prng;
     struct curve curve;
     unsigned life;
     int64_t began_ns, life_ns, weather_ns, sample_ns, restart_ns, fm_restart_ns;
@@ -75,7 +75,7 @@ static int look(struct campaign *campaign)
                               .jobs = (double)drive_counts(campaign->drive)->jobs};
 
     add_latencies(campaign, &reading);
-    if (reading_take(campaign->stage, &reading) < 0) {
+    if (reading_take(campaign->testbed, &reading) < 0) {
         fprintf(stderr, "the broker does not tell how it is\n");
         return -1;
     }
@@ -86,18 +86,18 @@ static int look(struct campaign *campaign)
 
 static int restart_broker(struct campaign *campaign)
 {
-    const bool kill = dice_percent(&campaign->dice, 50);
+    const bool kill = prng_percent(&campaign->prng, 50);
 
     if (look(campaign) < 0)
         return -1;
     if (kill)
-        stage_kill_broker(campaign->stage);
-    else if (stage_stop_broker(campaign->stage) < 0)
+        testbed_kill_broker(campaign->testbed);
+    else if (testbed_stop_broker(campaign->testbed) < 0)
         return -1;
     campaign->kills += kill;
     campaign->stops += !kill;
     drive_broken(campaign->drive);
-    if (stage_start_broker(campaign->stage) < 0)
+    if (testbed_start_broker(campaign->testbed) < 0)
         return -1;
     drive_compare(campaign->drive);
     campaign->life++;
@@ -107,9 +107,9 @@ static int restart_broker(struct campaign *campaign)
 
 static int restart_fm(struct campaign *campaign)
 {
-    stage_kill_fm(campaign->stage);
+    testbed_kill_fm(campaign->testbed);
     campaign->fm_kills++;
-    return stage_start_fm(campaign->stage);
+    return testbed_start_fm(campaign->testbed);
 }
 
 /* True once a period; the next begins now. */
@@ -128,7 +128,7 @@ static int happen(struct campaign *campaign)
     if (is_time(&campaign->sample_ns, campaign->sample_every_ns) && look(campaign) < 0)
         return -1;
     if (is_time(&campaign->weather_ns, WEATHER_S * second_ns) &&
-        !weather_change(campaign->stage, &campaign->dice))
+        !weather_change(campaign->testbed, &campaign->prng))
         return -1;
     if (is_time(&campaign->fm_restart_ns, FM_RESTART_S * second_ns) && restart_fm(campaign) < 0)
         return -1;
@@ -164,12 +164,12 @@ static int play(struct campaign *campaign)
         if (drive_counts(campaign->drive)->faults > 0)
             return 0; /* each of them fails the campaign; more would only hide the first */
     }
-    if (look(campaign) < 0 || weather_clear(campaign->stage) < 0)
+    if (look(campaign) < 0 || weather_clear(campaign->testbed) < 0)
         return -1;
     while (!drive_finish(campaign->drive))
         if (drive_turn(campaign->drive) < 0)
             return -1;
-    return rounds_await_quiet(campaign->stage);
+    return rounds_await_quiet(campaign->testbed);
 }
 
 /* ---- the report ---- */
@@ -219,7 +219,7 @@ static bool run(const struct arguments *arguments, const struct joblog *log)
 {
     /* Short times, so that in the warm-up everything that is kept for a while has been forgotten.
      */
-    const struct stage_options options = {
+    const struct testbed_options options = {
         .mcastd = arguments->mcastd,
         .mock_fm = arguments->mock_fm,
         .broker = "log_level = warning\ntombstone = 200ms\n",
@@ -229,24 +229,27 @@ static bool run(const struct arguments *arguments, const struct joblog *log)
         .hwcoll = "min_nodes = 128\ntotal_addresses = 4086\nsystem_nodes = 4360\n",
         .vni = "hold = 2s\n",
     };
-    struct campaign campaign = {.arguments = arguments, .stage = stage_create(&options)};
-    const struct drive_options drive = {
-        .log = log, .stage = campaign.stage, .connections = 16, .jobs_per_second = arguments->rate};
+    struct campaign campaign = {.arguments = arguments, .testbed = testbed_create(&options)};
+    const struct drive_options drive = {.log = log,
+                                        .testbed = campaign.testbed,
+                                        .connections = 16,
+                                        .jobs_per_second = arguments->rate};
     bool good = false;
 
-    dice_init(&campaign.dice, arguments->seed);
-    if (campaign.stage && stage_start_fm(campaign.stage) == 0 &&
-        stage_start_broker(campaign.stage) == 0 && stage_await_link(campaign.stage) == 0 &&
+    prng_init(&campaign.prng, arguments->seed);
+    if (campaign.testbed && testbed_start_fm(campaign.testbed) == 0 &&
+        testbed_start_broker(campaign.testbed) == 0 && testbed_await_link(campaign.testbed) == 0 &&
         (campaign.drive = drive_create(&drive))) {
         good = report(&campaign, play(&campaign) == 0);
-        if (!good && stage_broker(campaign.stage))
-            process_print_log(stage_broker(campaign.stage));
-        if (good && (stage_stop_broker(campaign.stage) < 0 || stage_stop_fm(campaign.stage) < 0))
+        if (!good && testbed_broker(campaign.testbed))
+            process_print_log(testbed_broker(campaign.testbed));
+        if (good &&
+            (testbed_stop_broker(campaign.testbed) < 0 || testbed_stop_fm(campaign.testbed) < 0))
             good = false;
     }
     curve_release(&campaign.curve);
     drive_destroy(campaign.drive);
-    stage_destroy(campaign.stage);
+    testbed_destroy(campaign.testbed);
     return good;
 }
 

@@ -2,7 +2,7 @@
 /* The judge of the soak test: a leak is found under noise, and noise is no leak. */
 #include "tests/system/soak/trend.h"
 
-#include "tests/system/rig/dice.h"
+#include "tests/system/rig/prng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,12 +19,12 @@ static double values[READINGS], jobs[READINGS];
 /* 20 MB, swinging by up to so many bytes either way, with so many bytes more for each job. */
 static void draw(double swing, double leak)
 {
-    struct dice dice;
+    struct prng prng;
 
-    dice_init(&dice, 1);
+    prng_init(&prng, 1);
     for (size_t i = 0; i < READINGS; i++) {
         jobs[i] = (double)i * JOBS_A_READING;
-        values[i] = 20e6 + swing * ((double)dice_below(&dice, 2001) / 1000 - 1) + leak * jobs[i];
+        values[i] = 20e6 + swing * ((double)prng_below(&prng, 2001) / 1000 - 1) + leak * jobs[i];
     }
 }
 

@@ -28,25 +28,26 @@ static const struct kind kinds[] = {
                    "{\"path\":\"*/jobs*\",\"method\":\"GET\",\"probability\":0.2,\"status\":500}]"},
 };
 
-static int steer(struct stage *stage, const char *method, const char *rules)
+static int steer(struct testbed *testbed, const char *method, const char *rules)
 {
     struct plainhttp_reply reply;
-    const int status = plainhttp_call(stage_fm_http(stage), method, "/mock/faults", rules, &reply);
+    const int status =
+        plainhttp_call(testbed_fm_http(testbed), method, "/mock/faults", rules, &reply);
 
     plainhttp_reply_release(&reply);
     return status >= 200 && status < 300 ? 0 : -1;
 }
 
-int weather_clear(struct stage *stage)
+int weather_clear(struct testbed *testbed)
 {
-    return steer(stage, "DELETE", NULL);
+    return steer(testbed, "DELETE", NULL);
 }
 
-const char *weather_change(struct stage *stage, struct dice *dice)
+const char *weather_change(struct testbed *testbed, struct prng *prng)
 {
-    const struct kind *kind = &kinds[dice_below(dice, sizeof kinds / sizeof *kinds)];
+    const struct kind *kind = &kinds[prng_below(prng, sizeof kinds / sizeof *kinds)];
 
-    if (weather_clear(stage) < 0 || steer(stage, "POST", kind->rules) < 0)
+    if (weather_clear(testbed) < 0 || steer(testbed, "POST", kind->rules) < 0)
         return NULL;
     return kind->words;
 }

@@ -2,8 +2,8 @@
 #ifndef MCAST_TESTS_SOAK_WEATHER_H
 #define MCAST_TESTS_SOAK_WEATHER_H
 
-#include "tests/system/rig/dice.h"
-#include "tests/system/rig/stage.h"
+#include "tests/system/rig/prng.h"
+#include "tests/system/rig/testbed.h"
 
 #include <stddef.h>
 
@@ -13,8 +13,8 @@
 
 /* Other rules than before, or none: chosen by the dice. How bad it is, in words; NULL: the double
  * could not be told. */
-const char *weather_change(struct stage *stage, struct dice *dice);
+const char *weather_change(struct testbed *testbed, struct prng *prng);
 /* No rules at all. 0, or -1. */
-int weather_clear(struct stage *stage);
+int weather_clear(struct testbed *testbed);
 
 #endif

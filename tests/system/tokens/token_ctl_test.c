@@ -3,7 +3,7 @@
  * they print. */
 
 #include "tests/system/rig/folder.h"
-#include "tests/system/rig/telltale.h"
+#include "tests/system/rig/secretscan.h"
 #include "tokens/issuer.h"
 
 #include <fcntl.h>
@@ -90,7 +90,7 @@ static int run(struct test *test, const char *const *arguments)
     read_file(out, test->out);
     read_file(err, test->err);
     assert_true(WIFEXITED(status));
-    assert_int_equal(telltale_search(test->folder), 0); /* the next run writes over it */
+    assert_int_equal(secretscan_search(test->folder), 0); /* the next run writes over it */
     return WEXITSTATUS(status);
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/service/heartbeat.h"
+
+#include "broker/log/log.h"
+#include "broker/log/statusline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    TICK_MS = 1000,
+    NUMBERS_MS = 10000, /* a line with only new numbers is sent this often at most */
+    WATCHDOG_SHARE = 3, /* WATCHDOG=1 is sent three times in the time that the watchdog waits */
+    EXTEND_S = 60,      /* requested at least */
+    /* A disk that reads and writes slower than this while it recovers is a failed start. */
+    BYTES_A_SECOND = 4 * 1024 * 1024,
+};
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[1100];
+    struct stat found;
+    (void)snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &found) == 0 ? (int64_t)found.st_size : 0;
+}
+
+void heartbeat_opening(const struct notify *notify, const char *state_path)
+{
+    int64_t bytes = size_of(state_path, "") + size_of(state_path, "-wal");
+    int64_t seconds = EXTEND_S + bytes / BYTES_A_SECOND;
+    notify_send(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
+                seconds);
+}
+
+void heartbeat_loading(void *notify, uint64_t records)
+{
+    (void)notify_try_send(notify,
+                          "EXTEND_TIMEOUT_USEC=%d000000\n"
+                          "STATUS=Loading the ledger: %" PRIu64 " records so far.",
+                          EXTEND_S, records);
+}
+
+static size_t facts_of(const struct heartbeat *sign, char line[STATUSLINE_SIZE])
+{
+    struct statusline facts = {.reload_refused = sign->reload_refused};
+    struct core_alarm alarm;
+    const struct core *core = engine_core(sign->engine);
+    core_status(core, &facts.core);
+    while (core_alarm(core, facts.alarms, &alarm)) {
+        if (facts.alarms++ == 0)
+            facts.alarm = alarm;
+    }
+    engine_counters(sign->engine, &facts.engine);
+    return statusline_format(&facts, line);
+}
+
+static void note_sent(struct heartbeat *sign, const char *line, size_t first)
+{
+    (void)snprintf(sign->sent, sizeof sign->sent, "%.*s", (int)first, line);
+    sign->sent_ms = uv_now(sign->timer.loop);
+}
+
+static bool has_changed(const struct heartbeat *sign, const char *line, size_t first)
+{
+    char part[sizeof sign->sent];
+    (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
+    return strcmp(part, sign->sent) != 0 || uv_now(sign->timer.loop) - sign->sent_ms >= NUMBERS_MS;
+}
+
+static void send_status(struct heartbeat *sign)
+{
+    char line[STATUSLINE_SIZE];
+    size_t first = facts_of(sign, line);
+    if (has_changed(sign, line, first) && notify_try_send(sign->notify, "STATUS=%s", line))
+        note_sent(sign, line, first);
+}
+
+static void send_watchdog(struct heartbeat *sign)
+{
+    uint64_t now_ms = uv_now(sign->timer.loop);
+    uint64_t wait_ms = sign->notify->watchdog_us / 1000 / WATCHDOG_SHARE;
+    if (now_ms - sign->alive_ms >= wait_ms && notify_try_send(sign->notify, "WATCHDOG=1"))
+        sign->alive_ms = now_ms;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct heartbeat *sign = timer->data;
+    log_settle();
+    if (!notify_enabled(sign->notify))
+        return;
+    send_status(sign);
+    if (sign->notify->watchdog_us > 0)
+        send_watchdog(sign);
+}
+
+void heartbeat_start(struct heartbeat *sign, uv_loop_t *loop, const struct notify *notify,
+                     const struct engine *engine)
+{
+    *sign = (struct heartbeat){.notify = notify, .engine = engine};
+    (void)uv_timer_init(loop, &sign->timer);
+    sign->timer.data = sign;
+    uint64_t share_ms = notify->watchdog_us / 1000 / WATCHDOG_SHARE;
+    uint64_t tick_ms = share_ms > 0 && share_ms < TICK_MS ? share_ms : TICK_MS;
+    (void)uv_timer_start(&sign->timer, on_tick, tick_ms, tick_ms);
+}
+
+void heartbeat_ready(struct heartbeat *sign)
+{
+    char line[STATUSLINE_SIZE];
+    size_t first = facts_of(sign, line);
+    notify_send(sign->notify, "READY=1\nSTATUS=%s", line);
+    note_sent(sign, line, first);
+}
+
+void heartbeat_stop(struct heartbeat *sign)
+{
+    log_settle();
+    (void)uv_timer_stop(&sign->timer);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/reconcile/jobpoll.h"
+
+#include "core/apply.h"
+#include "core/effects.h"
+#include "core/reconcile/joblist.h"
+#include "core/state.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Asks resource managers which of their jobs are active: after a start, when the fabric manager is
+ * back after a loss, and now and then (F20, F22). What is found is the same as in a sync, which is
+ * what a resource manager says without being asked. A list that is not whole concludes nothing. */
+
+enum { RETRY_MS = 30 * 1000 };
+
+static int64_t until_next(const struct core *core, const struct cluster *cluster)
+{
+    const struct cluster_config *config = core_cluster_config(core, cluster->name);
+    return config != NULL && config->jobpoll_every_ms > 0 ? config->jobpoll_every_ms : INT64_MAX;
+}
+
+static void schedule_poll(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
+{
+    assert(wait_ms >= 0);
+    cluster->jobpoll.due_ms = wait_ms == INT64_MAX ? INT64_MAX : now_ms + wait_ms;
+}
+
+void jobpoll_start(struct core *core)
+{
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
+    for (uint32_t i = 0; i < core->config.cluster_count; i++) {
+        struct cluster *cluster;
+        if (!core->config.clusters[i].jobpoll)
+            continue;
+        cluster = core_cluster(core, core->config.clusters[i].name);
+        cluster->jobpoll.called = true;
+        cluster->jobpoll.again = cluster->jobpoll.id != 0;
+        schedule_poll(cluster, core->now_ms, 0);
+    }
+}
+
+void jobpoll_soon(struct core *core, struct cluster *cluster)
+{
+    assert(cluster->jobpoll.called);
+    struct jobpoll *roll = &cluster->jobpoll;
+    if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
+        roll->due_ms = core->now_ms;
+}
+
+static void begin_poll(struct core *core, struct cluster *cluster)
+{
+    assert(cluster->jobpoll.called && cluster->jobpoll.id == 0);
+    struct jobpoll *roll = &cluster->jobpoll;
+    roll->id = ++core->last_jobpoll;
+    roll->again = roll->stale = false;
+    roll->asked_ms = core->now_ms;
+    struct effect *effect = core_effect(core, EFFECT_JOBPOLL);
+    effect->u.jobpoll.id = roll->id;
+    effect->u.jobpoll.cluster = cluster->name;
+}
+
+void jobpoll_tick(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct jobpoll *roll = &core->clusters[i]->jobpoll;
+        if (roll->called && roll->id == 0 && roll->due_ms <= core->now_ms)
+            begin_poll(core, core->clusters[i]);
+    }
+}
+
+int64_t jobpoll_deadline(const struct core *core)
+{
+    int64_t when = INT64_MAX;
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct jobpoll *roll = &core->clusters[i]->jobpoll;
+        if (roll->called && roll->id == 0 && roll->due_ms < when)
+            when = roll->due_ms;
+    }
+    return when;
+}
+
+/* The answer to one whose cluster is no longer asked is not waited for. */
+void jobpoll_configure(struct core *core)
+{
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct cluster_config *config = core_cluster_config(core, core->clusters[i]->name);
+        core->clusters[i]->ids_known = false;
+        core->clusters[i]->jobpoll.stale = core->clusters[i]->jobpoll.id != 0;
+        if (config == NULL || !config->jobpoll)
+            core->clusters[i]->jobpoll = (struct jobpoll){0};
+    }
+    jobpoll_start(core);
+}
+
+static void note_poll_failure(struct core *core, struct cluster *cluster, const char *words)
+{
+    assert(words != NULL);
+    struct jobpoll *roll = &cluster->jobpoll;
+    int64_t wait = until_next(core, cluster);
+    bool told = strcmp(roll->error, words) == 0;
+    roll->failures++;
+    (void)snprintf(roll->error, sizeof roll->error, "%s", words);
+    schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
+    core_trace(core, told ? TRACE_DEBUG : TRACE_WARNING,
+               "list_command of cluster %s: %s -> nothing is concluded, asked again in %lld s",
+               cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
+}
+
+static void end_poll(struct core *core, struct cluster *cluster)
+{
+    assert(cluster->jobpoll.called);
+    cluster->jobpoll.id = 0;
+    if (cluster->jobpoll.again)
+        schedule_poll(cluster, core->now_ms, 0);
+}
+
+void jobpoll_compared(struct core *core, const struct joblist *list)
+{
+    assert(list->kind == JOBLIST_JOBPOLL && list->cluster != NULL);
+    assert(list->whole);
+    struct cluster *cluster = list->cluster;
+    struct jobpoll *roll = &cluster->jobpoll;
+    const struct sync_found *found = &list->found;
+    int64_t wait = until_next(core, cluster), grace = core->config.sync_grace_ms;
+    if (roll->error[0] != '\0')
+        core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
+    roll->error[0] = '\0';
+    roll->whole_ms = core->now_ms;
+    roll->seen_ms = list->seen_ms;
+    core_trace(core, TRACE_DEBUG,
+               "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
+               "are not named, %u of these a second time",
+               cluster->name, found->active, found->confirmed, found->unknown_count,
+               found->suspect_count + found->released_count, found->released_count);
+    /* Asked early enough, the second one would be too near to the first to conclude anything. */
+    if (found->suspect_count > 0 && grace < wait)
+        wait = grace;
+    schedule_poll(cluster, core->now_ms, wait);
+    end_poll(core, cluster);
+}
+
+/* Its names end here, those that were said already as well. */
+static void fail_poll(struct core *core, struct cluster *cluster, const char *words)
+{
+    assert(cluster->jobpoll.called);
+    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, cluster->jobpoll.id);
+    if (list != NULL)
+        joblist_end(core, list);
+    note_poll_failure(core, cluster, words);
+    end_poll(core, cluster);
+}
+
+static void add_names(struct core *core, struct cluster *cluster, const struct core_event *event)
+{
+    assert(cluster->jobpoll.called && !cluster->jobpoll.stale);
+    struct jobpoll *roll = &cluster->jobpoll;
+    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, roll->id);
+    const char *strange;
+    /* What was seen is no older than the question, however long the answer took. */
+    if (list == NULL)
+        list = joblist_begin(core, JOBLIST_JOBPOLL, roll->id, cluster->name, roll->asked_ms);
+    joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count);
+    if (event->u.jobpoll.more)
+        return;
+    if ((strange = joblist_implausible(core, list)) != NULL)
+        fail_poll(core, cluster, strange);
+    else
+        joblist_compare(core, list);
+}
+
+/* After a reload it is not heard to its end; asking begins anew. */
+void jobpoll_dropped(const struct joblist *list)
+{
+    assert(list->kind == JOBLIST_JOBPOLL && list->cluster != NULL);
+    if (list->whole)
+        list->cluster->jobpoll.id = 0;
+}
+
+void jobpoll_done(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_JOBPOLL_DONE);
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        struct cluster *cluster = core->clusters[i];
+        if (!cluster->jobpoll.called || cluster->jobpoll.id != event->u.jobpoll.id)
+            continue;
+        if (cluster->jobpoll.stale && !event->u.jobpoll.more)
+            end_poll(core, cluster); /* and asked again */
+        else if (!cluster->jobpoll.stale && !event->u.jobpoll.ok)
+            fail_poll(core, cluster, event->u.jobpoll.words);
+        else if (!cluster->jobpoll.stale)
+            add_names(core, cluster, event);
+        return;
+    }
+    core_trace(core, TRACE_DEBUG,
+               "an answer to a job list poll that is no longer expected -> ignored");
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/sim/model.h"
+
+#include "core/reservation/reservation.h"
+#include "tests/sim/grow.h"
+#include "tests/sim/sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long after its time a VNI may still be held back: until the timer has looked. */
+enum {
+    HOLD_LATE_MS = 500,
+    JUST_RESERVED = 1, /* nobody has asked for it since */
+};
+
+void model_init(struct sim *sim)
+{
+    memset(&sim->model, 0, sizeof sim->model);
+}
+
+void model_release(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->model.count; i++)
+        free(sim->model.entries[i]);
+    free(sim->model.entries);
+    memset(&sim->model, 0, sizeof sim->model);
+}
+
+static struct entry *find(const struct model *model, uint64_t number)
+{
+    size_t low = 0, high = model->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (model->entries[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < model->count && model->entries[low]->number == number ? model->entries[low] : NULL;
+}
+
+const struct entry *model_entry(const struct model *model, uint64_t number)
+{
+    return find(model, number);
+}
+
+struct entry *model_at(struct sim *sim, uint64_t number)
+{
+    return find(&sim->model, number);
+}
+
+static unsigned long long n(uint64_t number)
+{
+    return (unsigned long long)number;
+}
+
+/* ---- VNIs ---- */
+
+/* I1, F3: whether the VNI is in the hands of e: live, or told to a job and still to be held back.
+ */
+static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
+{
+    bool has = false;
+    for (int i = 0; i < e->vni_count; i++)
+        has |= e->vnis[i] == vni;
+    if (!has)
+        return false;
+    if (!e->freed_batch) /* what nobody was told can be given back at once */
+        return (e->gone_batch == 0 && !e->given_batch) || e->told;
+    return e->told && !e->back_batch &&
+           (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
+}
+
+/* F3: a node that nobody knew of any more has said that it has services with it. */
+static bool node_keeps(const struct sim *sim, uint16_t vni)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        if (hosts_keep(sim->rm.jobs[i], vni) != NULL)
+            return true;
+    return false;
+}
+
+/* The ledger knows that it has gone back: what it does not know may be in use. */
+static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t vni)
+{
+    const struct rewind *rewind = &sim->rewind;
+    if (!admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* that has ended in this very step */
+        return;
+    for (size_t at = 0; at < rewind->lost_count; at++) {
+        const struct entry *lost = rewind->lost[at];
+        for (int i = 0; i < lost->vni_count; i++)
+            if (lost->vnis[i] == vni && rewind_in_use(sim, lost))
+                sim_fail(sim, "I1", "number %llu got VNI %u, %s uses it, and the ledger is old",
+                         n(born->number), vni, rm_job_name(lost->job));
+    }
+}
+
+static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
+{
+    for (int i = 0; i < born->vni_count; i++) {
+        uint16_t vni = born->vnis[i];
+        if (given && (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10))
+            sim_fail(sim, "F1", "number %llu got VNI %u, which is not in the pool", n(born->number),
+                     vni);
+        for (int j = 0; j < i; j++)
+            if (born->vnis[j] == vni)
+                sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
+        if (given && node_keeps(sim, vni))
+            sim_fail(sim, "I1", "number %llu got VNI %u, a node has said that it has it still",
+                     n(born->number), vni);
+        if (given && sim->rewind.suspect)
+            is_quarantined(sim, born, vni);
+    }
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
+        for (int i = 0; e != born && i < born->vni_count; i++)
+            if (holds(sim, e, born->vnis[i]))
+                sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
+                         born->vnis[i], n(e->number),
+                         e->freed_batch ? "released, and it must still be held back" : "has");
+    }
+}
+
+/* Whether the broker has been told that there are services, and nothing better since. */
+static bool waits_in_core(const struct sim *sim, const struct entry *e)
+{
+    if (e->job == NULL)
+        return false;
+    const struct reservation *r =
+        core_find(sim->edge.core, rm_cluster_name(sim, e->job), e->job->id);
+    while (r != NULL && r->number != e->number)
+        r = r->older;
+    struct core_waiting waiting = {0};
+    if (r != NULL && r->reported != NULL)
+        core_waiting(r, &waiting);
+    return waiting.lingering + waiting.created > 0;
+}
+
+/* Whether the broker may still hold its VNIs back: a restart begins that anew. */
+static bool held_in_core(const struct sim *sim, const struct entry *e)
+{
+    if (e->given_batch)
+        return false;
+    if (e->job == NULL) /* of a life that only a node knew */
+        return !e->gone_batch;
+    if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
+        return true;
+    int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
+}
+
+bool model_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but)
+{
+    if (!idset_has(&sim->config.vni_pool, vni))
+        return false;
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
+        if (e->number == but)
+            continue;
+        for (int i = 0; i < e->vni_count; i++)
+            if (e->vnis[i] == vni &&
+                (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e)))
+                return false;
+    }
+    return true;
+}
+
+unsigned model_vnis_available(const struct sim *sim)
+{
+    unsigned available = 0;
+    for (uint32_t vni = 0; vni <= UINT16_MAX; vni++) {
+        if (!idset_has(&sim->config.vni_pool, (uint16_t)vni) || vni == 1 || vni == 10)
+            continue;
+        bool used = false;
+        for (size_t at = 0; at < sim->model.count && !used; at++) {
+            const struct entry *e = sim->model.entries[at];
+            for (int i = 0; i < e->vni_count; i++)
+                used |= e->vnis[i] == vni &&
+                        (e->freed_batch == 0 ? e->gone_batch == 0 : held_in_core(sim, e));
+        }
+        available += !used;
+    }
+    return available;
+}
+
+/* ---- records ---- */
+
+static uint64_t last_number(const struct model *model)
+{
+    return model->entries[model->count - 1]->number;
+}
+
+static struct entry *born(struct sim *sim, const struct reservation_record *r, uint64_t batch)
+{
+    struct model *model = &sim->model;
+    if (r->number == 0 || (model->count > 0 && r->number <= last_number(model))) {
+        sim_fail(sim, "S3", "number %llu comes after %llu", n(r->number), n(last_number(model)));
+        return NULL;
+    }
+    struct entry *e = memory_zeroed(sizeof *e);
+    GROW(model->entries, model->count, model->room);
+    model->entries[model->count++] = e;
+    e->number = r->number;
+    e->epoch = model->epoch;
+    e->job = rm_find(sim, r->cluster, r->job);
+    e->vni_count = r->vni_count;
+    e->node_count = r->node_count;
+    memcpy(e->vnis, r->vnis, sizeof e->vnis);
+    e->born_batch = batch;
+    e->event_hwcoll = r->hwcoll;
+    vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only held back */
+    return e;
+}
+
+static bool relies_on(const struct entry *e)
+{
+    return model_protects(e->job) && e->job->told_number == e->number;
+}
+
+/* F3: before its time, VNIs come back only when no node has services for them any more, and each
+ * has said so. */
+static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
+{
+    int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
+    if (e->back_batch)
+        return;
+    const struct host *known = hosts_known(e->job, e->number, e->epoch);
+    bool untold = !e->told || e->vni_count == 0;
+    if (known != NULL && !untold)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
+                 n(e->number), known->name, node_state_word(known->heard_state));
+    e->back_batch = batch;
+    if (untold || (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
+        return;
+    e->given_batch = batch;
+    if (!sim->profile.reports || e->node_count > HOSTS_MAX)
+        sim_fail(sim, "F3", "the VNIs of number %llu are given back, and its nodes say nothing",
+                 n(e->number));
+    const struct host *host = hosts_present(e->job, e->number, e->epoch);
+    if (host)
+        sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has services for them",
+                 n(e->number), host->name);
+    sim->result.early++;
+}
+
+/* Its release brought no answer of the fabric manager's, and lists do not name it: that it is there
+ * all the same is known when a true list names it. */
+static void released_by_lists(struct sim *sim, const struct reservation_record *r)
+{
+    char name[FM_NAME_MAX + 1];
+    fm_name_format(name, r->cluster, r->job);
+    fabric_disown(sim, name);
+}
+
+static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
+{
+    struct entry *e = find(&sim->model, r->number);
+    if (!e && !(e = born(sim, r, batch)))
+        return;
+    bool same = r->vni_count == e->vni_count &&
+                memcmp(r->vnis, e->vnis, r->vni_count * sizeof *r->vnis) == 0;
+    if (r->state == JOB_ACTIVE && r->vni_count == 0 && !e->told)
+        e->given_batch = e->back_batch = batch;
+    else if (r->state == JOB_ACTIVE && !same)
+        sim_fail(sim, "F5", "the VNIs of number %llu changed while its job runs", n(e->number));
+    if (r->state == JOB_ACTIVE && e->freed_batch)
+        sim_fail(sim, "I2", "number %llu is active again after its release", n(e->number));
+    if (r->state == JOB_RELEASING && !e->freed_batch) {
+        e->freed_ms = sim->now_ms;
+        e->freed_batch = batch;
+        if (relies_on(e))
+            sim_fail(sim, "I3", "number %llu was released, and its job %s is active", n(e->number),
+                     rm_job_name(e->job));
+    }
+    if (r->state == JOB_RELEASING && r->vni_count < e->vni_count)
+        vnis_given_back(sim, e, batch);
+    if (sim->wire.lacks && r->fm_side == FM_SIDE_NOTHING)
+        released_by_lists(sim, r);
+    e->saved_hwcoll = r->hwcoll;
+}
+
+static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
+{
+    struct entry *e = find(&sim->model, number);
+    if (!e || e->gone_batch) {
+        sim_fail(sim, "I2", "number %llu is gone and was not there", n(number));
+        return;
+    }
+    e->gone_batch = batch;
+    vnis_given_back(sim, e, batch);
+    if (e->told && !e->freed_batch)
+        sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
+}
+
+static void count_own(void *arg, const struct reservation *r)
+{
+    uint64_t *count = arg;
+    *count += r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED && r->origin != ORIGIN_FOUND;
+}
+
+/* What was found is not: it can be another broker's, and go when that says so. */
+static uint64_t own_reserved(const struct sim *sim)
+{
+    struct core_filter filter = {.uid = -1, .limit = 1000};
+    uint64_t count = 0;
+    do
+        filter.after = core_list(sim->edge.core, &filter, count_own, &count);
+    while (filter.after != 0);
+    return count;
+}
+
+/* Where nothing is found in any way, and that is little, nobody can know better. And a ledger that
+ * went back may take what its job has now for another one's. */
+static bool excused(const struct sim *sim, const struct entry *e)
+{
+    return (gateway_found_nothing(sim) &&
+            own_reserved(sim) < sim->config.mass_loss_min + JUST_RESERVED) ||
+           (sim->rewind.done && !relies_on(e));
+}
+
+/* I4: once, and only when it is true. */
+static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
+{
+    if (e->lost_batch)
+        sim_fail(sim, "I4", "number %llu is declared lost twice", n(e->number));
+    e->lost_batch = batch;
+    if (!e->forgotten && e->told && !excused(sim, e))
+        sim_fail(sim, "I11", "number %llu is declared lost, the fabric manager never lost it",
+                 n(e->number));
+    char name[FM_NAME_MAX + 1];
+    if (!e->forgotten && e->job) { /* we take it for gone, and it is there */
+        fm_name_format(name, rm_cluster_name(sim, e->job), e->job->id);
+        fabric_disown(sim, name);
+    }
+    fabric_is_alien_of(sim, e->job);
+}
+
+static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
+{
+    struct entry *e = find(&sim->model, event->number);
+    sim->result.events[event->kind]++;
+    sim_trace(sim, "broker: event %llu %s, number %llu", n(event->seq),
+              event_kind_word(event->kind), n(event->number));
+    if (event->number == 0)
+        return;
+    if (!e) {
+        sim_fail(sim, "F24", "event %llu is about number %llu, which is not there", n(event->seq),
+                 n(event->number));
+        return;
+    }
+    e->event_hwcoll = e->saved_hwcoll;
+    if (event->kind == EVENT_LOST)
+        lost_saved(sim, e, batch);
+}
+
+void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
+{
+    asks_saved(sim, record);
+    switch (record->kind) {
+    case RECORD_RESERVATION:
+        reservation_saved(sim, &record->u.reservation, batch);
+        break;
+    case RECORD_GONE:
+        gone_saved(sim, record->u.gone, batch);
+        break;
+    case RECORD_EVENT:
+        event_saved(sim, &record->u.event, batch);
+        break;
+    case RECORD_PRUNE:
+    case RECORD_COUNTERS:
+    case RECORD_FOUNDED:
+    case RECORD_FACTS:
+    case RECORD_NODE:
+    case RECORD_CLEANUP:
+    case RECORD_CLEANED:
+        break;
+    }
+}
+
+void model_event_told(struct sim *sim, uint64_t seq, uint64_t number, uint8_t kind)
+{
+    (void)number, (void)kind;
+    if (seq <= sim->model.last_seq_told)
+        sim_fail(sim, "F24", "event %llu was told after event %llu", n(seq),
+                 n(sim->model.last_seq_told));
+    sim->model.last_seq_told = seq;
+}
+
+/* ---- after every step ---- */
+
+static void still_has(struct sim *sim, const struct entry *e, const struct reservation *r)
+{
+    if (!r || r->number != e->number || r->state != JOB_ACTIVE) {
+        sim_fail(sim, "I2", "%s was told number %llu; now it has %s%.0llu", rm_job_name(e->job),
+                 n(e->number), r ? "another one, or it is released: " : "nothing",
+                 r ? n(r->number) : 0);
+        return;
+    }
+    if (r->vni_count != e->vni_count ||
+        memcmp(r->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I2", "number %llu has other VNIs than its job was told", n(e->number));
+    if (r->hwcoll != e->told_hwcoll && r->hwcoll != e->event_hwcoll)
+        sim_fail(sim, "I7", "number %llu: hwcoll was told %s and is %s, no event says so",
+                 n(e->number), hwcoll_state_word(e->told_hwcoll), hwcoll_state_word(r->hwcoll));
+}
+
+static const struct reservation *in_core(const struct sim *sim, const struct job *job)
+{
+    return core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
+}
+
+void model_check(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++) {
+        const struct job *job = sim->rm.jobs[i];
+        const struct entry *e = model_protects(job) ? find(&sim->model, job->told_number) : NULL;
+        if (e)
+            still_has(sim, e, in_core(sim, job));
+    }
+}
+
+/* ---- crashes ---- */
+
+static bool undone(uint64_t batch, uint64_t durable)
+{
+    return batch > durable;
+}
+
+void model_died(struct sim *sim, uint64_t durable)
+{
+    struct model *model = &sim->model;
+    size_t kept = 0;
+    asks_died(sim, durable);
+    for (size_t at = 0; at < model->count; at++) {
+        struct entry *e = model->entries[at];
+        if (undone(e->born_batch, durable) && !e->told) {
+            free(e);
+            continue;
+        }
+        model->entries[kept++] = e;
+        if (undone(e->freed_batch, durable) && !e->free_told)
+            e->freed_batch = 0;
+        if (undone(e->gone_batch, durable))
+            e->gone_batch = 0;
+        if (undone(e->back_batch, durable))
+            e->back_batch = 0;
+        if (undone(e->given_batch, durable))
+            e->given_batch = 0;
+        if (undone(e->lost_batch, durable))
+            e->lost_batch = 0;
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        if (saved)
+            e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
+    }
+    model->count = kept;
+}
+
+void model_restarted(struct sim *sim)
+{
+    struct core_status status;
+    asks_restarted(sim);
+    core_status(sim->edge.core, &status);
+    if (status.last_seq < sim->model.last_seq_told)
+        sim_fail(sim, "F24", "event %llu was told, the last one known is %llu",
+                 n(sim->model.last_seq_told), n(status.last_seq));
+    for (size_t at = 0; at < sim->model.count; at++) {
+        struct entry *e = sim->model.entries[at];
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
+            model_unsure(sim, e->number);
+        bool rests = saved && saved->state == JOB_RELEASING && saved->vni_count > 0;
+        /* A time that is yet to come cannot be compared with now either. */
+        if (rests && (sim->edge.rested || saved->released_ms > sim->now_ms + sim->edge.clock_ms))
+            e->rested_ms = sim->now_ms;
+        if (!e->job)
+            continue;
+        const struct reservation *r = in_core(sim, e->job);
+        for (const struct reservation *life = r; life; life = life->older)
+            e->regranted |= life->repeated && life->number == e->number;
+        if (e->told && !e->freed_batch && !e->gone_batch)
+            still_has(sim, e, r);
+        if (e->free_told && r && r->number == e->number && r->state == JOB_ACTIVE)
+            sim_fail(sim, "I2", "the release of number %llu was accepted, now it is active",
+                     n(e->number));
+    }
+}
+
+/* ---- an older state of the disk ---- */
+
+/* It knows the reservation as it was then. */
+static void as_it_was(struct entry *e, const struct reservation_record *saved)
+{
+    bool releasing = saved->state == JOB_RELEASING;
+    e->freed_batch = releasing ? 1 : 0;
+    e->free_told &= releasing;
+    e->gone_batch = e->back_batch = e->given_batch = 0;
+    e->lost_batch = saved->hwcoll == HWCOLL_LOST ? 1 : 0;
+    e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
+    if (releasing && saved->vni_count < e->vni_count)
+        e->back_batch = e->given_batch = 1;
+}
+
+static bool keeps_word(const struct entry *e, const struct reservation_record *saved)
+{
+    const char *token = secret_none(saved->token) ? "" : secret_expose(saved->token);
+    return saved->hwcoll != HWCOLL_WANTED && strcmp(token, e->token) == 0;
+}
+
+void model_rewound(struct sim *sim)
+{
+    struct model *model = &sim->model;
+    struct rewind *rewind = &sim->rewind;
+    model->epoch++;
+    model->last_seq_told = sim->disk.last_seq;
+    size_t known = 0;
+    for (size_t at = 0; at < model->count; at++) {
+        struct entry *e = model->entries[at];
+        const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        bool keeps = saved && keeps_word(e, saved);
+        if (e->job && e->job->told_number == e->number && !keeps)
+            e->job->told = false;
+        if (e->number <= rewind->last_number) {
+            model->entries[known++] = e;
+            if (saved)
+                as_it_was(e, saved);
+            e->forgotten |= e->token[0] && !fabric_opened_by(&sim->fabric, e->token);
+            e->told &= !saved || keeps;
+            e->token[0] = e->told ? e->token[0] : '\0';
+            continue;
+        }
+        GROW(rewind->lost, rewind->lost_count, rewind->lost_room);
+        rewind->lost[rewind->lost_count++] = e;
+    }
+    model->count = known;
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        sim->rm.jobs[i]->named = false;
+}
+
+/* ---- the fabric manager's losses ---- */
+
+void model_forgotten(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->model, number);
+    if (e)
+        e->forgotten = true;
+}
+
+void model_asked_fm(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->model, number);
+    if (e && e->job)
+        e->job->asked_fm = true;
+}
+
+void model_unsure(struct sim *sim, uint64_t number)
+{
+    struct entry *e = find(&sim->model, number);
+    if (e && e->job)
+        e->job->unsure = true;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCAST_TESTS_SYSTEM_NODE_STAND_H
+#define MCAST_TESTS_SYSTEM_NODE_STAND_H
+
+/* A node under test: mock-cxi's NICs, a spool, a node.conf and a pretended broker, in a folder of
+ * their own. Asserts on failure. */
+
+#include "tests/system/node/fakebroker.h"
+#include "tests/system/rig/process.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+enum { FIXTURE_TEXT_SIZE = 1 << 15 };
+
+struct fixture {
+    char folder[64];
+    struct fakebroker *broker;
+    /* Of the last fixture_run. */
+    char out[FIXTURE_TEXT_SIZE], err[FIXTURE_TEXT_SIZE];
+};
+
+/* Four NICs, no node.conf; the environment (MCAST_URL, …) is set for every program that is started.
+ * For cmocka's setup and teardown. */
+int fixture_create(void **state);
+int fixture_destroy(void **state);
+
+/* cxi.conf's text, from now on; the mock's lines that let anyone be privileged come before it. */
+void fixture_set_cxi(struct fixture *fixture, const char *text);
+void fixture_set_config(struct fixture *fixture, const char *text);
+
+/* Whether the mock's log has the text; needs log = yes. */
+bool fixture_cxi_logged(struct fixture *fixture, const char *text);
+
+/* Runs mcast-node with arguments as a shell would split them at blanks; its exit status, -1 when a
+ * signal ended it. */
+__attribute__((format(printf, 2, 3))) int fixture_run(struct fixture *fixture,
+                                                      const char *arguments, ...);
+/* The same with a text on standard input. */
+int fixture_run_with(struct fixture *fixture, const char *input, const char *arguments);
+/* Starts it and goes on; for process_kill or fixture_join. */
+struct process *fixture_start(struct fixture *fixture, const char *arguments);
+int fixture_join(struct process *process); /* awaits its end */
+
+/* How many services there are on a NIC, or on all (NULL), beside the default one; by mcast-node
+ * list, so that NICs that are absent do not count. */
+unsigned int fixture_services(struct fixture *fixture, const char *nic);
+
+/* Whether the spool remembers anything. */
+bool fixture_remembers(struct fixture *fixture);
+/* Whether a file of the spool has the text; replaces it everywhere, when to is not NULL. */
+bool fixture_edit_spool(struct fixture *fixture, const char *number, const char *from,
+                        const char *to);
+
+/* A reservation of cluster elcap on two nodes, active, traffic classes as the broker gives them;
+ * the text is one of a few static places. */
+const char *fixture_job(const char *job, uint64_t number, const char *vnis, unsigned int cores);
+/* The same, released. */
+const char *fixture_released(const char *job, uint64_t number, const char *vnis);
+
+void fixture_expect_out(const struct fixture *fixture, const char *words);
+void fixture_expect_err(const struct fixture *fixture, const char *words);
+
+#endif

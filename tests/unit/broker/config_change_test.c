@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a reload would change, in words. */
+
+#include "broker/config/change.h"
+#include "broker/config/value.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct config *before, *after;
+
+static int open_both(void **state)
+{
+    (void)state;
+    before = config_create();
+    after = config_create();
+    assert_non_null(before);
+    assert_non_null(after);
+    return 0;
+}
+
+static int close_both(void **state)
+{
+    (void)state;
+    config_destroy(before);
+    config_destroy(after);
+    return 0;
+}
+
+static void set(void *base, const char *section, const char *name, const char *text)
+{
+    struct error err;
+    assert_int_equal(config_value_set(config_key_find(section, name), base, text, false, &err), 0);
+}
+
+static void add_cluster(struct config *config, const char *name, const char *users)
+{
+    struct config_cluster *cluster = &config->clusters[config->core.cluster_count++];
+    (void)snprintf(cluster->name, sizeof cluster->name, "%s", name);
+    set(cluster, "cluster", "users", users);
+}
+
+/* All changes, one a line. */
+static const char *found(void)
+{
+    static char text[8192];
+    char words[1024];
+    struct config_changes changes;
+    text[0] = '\0';
+    config_changes_find(&changes, before, after);
+    for (size_t i = 0; i < changes.count; i++) {
+        strcat(text, config_change_words(&changes.items[i], words, sizeof words));
+        strcat(text, "\n");
+    }
+    config_changes_release(&changes);
+    return text;
+}
+
+static void defaults__do_not_differ(void **state)
+{
+    (void)state;
+    assert_string_equal(found(), "");
+}
+
+/* Every row of the table is compared: each, set to something else, is found, and as it is written.
+ */
+static void every_key__is_compared(void **state)
+{
+    (void)state;
+    static const char *const values[] = {
+        "other", "/other", "https://other:1", "[::1]:1", "4",     "17",  "0640",       "11s",
+        "no",    "yes",    "debug",           "memory",  "oauth", "5-9", "flux slurm", "bulk_data"};
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    add_cluster(before, "elcap", "root");
+    for (size_t i = 0; i < count; i++) {
+        struct error err;
+        const char *took = NULL;
+        bool of_cluster = strcmp(keys[i].section, "cluster") == 0;
+        char line[256];
+        config_destroy(after);
+        after = config_create();
+        add_cluster(after, "elcap", "root");
+        void *base = of_cluster ? (void *)&after->clusters[0] : (void *)after;
+        for (size_t v = 0; v < sizeof values / sizeof values[0] && *found() == '\0'; v++) {
+            if (config_value_set(&keys[i], base, values[v], false, &err) == 0)
+                took = values[v];
+        }
+        assert_non_null(took);
+        char *is = config_value_text(&keys[i], base);
+        assert_string_equal(is, took);
+        (void)snprintf(line, sizeof line, "[%s%s] %s = ", keys[i].section,
+                       of_cluster ? " \"elcap\"" : "", keys[i].name);
+        assert_memory_equal(found(), line, strlen(line));
+        free(is);
+    }
+}
+
+static void words__tell_before_and_after(void **state)
+{
+    (void)state;
+    set(after, "vni", "pool", "1024-2047,4096");
+    set(after, "fm", "timeout", "1500ms");
+    set(after, "broker", "socket_group", "slurm");
+    set(after, "hwcoll", "addresses_per_job", "8");
+    assert_string_equal(found(), "[broker] socket_group = unset -> slurm\n"
+                                 "[fm] timeout = 10s -> 1500ms\n"
+                                 "[hwcoll] addresses_per_job = auto -> 8\n"
+                                 "[vni] pool = 1024-65535 -> 1024-2047,4096\n");
+}
+
+/* By their names, not by their places. */
+static void clusters__are_matched_by_name(void **state)
+{
+    (void)state;
+    add_cluster(before, "elcap", "flux");
+    add_cluster(before, "tuo", "flux");
+    add_cluster(after, "rzadams", "slurm");
+    add_cluster(after, "elcap", "flux root");
+    assert_string_equal(found(), "[cluster \"elcap\"] users = flux -> flux root\n"
+                                 "[cluster \"tuo\"] removed\n"
+                                 "[cluster \"rzadams\"] added\n"
+                                 "[cluster \"rzadams\"] users = unset -> slurm\n");
+}
+
+static void long_values__are_cut(void **state)
+{
+    (void)state;
+    char pool[3000] = "2", words[1024];
+    struct config_changes changes;
+    for (size_t i = 4; strlen(pool) < 2900; i += 2)
+        (void)snprintf(pool + strlen(pool), sizeof pool - strlen(pool), ",%zu", i);
+    set(after, "vni", "pool", pool);
+    config_changes_find(&changes, before, after);
+    assert_true(strlen(config_change_words(&changes.items[0], words, sizeof words)) < 1000);
+    config_changes_release(&changes);
+}
+
+/* ---- what is behind the names ---- */
+
+static char folder[64], path[128];
+
+static int open_folder(void **state)
+{
+    strcpy(folder, "/tmp/mcast-files-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/passwd", folder);
+    return open_both(state);
+}
+
+static int close_folder(void **state)
+{
+    (void)unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    return close_both(state);
+}
+
+static void write_password(const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static const struct namedfile *changed_since(const struct namedfiles *looked)
+{
+    static struct namedfiles now;
+    size_t at = 0;
+    namedfiles_stat(&now, before);
+    const struct namedfile *first = namedfiles_next_changed(looked, &now, &at);
+    if (first != NULL)
+        assert_null(namedfiles_next_changed(looked, &now, &at));
+    return first;
+}
+
+static void file__that_is_another_one_is_told(void **state)
+{
+    (void)state;
+    struct namedfiles looked;
+    set(before, "fm", "authdir", folder);
+    namedfiles_stat(&looked, before);
+    assert_null(changed_since(&looked));
+    write_password("one");
+    const struct namedfile *file = changed_since(&looked);
+    assert_non_null(file);
+    assert_string_equal(file->section, "fm");
+    assert_string_equal(file->key, "authdir");
+    assert_string_equal(file->name, "passwd");
+    namedfiles_stat(&looked, before);
+    assert_null(changed_since(&looked));
+    write_password("longer");
+    assert_non_null(changed_since(&looked));
+    namedfiles_stat(&looked, before);
+    assert_int_equal(unlink(path), 0);
+    assert_non_null(changed_since(&looked));
+}
+
+#define BOTH_TEST(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH_TEST(defaults__do_not_differ),
+        BOTH_TEST(every_key__is_compared),
+        BOTH_TEST(words__tell_before_and_after),
+        BOTH_TEST(clusters__are_matched_by_name),
+        BOTH_TEST(long_values__are_cut),
+        cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
+                                        close_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens to jobs, in the log with its fields. */
+
+#include "broker/log/decisionlog.h"
+#include "broker/log/log.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+static int journal;
+static struct core *core;
+
+static int open_core(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat self;
+    struct core_config config;
+    char stream[64];
+    strcpy(folder, "/tmp/mcast-chronicle-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/socket", folder);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(journal, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(fstat(STDERR_FILENO, &self), 0);
+    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
+                   (uintmax_t)self.st_ino);
+    setenv("JOURNAL_STREAM", stream, 1);
+    log_open_at(path);
+    log_set_level(LOG_DEBUG);
+
+    core_config_init(&config);
+    strcpy(config.clusters[0].name, "elcap");
+    config.cluster_count = 1;
+    core = core_create(&config);
+    core_start(core, 1000);
+    return 0;
+}
+
+static int close_core(void **state)
+{
+    (void)state;
+    core_destroy(core);
+    unsetenv("JOURNAL_STREAM");
+    log_open();
+    close(journal);
+    (void)unlink(path);
+    return rmdir(folder);
+}
+
+static const char *journalled(void)
+{
+    static char text[8192];
+    ssize_t length = recv(journal, text, sizeof text - 1, 0);
+    text[length > 0 ? length : 0] = '\0';
+    return text;
+}
+
+/* Steps the core and carries out nothing but traces and events. */
+static void step(struct core_event *event)
+{
+    size_t count;
+    event->now_ms = 2000;
+    core_step(core, event);
+    const struct effect *effects = core_effects(core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_TRACE)
+            decisionlog_trace(&effects[i]);
+        if (effects[i].kind == EFFECT_EVENT)
+            decisionlog_event(core, effects[i].u.event->seq);
+    }
+}
+
+static void reserve(const char *job, int vnis)
+{
+    struct core_event event = {
+        .kind = CORE_RESERVE,
+        .u.reserve = {.ticket = 1,
+                      .request = {.cluster = "elcap",
+                                  .job = job,
+                                  .node_count = 2,
+                                  .uid = 1000,
+                                  .vni_count = vnis}},
+    };
+    step(&event);
+}
+
+/* The message of one event, the others being skipped. */
+static const char *await_event(const char *word)
+{
+    char field[64];
+    const char *message;
+    (void)snprintf(field, sizeof field, "\nMCASTD_EVENT=%s\n", word);
+    while (*(message = journalled()) != '\0') {
+        if (strstr(message, field) != NULL)
+            return message;
+    }
+    fail_msg("no message has %s", field);
+    return "";
+}
+
+static void job__can_be_followed_by_its_fields(void **state)
+{
+    (void)state;
+    reserve("f1", 1);
+    const char *message = await_event("reserved");
+    assert_memory_equal(message, "MESSAGE=elcap-f1: reserved", 26);
+    assert_non_null(strstr(message, "\nPRIORITY=6\n"));
+    assert_non_null(strstr(message, "\nMCASTD_CLUSTER=elcap\nMCASTD_JOB=f1\nMCASTD_VNI=1024\n"));
+    struct core_event release = {.kind = CORE_RELEASE,
+                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    step(&release);
+    message = await_event("released");
+    assert_non_null(strstr(message, "\nMCASTD_JOB=f1\n"));
+}
+
+static void trace__has_the_job_it_is_about(void **state)
+{
+    (void)state;
+    struct effect effect = {.kind = EFFECT_TRACE,
+                            .u.trace = {.level = LOG_WARNING,
+                                        .text = "gone -> lost",
+                                        .cluster = "elcap",
+                                        .job = "f2",
+                                        .vni = 7}};
+    decisionlog_trace(&effect);
+    assert_string_equal(journalled(), "MESSAGE=gone -> lost\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n"
+                                      "MCASTD_CLUSTER=elcap\nMCASTD_JOB=f2\nMCASTD_VNI=7\n");
+    effect.u.trace.cluster = effect.u.trace.job = NULL;
+    effect.u.trace.vni = 0;
+    decisionlog_trace(&effect);
+    assert_string_equal(journalled(),
+                        "MESSAGE=gone -> lost\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n");
+}
+
+/* Whatever many jobs meet at once, the link's trouble is still told. */
+static void flood_of_jobs__does_not_hide_the_link(void **state)
+{
+    (void)state;
+    struct effect effect = {
+        .kind = EFFECT_TRACE,
+        .u.trace = {
+            .level = LOG_WARNING, .text = "elcap-f1: lost", .cluster = "elcap", .job = "f1"}};
+    for (int i = 0; i < 5000; i++) {
+        decisionlog_trace(&effect);
+        (void)journalled();
+    }
+    assert_string_equal(journalled(), "");
+    effect.u.trace.cluster = effect.u.trace.job = NULL;
+    effect.u.trace.text = "fabric manager: gone -> link down";
+    decisionlog_trace(&effect);
+    assert_memory_equal(journalled(), "MESSAGE=fabric manager: gone", 28);
+}
+
+/* One loss, one line: the core's own, at the level that it has. */
+static void trouble__is_told_once(void **state)
+{
+    (void)state;
+    struct core_config config;
+    core_config_init(&config);
+    strcpy(config.clusters[0].name, "elcap");
+    config.cluster_count = 1;
+    config.fm_present = true;
+    config.fm_url_count = 1;
+    strcpy(config.fm_urls[0], "http://fmn");
+    config.addresses_per_job = 8;
+    core_destroy(core);
+    core = core_create(&config);
+    core_start(core, 1000);
+    log_set_level(LOG_INFO);
+    struct core_event refused = {.kind = CORE_LOGIN_DONE, .u.login = {.words = "401, go away"}};
+    step(&refused);
+    const char *message;
+    int told = 0;
+    while (*(message = journalled()) != '\0')
+        told += strstr(message, "401, go away") != NULL;
+    assert_int_equal(told, 1);
+    log_set_level(LOG_DEBUG);
+    for (uint64_t seq = 1; seq < 3; seq++)
+        decisionlog_event(core, seq);
+    (void)await_event("link-down"); /* for whoever searches by fields */
+}
+
+static void level__keeps_events_out(void **state)
+{
+    (void)state;
+    log_set_level(LOG_NOTICE);
+    reserve("f1", 1);
+    assert_string_equal(journalled(), "");
+}
+
+#define CORE_TEST(name) cmocka_unit_test_setup_teardown(name, open_core, close_core)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CORE_TEST(job__can_be_followed_by_its_fields),
+        CORE_TEST(trace__has_the_job_it_is_about),
+        CORE_TEST(trouble__is_told_once),
+        CORE_TEST(level__keeps_events_out),
+        CORE_TEST(flood_of_jobs__does_not_hide_the_link), /* last: it spends the budget */
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The engine: the real core, joined to a store that the test holds the reins of. */
+
+#include "broker/engine.h"
+#include "broker/log/log.h"
+#include "tests/unit/broker/gate.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct stand {
+    uv_loop_t loop;
+    struct gate gate;
+    struct core_config config;
+    struct engine *engine;
+    char heard[1024]; /* "render 1 created; speak 1; events 1; spoken; " */
+    unsigned flushed, stopped;
+};
+
+static void hear(struct stand *stand, const char *format, ...)
+{
+    size_t length = strlen(stand->heard);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(stand->heard + length, sizeof stand->heard - length, format, args);
+    va_end(args);
+}
+
+static void on_render(void *arg, const struct answer *answer)
+{
+    hear(arg, "render %d %s; ", (int)answer->ticket, answer_word(answer->kind));
+}
+
+static void on_send(void *arg, uint64_t ticket, int code, const char *words)
+{
+    if (code == 0)
+        hear(arg, "speak %d; ", (int)ticket);
+    else
+        hear(arg, "refuse %d %s (%s); ", (int)ticket, error_word(code), words);
+    ((struct stand *)arg)->flushed++;
+}
+
+static void on_flushed(void *arg)
+{
+    hear(arg, "spoken; ");
+}
+
+static void on_events(void *arg, uint64_t last_seq)
+{
+    hear(arg, "events %d; ", (int)last_seq);
+}
+
+static void on_stopped(void *arg)
+{
+    ((struct stand *)arg)->stopped++;
+}
+
+static int open_stand(void **state)
+{
+    static struct stand stand;
+    struct error err = {0};
+    memset(&stand, 0, sizeof stand);
+    log_set_level(-1);
+    assert_int_equal(uv_loop_init(&stand.loop), 0);
+    gate_init(&stand.gate, false);
+    core_config_init(&stand.config);
+    strcpy(stand.config.clusters[0].name, "elcap");
+    stand.config.cluster_count = 1;
+    struct engine_options options = {
+        .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
+    stand.engine = engine_create(&options);
+    assert_non_null(stand.engine);
+    struct engine_listener listener = {.arg = &stand,
+                                       .render = on_render,
+                                       .send = on_send,
+                                       .flushed = on_flushed,
+                                       .events = on_events};
+    engine_listen(stand.engine, &listener);
+    assert_int_equal(engine_start(stand.engine, &err), 0);
+    *state = &stand;
+    return 0;
+}
+
+static int close_stand(void **state)
+{
+    struct stand *stand = *state;
+    if (stand->stopped == 0) {
+        engine_stop(stand->engine, on_stopped, stand);
+        stand->gate.automatic = true;
+        if (stand->gate.batch != NULL)
+            gate_finish(&stand->gate, &stand->loop, 0);
+        gate_await(&stand->loop, &stand->stopped, 1);
+    }
+    assert_int_equal(stand->stopped, 1);
+    engine_destroy(stand->engine);
+    assert_true(stand->gate.closed);
+    gate_release(&stand->gate);
+    assert_int_equal(uv_loop_close(&stand->loop), 0);
+    return 0;
+}
+
+static void reserve(struct stand *stand, uint64_t ticket, const char *job)
+{
+    struct core_event event = {
+        .kind = CORE_RESERVE,
+        .u.reserve = {.ticket = ticket,
+                      .request = {.cluster = "elcap",
+                                  .job = job,
+                                  .node_count = 2,
+                                  .uid = 1000,
+                                  .vni_count = -1}},
+    };
+    engine_step(stand->engine, &event);
+}
+
+static void turn(struct stand *stand)
+{
+    (void)uv_run(&stand->loop, UV_RUN_NOWAIT);
+}
+
+static struct engine_counters counters_of(const struct stand *stand)
+{
+    struct engine_counters counters;
+    engine_counters(stand->engine, &counters);
+    return counters;
+}
+
+/* ---- the edge to the fabric manager (the linker's --wrap) ---- */
+
+static struct {
+    enum fmcall_kind kind;
+    uint64_t id, list;
+    char name[64], step[64], token[64];
+    uint32_t addresses;
+    uint16_t tree;
+    unsigned calls, logins;
+} asked; /* last */
+
+/* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
+void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect);
+
+void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
+{
+    (void)fabric;
+    if (effect->kind == EFFECT_LOGIN) {
+        assert_int_equal(effect->u.login.url, 0);
+        asked.logins++;
+    } else if (effect->kind == EFFECT_LIST) {
+        asked.list = effect->u.list.id;
+    } else {
+        assert_int_equal(effect->kind, EFFECT_CALL);
+        const char *step = effect->u.call.step, *token = secret_expose(effect->u.call.token);
+        asked.calls++;
+        asked.id = effect->u.call.id;
+        asked.kind = effect->u.call.kind;
+        asked.addresses = effect->u.call.addresses;
+        asked.tree = effect->u.call.tree;
+        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.name);
+        (void)snprintf(asked.step, sizeof asked.step, "%s", step != NULL ? step : "");
+        (void)snprintf(asked.token, sizeof asked.token, "%s", token != NULL ? token : "");
+    }
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void save_all(struct stand *stand)
+{
+    turn(stand);
+    if (stand->gate.batch != NULL)
+        gate_finish(&stand->gate, &stand->loop, 0);
+    turn(stand);
+}
+
+/* The call that is under way ends so. */
+static void answered(struct stand *stand, enum fmcall_outcome outcome, const char *token,
+                     const struct fmcall_steps *steps)
+{
+    struct core_event event = {.kind = CORE_CALL_DONE,
+                               .u.call = {.id = asked.id,
+                                          .outcome = outcome,
+                                          .token = secret_of(token),
+                                          .steps = steps,
+                                          .words = "as told"}};
+    engine_step(stand->engine, &event);
+    save_all(stand);
+}
+
+/* With a fabric manager: the core's link is up. */
+static void link_up(struct stand *stand)
+{
+    struct error err = {0};
+    stand->config.fm_present = true;
+    stand->config.fm_url_count = 1;
+    strcpy(stand->config.fm_urls[0], "http://fm");
+    stand->config.addresses_per_job = 23;
+    stand->config.min_nodes = 2;
+    struct engine_settings settings = {.core = &stand->config, .keep_fabric = true};
+    memset(&asked, 0, sizeof asked);
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+    assert_int_equal(asked.logins, 1);
+    struct core_event login = {.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}};
+    engine_step(stand->engine, &login);
+    save_all(stand);
+    assert_int_not_equal(asked.list, 0);
+    struct core_event listed = {.kind = CORE_LIST_DONE,
+                                .u.list_done = {.list = asked.list, .outcome = FM_OK}};
+    engine_step(stand->engine, &listed);
+    save_all(stand);
+}
+
+/* F8, F19: how many addresses, which step, which tree, and with which token. */
+static void calls__reach_the_fabric_manager_whole(void **state)
+{
+    struct stand *stand = *state;
+    static const uint16_t trees[] = {4077};
+    static const struct fmcall_step step = {"/fA", trees, 1};
+    static const struct fmcall_steps steps = {.steps = &step, .count = 1};
+    static const char *const scope[] = {NULL};
+    link_up(stand);
+    reserve(stand, 1, "f1");
+    turn(stand);
+    assert_int_equal(asked.calls, 0); /* B6: not before the intent is on disk */
+    save_all(stand);
+    assert_int_equal(asked.kind, FMCALL_RESERVE);
+    assert_string_equal(asked.name, "elcap-f1");
+    assert_int_equal(asked.addresses, 23);
+    answered(stand, FM_OK, "sess-1", NULL);
+
+    struct core_event cleanup = {
+        .kind = CORE_CLEANUP,
+        .u.cleanup = {.ticket = 2, .number = 1, .step = "/fA", .scopes = scope}};
+    engine_step(stand->engine, &cleanup);
+    save_all(stand);
+    assert_int_equal(asked.kind, FMCALL_END_STEP);
+    assert_string_equal(asked.name, "elcap-f1");
+    assert_string_equal(asked.step, "/fA");
+    assert_string_equal(asked.token, "sess-1");
+    answered(stand, FM_REFUSED, NULL, NULL);
+    assert_int_equal(asked.kind, FMCALL_STEPS);
+    answered(stand, FM_OK, NULL, &steps);
+    assert_int_equal(asked.kind, FMCALL_END_TREE);
+    assert_string_equal(asked.step, "/fA");
+    assert_int_equal(asked.tree, 4077);
+    assert_string_equal(asked.token, "sess-1");
+    answered(stand, FM_GONE, NULL, NULL);
+    answered(stand, FM_OK, NULL, NULL); /* STEPS: none is left */
+    assert_int_equal(asked.calls, 5);
+}
+
+/* B6, I2: what is acknowledged is on disk. */
+static void answer__goes_out_when_it_is_durable(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    assert_string_equal(stand->heard, "render 1 created; ");
+    assert_int_equal(stand->gate.commits, 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "render 1 created; speak 1; "));
+    assert_non_null(strstr(stand->heard, "spoken; "));
+}
+
+/* I7: the same request again; nothing to save, but not before the first one is durable. */
+static void repeat__waits_for_the_first(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    reserve(stand, 2, "f1");
+    engine_after_saved(stand->engine, 3);
+    assert_string_equal(stand->heard, "render 1 created; render 2 same; ");
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "speak 1; "));
+    assert_non_null(strstr(stand->heard, "speak 2; speak 3; "));
+    engine_after_saved(stand->engine, 4);
+    assert_non_null(strstr(stand->heard, "speak 4; spoken; "));
+}
+
+/* G4 */
+static void requests_of_one_turn__share_a_commit(void **state)
+{
+    struct stand *stand = *state;
+    for (uint64_t i = 0; i < 40; i++) {
+        char job[8];
+        (void)snprintf(job, sizeof job, "f%d", (int)i);
+        reserve(stand, i, job);
+    }
+    turn(stand);
+    assert_int_equal(stand->gate.commits, 1);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_int_equal(stand->flushed, 40);
+    assert_int_equal(counters_of(stand).commits, 1);
+    assert_int_equal(counters_of(stand).steps, 40);
+}
+
+static void failing_store__refuses_and_recovers(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
+    assert_non_null(strstr(stand->heard, "refuse 1 full (the gate says full); "));
+    assert_true(counters_of(stand).storage_failing);
+    assert_string_equal(counters_of(stand).storage_error, "the gate says full");
+    assert_int_equal(counters_of(stand).commit_failures, 1);
+
+    gate_await(&stand->loop, &stand->gate.commits, 2);
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_false(counters_of(stand).storage_failing);
+    assert_int_equal(stand->flushed, 1); /* not a second time */
+    reserve(stand, 2, "f1");
+    assert_non_null(strstr(stand->heard, "render 2 same; speak 2; "));
+}
+
+/* Issue: SIGTERM answers what was accepted. */
+static void stop__answers_what_was_accepted(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    engine_stop(stand->engine, on_stopped, stand);
+    reserve(stand, 2, "f2"); /* came too late */
+    for (int i = 0; i < 5; i++)
+        turn(stand);
+    assert_int_equal(stand->stopped, 0);
+    assert_non_null(strstr(stand->heard, "refuse 2 refused (mcastd is stopping"));
+    stand->gate.automatic = true;
+    gate_finish(&stand->gate, &stand->loop, 0);
+    assert_non_null(strstr(stand->heard, "speak 1; "));
+    gate_await(&stand->loop, &stand->stopped, 1);
+    engine_after_saved(stand->engine, 3); /* whoever still looks is answered */
+    assert_non_null(strstr(stand->heard, "speak 3; "));
+}
+
+static void stop__does_not_wait_for_a_disk_that_fails(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_IO);
+    engine_stop(stand->engine, on_stopped, stand);
+    gate_await(&stand->loop, &stand->stopped, 1);
+    assert_int_equal(stand->gate.records, 0);
+}
+
+/* B7: the store says that another broker leads. */
+static void deposed__is_standby_and_leaves_the_loop(void **state)
+{
+    struct stand *stand = *state;
+    reserve(stand, 1, "f1");
+    turn(stand);
+    gate_finish(&stand->gate, &stand->loop, ERROR_NOT_LEADER);
+    assert_int_equal(counters_of(stand).role, ROLE_STANDBY);
+    assert_non_null(strstr(stand->heard, "refuse 1 not-leader (the gate says not-leader); "));
+    reserve(stand, 2, "f2");
+    assert_non_null(strstr(stand->heard, "refuse 2 not-leader (this broker does not lead"));
+}
+
+/* F3: a held-back VNI comes free by a tick that nobody but the engine's timer brings. */
+static void deadline__ticks_the_core(void **state)
+{
+    struct stand *stand = *state;
+    stand->gate.automatic = true;
+    struct core_event configure = {.kind = CORE_CONFIGURE};
+    stand->config.vni_hold_ms = 20;
+    configure.u.config = &stand->config;
+    engine_step(stand->engine, &configure);
+    reserve(stand, 1, "f1");
+    gate_await(&stand->loop, &stand->flushed, 1);
+    struct core_event release = {.kind = CORE_RELEASE,
+                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    engine_step(stand->engine, &release);
+    gate_await(&stand->loop, &stand->flushed, 2);
+    struct core_status status;
+    int64_t give_up = engine_now_ms(stand->engine) + 10000;
+    do {
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+        core_status(engine_core(stand->engine), &status);
+        assert_true(engine_now_ms(stand->engine) < give_up);
+    } while (status.vnis_held > 0 || status.jobs_releasing > 0);
+    assert_int_equal(status.vnis_live, 0);
+}
+
+/* F5: the core's part of a reload. */
+static void configure__reaches_the_core(void **state)
+{
+    struct stand *stand = *state;
+    struct error err;
+    struct core_status status;
+    struct engine_settings settings = {.core = &stand->config, .keep_fabric = true};
+    idset_init(&stand->config.vni_pool);
+    idset_add(&stand->config.vni_pool, 5000);
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+    core_status(engine_core(stand->engine), &status);
+    assert_int_equal(status.vnis_pool, 1);
+}
+
+static void configure__is_refused_whole(void **state)
+{
+    struct stand *stand = *state;
+    struct error err;
+    struct core_status status;
+    struct fmapi_options nowhere = {.timeout_ms = 1000, .parallel = 1};
+    struct engine_settings settings = {.core = &stand->config, .fabric = &nowhere};
+    idset_init(&stand->config.vni_pool);
+    assert_true(engine_configure(stand->engine, &settings, &err) < 0);
+    core_status(engine_core(stand->engine), &status);
+    assert_int_equal(status.vnis_pool, 65536 - 1024);
+
+    engine_stop(stand->engine, on_stopped, stand);
+    settings.fabric = NULL;
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), ERROR_REFUSED);
+}
+
+/* From here on the cluster is asked which jobs are active; at once, as after every change. */
+static void configure_list(struct stand *stand, const char *const *argv)
+{
+    struct error err = {0};
+    const struct listcommand_spec list = {"elcap", argv, 60000};
+    struct engine_settings settings = {
+        .core = &stand->config, .keep_fabric = true, .lists = &list, .list_count = 1};
+    stand->config.clusters[0].jobpoll = true;
+    assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
+}
+
+/* F22, and "save before speaking": what is asked may depend on what is not yet on disk. */
+static void roll_call__waits_for_the_disk(void **state)
+{
+    struct stand *stand = *state;
+    char folder[] = "/var/tmp/mcast-engine.XXXXXX";
+    struct core_cluster_status cluster = {0};
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(rmdir(folder), 0);
+    reserve(stand, 1, "f1");
+    turn(stand);
+    configure_list(stand, (const char *const[]){"/bin/mkdir", folder, NULL});
+    for (int i = 0; i < 50; i++)
+        turn(stand);
+    assert_int_equal(rmdir(folder), -1); /* it was not run */
+    gate_finish(&stand->gate, &stand->loop, 0);
+    while (cluster.jobpoll_ms == 0 && cluster.jobpoll_failures == 0) {
+        turn(stand);
+        assert_true(core_cluster_status(engine_core(stand->engine), 0, &cluster));
+    }
+    assert_string_equal(cluster.jobpoll_error, "");
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static bool has_child(void)
+{
+    siginfo_t ended;
+    return waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
+/* Killed, and nothing comes back: the next start asks again. */
+static void stop__ends_a_roll_call(void **state)
+{
+    struct stand *stand = *state;
+    configure_list(stand, (const char *const[]){"/bin/sleep", "1000", NULL});
+    while (!has_child()) /* it waits for the disk */
+        turn(stand);
+    engine_stop(stand->engine, on_stopped, stand);
+    uint64_t steps = counters_of(stand).steps;
+    gate_await(&stand->loop, &stand->stopped, 1);
+    assert_int_equal(counters_of(stand).steps, steps);
+    int status;
+    errno = 0;
+    pid_t pid = waitpid(-1, &status, 0); /* if it was dead at once, the engine has done that */
+    assert_true(pid > 0 ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : errno == ECHILD);
+}
+
+enum { SPIN_MS = 30 };
+
+static void spin(uv_async_t *async)
+{
+    uint64_t end = uv_hrtime() + SPIN_MS * UINT64_C(1000000);
+    while (uv_hrtime() < end)
+        continue;
+    uv_close((uv_handle_t *)async, NULL);
+}
+
+/* The loop was away for as long as one callback of a descriptor took. */
+static void absence__sees_callbacks_of_descriptors(void **state)
+{
+    struct stand *stand = *state;
+    uv_async_t async;
+    turn(stand);
+    assert_int_equal(uv_async_init(&stand->loop, &async, spin), 0);
+    assert_int_equal(uv_async_send(&async), 0);
+    while (uv_is_active((uv_handle_t *)&async))
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+    turn(stand); /* the measure is taken before the next wait */
+    turn(stand);
+    assert_true(counters_of(stand).loop_stall->max >= SPIN_MS * 1000);
+    assert_true(counters_of(stand).loop_stall_us_peak >= SPIN_MS * 1000);
+}
+
+static void on_alarm(uv_signal_t *signal, int signum)
+{
+    struct stand *stand = signal->data;
+    (void)signum;
+    turn_interrupted(engine_turn(stand->engine));
+    uv_close((uv_handle_t *)signal, NULL);
+}
+
+/* libuv forgets how long it waited when a signal ends the wait. */
+static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
+{
+    struct stand *stand = *state;
+    const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
+    uv_signal_t signal = {.data = stand};
+    turn(stand);
+    turn(stand);
+    assert_int_equal(uv_signal_init(&stand->loop, &signal), 0);
+    assert_int_equal(uv_signal_start(&signal, on_alarm, SIGALRM), 0);
+    uint64_t turns = 0;
+    assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
+    while (!uv_is_closing((uv_handle_t *)&signal)) {
+        turns = counters_of(stand).loop_stall->count;
+        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+    }
+    uint64_t before = counters_of(stand).loop_stall->count;
+    turn(stand); /* would measure the turn of the signal */
+    assert_int_equal(counters_of(stand).loop_stall->count, before);
+    turn(stand);
+    assert_int_equal(counters_of(stand).loop_stall->count, before + 1);
+    assert_true(before >= turns);
+}
+
+static void never_started__stops_at_once(void **state)
+{
+    struct stand *stand = *state;
+    struct gate other;
+    gate_init(&other, false);
+    struct engine_options options = {
+        .loop = &stand->loop, .core = &stand->config, .store = &other.store};
+    struct engine *engine = engine_create(&options);
+    unsigned before = stand->stopped;
+    engine_stop(engine, on_stopped, stand);
+    assert_int_equal(stand->stopped, before + 1);
+    stand->stopped = before;
+    engine_destroy(engine);
+    assert_true(other.closed);
+    gate_release(&other);
+}
+
+#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAND_TEST(answer__goes_out_when_it_is_durable),
+        STAND_TEST(calls__reach_the_fabric_manager_whole),
+        STAND_TEST(repeat__waits_for_the_first),
+        STAND_TEST(requests_of_one_turn__share_a_commit),
+        STAND_TEST(failing_store__refuses_and_recovers),
+        STAND_TEST(stop__answers_what_was_accepted),
+        STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
+        STAND_TEST(deposed__is_standby_and_leaves_the_loop),
+        STAND_TEST(deadline__ticks_the_core),
+        STAND_TEST(configure__reaches_the_core),
+        STAND_TEST(configure__is_refused_whole),
+        STAND_TEST(roll_call__waits_for_the_disk),
+        STAND_TEST(stop__ends_a_roll_call),
+        STAND_TEST(absence__sees_callbacks_of_descriptors),
+        STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
+        STAND_TEST(never_started__stops_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

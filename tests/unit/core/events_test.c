@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/core/driver.h"
+
+#include <stdio.h>
+
+/* Events are kept for replay up to a number and an age (F24); both prune in lots. */
+
+static void publish(struct driver *d, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char job[16];
+        (void)snprintf(job, sizeof job, "%d", i);
+        driver_reserve(d, driver_request(job, 128)); /* no fabric manager: one event each */
+    }
+}
+
+static struct core_status status_of(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status;
+}
+
+static void start(struct driver *d, uint32_t keep, int64_t age_ms)
+{
+    driver_init(d);
+    d->config.fm_present = false;
+    d->config.events_keep = keep;
+    d->config.events_age_ms = age_ms;
+    driver_start(d);
+}
+
+static void events__are_pruned_by_number(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 100, 0);
+    publish(&d, 0, 1000);
+    struct core_status status = status_of(&d);
+    assert_int_equal(status.last_seq, 1000);
+    assert_in_range(status.last_seq - status.first_seq + 1, 100, 100 + 256);
+    driver_end(&d);
+}
+
+static void events__are_pruned_by_age(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 10000, 60000);
+    publish(&d, 0, 600);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    d.now += 60001;
+    publish(&d, 600, 700);
+    struct core_status status = status_of(&d);
+    assert_int_equal(status.last_seq, 700);
+    assert_in_range(status.first_seq, 600 - 256, 601); /* one lot may stay */
+    assert_non_null(core_event_at(d.core, status.first_seq));
+    assert_null(core_event_at(d.core, status.first_seq - 1));
+    driver_end(&d);
+}
+
+/* Before the first event the next one is number 1: who follows from there misses none. */
+static void events__begin_with_the_first(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 100, 0);
+    assert_int_equal(status_of(&d).last_seq, 0);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    publish(&d, 0, 1);
+    assert_int_equal(status_of(&d).last_seq, 1);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    driver_end(&d);
+}
+
+/* A step that publishes more than is kept drops none of its own: they are still to be told. */
+static void events__of_one_step_outlive_it(void **state)
+{
+    (void)state;
+    enum { JOBS = 600 };
+    struct driver d;
+    size_t count, released = 0;
+    start(&d, 1, 0);
+    d.config.sync_lot = 100 * JOBS; /* all in one step */
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    publish(&d, 0, JOBS);
+    for (int pass = 0; pass < 2; pass++) {
+        d.now += d.config.sync_grace_ms;
+        driver_step(&d, (struct core_event){
+                            .kind = CORE_SYNC,
+                            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .count = 0}});
+    }
+    const struct effect *effects = core_effects(d.core, &count);
+    uint64_t seq = status_of(&d).last_seq;
+    for (size_t i = count; i-- > 0;) {
+        if (effects[i].kind != EFFECT_EVENT)
+            continue;
+        assert_int_equal(effects[i].u.event->kind, EVENT_RELEASED);
+        assert_int_equal(effects[i].u.event->seq, seq--);
+        assert_string_equal(effects[i].u.event->cluster, "elcap");
+        released++;
+    }
+    assert_int_equal(released, JOBS);
+    driver_end(&d);
+}
+
+/* What log lines have as fields (B8): the job, and its first VNI, if it has one. */
+static void trace__names_the_job_and_its_vni(void **state)
+{
+    (void)state;
+    for (int vnis = 0; vnis < 2; vnis++) {
+        struct driver d;
+        start(&d, 100, 0);
+        struct reserve_request q = driver_request("a", 128);
+        q.vni_count = vnis;
+        driver_reserve(&d, q);
+        assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+        size_t count, found = 0;
+        const struct effect *effects = core_effects(d.core, &count);
+        for (size_t i = 0; i < count; i++) {
+            if (effects[i].kind != EFFECT_TRACE || effects[i].u.trace.job == NULL)
+                continue;
+            assert_string_equal(effects[i].u.trace.cluster, "elcap");
+            assert_string_equal(effects[i].u.trace.job, "a");
+            assert_int_equal(effects[i].u.trace.vni, vnis > 0 ? driver_job(&d, "a")->vnis[0] : 0);
+            found++;
+        }
+        assert_true(found > 0);
+        driver_end(&d);
+    }
+}
+
+/* And which event it tells of, so that no second line needs to (B8). */
+static void trace__names_the_event(void **state)
+{
+    (void)state;
+    struct driver d;
+    size_t count;
+    enum event_kind told = EVENT_NONE;
+    start(&d, 100, 0);
+    driver_reserve(&d, driver_request("a", 128));
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind == EFFECT_TRACE && effects[i].u.trace.level == 6)
+            told = effects[i].u.trace.event;
+    }
+    assert_int_equal(told, EVENT_UNAVAILABLE);
+    driver_reserve(&d, driver_request("b", 2)); /* too small, as most are: no news */
+    effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(effects[i].kind != EFFECT_TRACE || effects[i].u.trace.level == 7);
+    assert_int_equal(core_last_seq(d.core), 2);
+    assert_int_equal(core_first_seq(d.core), 1);
+    driver_end(&d);
+}
+
+/* What metrics count (B8): by cluster and kind. */
+static void events__are_counted_by_cluster_and_kind(void **state)
+{
+    (void)state;
+    struct driver d;
+    struct core_cluster_status first, second;
+    start(&d, 100, 0);
+    publish(&d, 0, 3);
+    driver_release(&d, "0");
+    assert_true(core_cluster_status(d.core, 0, &first));
+    assert_true(core_cluster_status(d.core, 1, &second));
+    assert_false(core_cluster_status(d.core, 2, &second));
+    assert_string_equal(first.name, "elcap");
+    assert_string_equal(second.name, "elcap2");
+    for (int kind = 1; kind < EVENT_KIND_COUNT; kind++) {
+        uint64_t told = kind == EVENT_UNAVAILABLE ? 3 : kind == EVENT_RELEASED ? 1 : 0;
+        assert_int_equal(first.told[kind], told);
+        assert_int_equal(second.told[kind], 0);
+    }
+    driver_end(&d);
+}
+
+static void events__of_any_age_stay_when_told_so(void **state)
+{
+    (void)state;
+    struct driver d;
+    start(&d, 10000, 0);
+    publish(&d, 0, 600);
+    d.now += INT64_C(400) * 24 * 3600 * 1000;
+    publish(&d, 600, 700);
+    assert_int_equal(status_of(&d).first_seq, 1);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events__are_pruned_by_number),
+        cmocka_unit_test(events__begin_with_the_first),
+        cmocka_unit_test(events__of_one_step_outlive_it),
+        cmocka_unit_test(trace__names_the_job_and_its_vni),
+        cmocka_unit_test(trace__names_the_event),
+        cmocka_unit_test(events__are_counted_by_cluster_and_kind),
+        cmocka_unit_test(events__are_pruned_by_age),
+        cmocka_unit_test(events__of_any_age_stay_when_told_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

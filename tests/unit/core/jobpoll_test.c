@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/core/driver.h"
+
+/* Roll calls: the broker asks which jobs are active (F20, F22). */
+
+static void init_asked(struct driver *d)
+{
+    driver_init(d);
+    d->config.clusters[0].jobpoll = true;
+    d->config.clusters[0].jobpoll_every_ms = 300 * 1000;
+}
+
+/* The one that the last step began; of elcap. */
+static uint64_t asked(const struct driver *d)
+{
+    const struct effect *effect = driver_find(d, EFFECT_JOBPOLL);
+    assert_non_null(effect);
+    assert_string_equal(effect->u.jobpoll.cluster, "elcap");
+    assert_int_equal(driver_count(d, EFFECT_JOBPOLL), 1);
+    return effect->u.jobpoll.id;
+}
+
+/* Asked at once, in the first step. */
+static uint64_t started(struct driver *d)
+{
+    driver_start(d);
+    assert_int_equal(core_next_deadline(d->core), d->now);
+    driver_tick(d, 0);
+    return asked(d);
+}
+
+static void named(struct driver *d, uint64_t id, const char *const *active, size_t count)
+{
+    driver_step(d, (struct core_event){
+                       .kind = CORE_JOBPOLL_DONE,
+                       .u.jobpoll = {.id = id, .ok = true, .active = active, .count = count}});
+}
+
+static void failed(struct driver *d, uint64_t id, const char *words)
+{
+    driver_step(
+        d, (struct core_event){.kind = CORE_JOBPOLL_DONE, .u.jobpoll = {.id = id, .words = words}});
+}
+
+static struct core_cluster_status shown(const struct driver *d)
+{
+    struct core_cluster_status status;
+    assert_true(core_cluster_status(d->core, 0, &status));
+    return status;
+}
+
+static void tick_to(struct driver *d, int64_t when_ms)
+{
+    assert_true(when_ms > d->now);
+    driver_tick(d, when_ms - d->now);
+}
+
+/* F22: at the start; a job that is twice not named is released, the grace period apart. */
+static void jobpoll__releases_what_is_not_named_twice(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"a", "zzz"};
+    init_asked(&d);
+    uint64_t first = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_reserve(&d, driver_request("b", 2));
+    failed(&d, first, "it was asked too early");
+    tick_to(&d, core_next_deadline(d.core));
+    named(&d, asked(&d), active, 2);
+    assert_int_equal(driver_job(&d, "b")->state, JOB_ACTIVE);
+    assert_int_equal(shown(&d).jobpoll_ms, d.now);
+
+    assert_int_equal(core_next_deadline(d.core), d.now + d.config.sync_grace_ms);
+    tick_to(&d, d.now + d.config.sync_grace_ms);
+    named(&d, asked(&d), active, 2);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(&d, "b")->state, JOB_RELEASING);
+    driver_end(&d);
+}
+
+/* As often as the site says, however often that is. */
+static void jobpoll__is_asked_as_often_as_is_configured(void **state)
+{
+    (void)state;
+    static const int64_t every_ms[] = {1, 2, 3600 * 1000, 0};
+    for (size_t i = 0; i < sizeof every_ms / sizeof every_ms[0]; i++) {
+        struct driver d;
+        init_asked(&d);
+        d.config.fm_present = false;
+        d.config.clusters[0].jobpoll_every_ms = every_ms[i];
+        named(&d, started(&d), NULL, 0);
+        assert_int_equal(core_next_deadline(d.core),
+                         every_ms[i] > 0 ? d.now + every_ms[i] : INT64_MAX);
+        driver_end(&d);
+    }
+}
+
+/* What it saw is as old as the question, not as the answer. */
+static void jobpoll__counts_from_when_it_was_asked(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    uint64_t first = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    d.now++;
+    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answer(&d)->sync->suspect_count, 1);
+    d.now += 2 * d.config.sync_grace_ms;
+    named(&d, first, NULL, 0);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* A job that was reserved, or asked for again, after the question cannot be in its answer. */
+static void jobpoll__does_not_miss_what_came_after_it(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    uint64_t id = started(&d);
+    for (int life = 0; life < 2; life++) {
+        d.now += 100;
+        driver_reserve(&d, driver_request("a", 2)); /* the second time a repeat */
+        d.now += 100;
+        named(&d, id, NULL, 0);
+        tick_to(&d, core_next_deadline(d.core));
+        id = asked(&d);
+    }
+    named(&d, id, NULL, 0); /* missed for the first time */
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(core_next_deadline(d.core), d.now + d.config.sync_grace_ms);
+    driver_end(&d);
+}
+
+/* A failing squeue releases nothing, whatever it printed before; it is asked again. */
+static void jobpoll__concludes_nothing_from_a_failure(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    uint64_t id = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    for (int i = 1; i <= 4; i++) {
+        failed(&d, id, "exit status 1: Unable to contact slurm controller");
+        assert_int_equal(driver_count(&d, EFFECT_TRACE), 1);
+        assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, i == 1 ? 4 : 7);
+        assert_int_equal(shown(&d).jobpoll_failures, i);
+        assert_string_equal(shown(&d).jobpoll_error,
+                            "exit status 1: Unable to contact slurm controller");
+        tick_to(&d, core_next_deadline(d.core));
+        id = asked(&d);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(shown(&d).jobpoll_ms, 0);
+
+    static const char *const active[] = {"a"};
+    named(&d, id, active, 1);
+    assert_string_equal(shown(&d).jobpoll_error, "");
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+    driver_end(&d);
+}
+
+/* F20: when the fabric manager is back. One at a time. */
+static void jobpoll__is_asked_when_the_link_comes_up(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    driver_start(&d);
+    driver_login(&d);
+    uint64_t first = asked(&d); /* because of the start: not a second one meanwhile, but then */
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
+    named(&d, first, NULL, 0);
+    named(&d, asked(&d), NULL, 0);
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    named(&d, asked(&d), NULL, 0); /* so does a reload */
+
+    d.now += 1000;
+    struct core_config gone = d.config;
+    gone.clusters[0].jobpoll = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
+    assert_false(shown(&d).jobpoll);
+    driver_end(&d);
+}
+
+/* An answer that nobody waits for, after a reload took the command away. */
+static void jobpoll__ignores_a_stale_answer(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    uint64_t id = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    struct core_config gone = d.config;
+    gone.clusters[0].jobpoll = false;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    d.now += d.config.sync_grace_ms;
+    named(&d, id, NULL, 0);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* list_every = 0: after a start, and until what was found is certain; then no more. */
+static void jobpoll__only_when_there_is_a_reason(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    d.config.clusters[0].jobpoll_every_ms = 0;
+    d.config.fm_present = false;
+    d.config.fm_url_count = 0;
+    uint64_t id = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    failed(&d, id, "it was asked too early");
+    for (int i = 0; i < 2; i++) {
+        tick_to(&d, core_next_deadline(d.core));
+        named(&d, asked(&d), NULL, 0);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
+    tick_to(&d, core_next_deadline(d.core)); /* its VNI */
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(core_next_deadline(d.core), INT64_MAX);
+    driver_end(&d);
+}
+
+/* A command that prints ids in another form would end every job here. */
+static void jobpoll__of_strangers_concludes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const other[] = {"4711", "4712"};
+    init_asked(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("f2Rs8", 2));
+    for (int i = 1; i <= 3; i++) {
+        uint64_t id = asked(&d);
+        named(&d, id, other, 2);
+        assert_int_equal(shown(&d).jobpoll_failures, i);
+        assert_non_null(strstr(shown(&d).jobpoll_error, "\"4711\" for one"));
+        tick_to(&d, core_next_deadline(d.core));
+    }
+    assert_int_equal(driver_job(&d, "f2Rs8")->state, JOB_ACTIVE);
+    driver_release(&d, "f2Rs8");
+    driver_end(&d);
+}
+
+/* F20: what was asked before a reconnect may be from before it. */
+static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
+{
+    (void)state;
+    struct driver d;
+    init_asked(&d);
+    d.config.clusters[0].jobpoll_every_ms = 0;
+    uint64_t first = started(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(&d, NULL, 0, FM_OK);
+    named(&d, first, NULL, 0);
+    named(&d, asked(&d), NULL, 0);
+    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
+    driver_end(&d);
+}
+
+/* Once it has shown that its ids are ours, one that names only jobs without reservation is
+ * believed: else what leaked would stay as long as no other job is reserved (F20). */
+static void jobpoll__of_known_ids_is_believed(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const both[] = {"a", "b"}, *const other[] = {"c"};
+    init_asked(&d);
+    driver_start(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    uint64_t id = asked(&d); /* in that step */
+    driver_reserve(&d, driver_request("b", 2));
+    named(&d, id, both, 2);
+    driver_release(&d, "b");
+    for (int i = 0; i < 2; i++) { /* a's epilog was lost */
+        tick_to(&d, core_next_deadline(d.core));
+        named(&d, asked(&d), other, 1);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
+    driver_end(&d);
+}
+
+/* The command was wrong and has been mended while it ran: its answer is nobody's. */
+static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"a"}, *const less[] = {"b"};
+    init_asked(&d);
+    uint64_t id = started(&d);
+    driver_reserve(&d, driver_request("a", 2));
+    driver_reserve(&d, driver_request("b", 2));
+    named(&d, id, less, 1); /* the first time that a is not named */
+    tick_to(&d, core_next_deadline(d.core));
+    id = asked(&d);
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    named(&d, id, less, 1);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    named(&d, asked(&d), active, 1);
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    driver_end(&d);
+}
+
+/* ---- in pieces and in lots ---- */
+
+static void piece(struct driver *d, uint64_t id, const char *job)
+{
+    driver_step(d,
+                (struct core_event){
+                    .kind = CORE_JOBPOLL_DONE,
+                    .u.jobpoll = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
+}
+
+/* Three jobs of which a second roll call lacks two; one is compared in a step. Its id. */
+static uint64_t second_of_three(struct driver *d)
+{
+    static const char *const one[] = {"a"};
+    init_asked(d);
+    d->config.sync_lot = 1;
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    driver_reserve(d, driver_request("c", 2));
+    d->now++;
+    named(d, id, NULL, 0); /* lacks none: they came after it was asked */
+    while (driver_find(d, EFFECT_JOBPOLL) == NULL)
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+    named(d, asked(d), one, 1);
+    while (driver_find(d, EFFECT_JOBPOLL) == NULL)
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+    return asked(d);
+}
+
+/* Nobody is asked again before all was compared. */
+static void jobpoll__is_compared_in_lots(void **state)
+{
+    (void)state;
+    struct driver d;
+    uint64_t id = second_of_three(&d);
+    piece(&d, id, "z");
+    piece(&d, id, "a");
+    assert_true(core_next_deadline(d.core) > d.now); /* the rest is waited for */
+    named(&d, id, NULL, 0);
+    for (int lots = 1; lots <= 3; lots++) {
+        assert_int_equal(core_next_deadline(d.core), d.now);
+        assert_int_equal(driver_job(&d, "b")->state, lots < 2 ? JOB_ACTIVE : JOB_RELEASING);
+        assert_int_equal(driver_job(&d, "c")->state, lots < 3 ? JOB_ACTIVE : JOB_RELEASING);
+        driver_tick(&d, 0);
+        assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
+    }
+    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+    assert_int_equal(shown(&d).jobpoll_ms, d.now);
+    driver_end(&d);
+}
+
+/* What was not compared by then is not, whether all had been named or not; and it is asked anew. */
+static void jobpoll__ends_at_a_reload(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct driver d;
+        uint64_t id = second_of_three(&d);
+        piece(&d, id, "a");
+        if (whole)
+            named(&d, id, NULL, 0);
+        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        if (!whole) {
+            piece(&d, id, "b");
+            named(&d, id, NULL, 0);
+        }
+        assert_int_not_equal(asked(&d), id);
+        assert_int_equal(driver_job(&d, "b")->state, JOB_ACTIVE);
+        assert_int_equal(driver_job(&d, "c")->state, JOB_ACTIVE);
+        driver_end(&d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobpoll__releases_what_is_not_named_twice),
+        cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
+        cmocka_unit_test(jobpoll__counts_from_when_it_was_asked),
+        cmocka_unit_test(jobpoll__does_not_miss_what_came_after_it),
+        cmocka_unit_test(jobpoll__concludes_nothing_from_a_failure),
+        cmocka_unit_test(jobpoll__is_asked_when_the_link_comes_up),
+        cmocka_unit_test(jobpoll__ignores_a_stale_answer),
+        cmocka_unit_test(jobpoll__of_strangers_concludes_nothing),
+        cmocka_unit_test(jobpoll__is_asked_anew_after_a_reconnect),
+        cmocka_unit_test(jobpoll__of_known_ids_is_believed),
+        cmocka_unit_test(jobpoll__from_before_a_reload_concludes_nothing),
+        cmocka_unit_test(jobpoll__is_compared_in_lots),
+        cmocka_unit_test(jobpoll__ends_at_a_reload),
+        cmocka_unit_test(jobpoll__only_when_there_is_a_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

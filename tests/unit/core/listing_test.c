@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/core/driver.h"
+
+/* What the fabric manager lists, compared with the ledger (F20, B11). */
+
+static uint32_t strays(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status.strays;
+}
+
+/* A job that is over here, all of it, but for its VNIs, which wait for its nodes. */
+static void over_but_for_its_vnis(struct driver *d, const char *job, bool jobpoll)
+{
+    driver_init(d);
+    d->config.clusters[0].jobpoll = jobpoll;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(d);
+    driver_reserved_job(d, job);
+    driver_release(d, job);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, job)->fm_side, FM_SIDE_NOTHING);
+}
+
+/* F20: what is left of such a job is deleted with the second list, and once. */
+static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    over_but_for_its_vnis(&d, "a", false);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_tick(&d, d.config.stray_grace_ms);
+    assert_int_equal(strays(&d), 1);
+    driver_list(&d, names, 1, FM_OK);
+    assert_int_equal(strays(&d), 0);
+    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
+    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_int_equal(driver_job(&d, "a")->vni_count, 1); /* which are held back as before */
+    driver_end(&d);
+}
+
+/* B11: not before its resource manager was asked, which may name the job. */
+static void listing__deletes_nothing_before_a_roll_call(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    over_but_for_its_vnis(&d, "a", true);
+    for (int i = 0; i < 3; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(strays(&d), 1);
+    }
+    driver_end(&d);
+}
+
+/* B11: one list that lacks a leftover, before its token proves that it is ours, counts as no loss:
+ * neither then nor when the reservation ends. */
+static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-a"};
+    over_but_for_its_vnis(&d, "a", false);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, names, 1, FM_OK);
+    uint64_t check = driver_call(&d, FMCALL_CHECK);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_done(&d, check, FM_OK, "sess-a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    d.config.vni_hold_ms = 0;
+    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_tick(&d, d.config.call_timeout_ms);
+    assert_null(driver_job(&d, "a"));
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, NULL, 0, FM_OK);
+    assert_true(core_next_deadline(d.core) > d.now + d.config.stray_grace_ms);
+    driver_end(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
+        cmocka_unit_test(listing__deletes_nothing_before_a_roll_call),
+        cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

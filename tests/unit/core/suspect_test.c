@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/core/driver.h"
+
+/* A ledger that may be older than the jobs that run, and what ends that (B11, F3, I1). */
+
+/* F3: after a restart it is not known for how long it was suspect: [vni] hold begins anew. */
+static void suspect__goes_on_after_a_restart(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct record facts = {.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}};
+    driver_init(&d);
+    d.core = core_create(&d.config);
+    assert_int_equal(core_load(d.core, &facts, NULL), 0);
+    core_start(d.core, d.now);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    assert_int_equal(driver_count(&d, EFFECT_SAVE), 1); /* the alarm's event */
+    driver_tick(&d, d.config.vni_hold_ms - 1);
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_reserve(&d, driver_request("a", 2));
+    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+    driver_end(&d);
+}
+
+/* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
+static void suspect__numbers_go_on_far_behind(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"elcap-77"};
+    static const char *const active[] = {"77"};
+    for (int is_new = 0; is_new < 2; is_new++) {
+        struct driver d;
+        driver_init(&d);
+        driver_start(&d);
+        driver_login(&d);
+        driver_list(&d, names, (size_t)is_new, FM_OK);
+        if (!is_new) {
+            driver_tick(&d, d.config.relist_ms);
+            driver_list(&d, names, 1, FM_OK);
+            driver_step(&d, (struct core_event){
+                                .kind = CORE_SYNC,
+                                .u.sync = {.cluster = "elcap", .active = active, .count = 1}});
+        }
+        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+        struct reserve_request q = driver_request("a", 2);
+        q.vni_count = 0;
+        driver_reserve(&d, q);
+        assert_int_equal(driver_job(&d, "a")->number, is_new ? 2 : 2 + (1 << 20));
+        driver_end(&d);
+    }
+}
+
+/* Lists that name a job of which nothing is known end nothing, however late; nor does one from
+ * before the last such job ended. */
+static void suspect__lasts_while_unknown_jobs_are_named(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const active[] = {"102", "104"};
+    struct core_event sync = {.kind = CORE_SYNC,
+                              .u.sync = {.cluster = "elcap", .active = active, .count = 2}};
+    driver_init(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, (const char *const[]){"elcap-102"}, 1, FM_OK);
+    driver_step(&d, sync); /* 102 is taken in */
+    sync.u.sync.active = active + 1;
+    sync.u.sync.count = 1;
+    driver_release(&d, "102");
+    for (int i = 0; i < 3; i++) {
+        driver_tick(&d, 1000);
+        driver_step(&d, sync);
+        driver_tick(&d, 1000);
+        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    }
+    sync.u.sync.count = 0;
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_end(&d);
+}
+
+static void report_unknown(struct driver *d, const char *node, uint64_t number, uint16_t vni,
+                           enum node_state state)
+{
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = "x",
+                                                    .number = number,
+                                                    .node = node,
+                                                    .state = state,
+                                                    .vnis = &vni,
+                                                    .vni_count = 1}});
+}
+
+/* Nor does a list that was made no later than what it is to speak of. */
+static void suspect__needs_a_list_from_afterwards(void **state)
+{
+    (void)state;
+    struct driver d;
+    const struct core_event sync = {.kind = CORE_SYNC, .u.sync = {.cluster = "elcap"}};
+    driver_init(&d);
+    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(&d);
+    report_unknown(&d, "n1", 70, 2000, NODE_CREATED);
+    report_unknown(&d, "n2", 71, 2001, NODE_CREATED);
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    report_unknown(&d, "n1", 70, 2000, NODE_DESTROYED);
+    report_unknown(&d, "n2", 71, 2001, NODE_DESTROYED);
+    driver_tick(&d, 1);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_step(&d, sync);
+    driver_tick(&d, 1);
+    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_end(&d);
+}
+
+/* B11: what was listed and not yet taken in counts as well, and goes. */
+static void claim__takes_what_was_only_listed(void **state)
+{
+    (void)state;
+    struct driver d;
+    static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
+    driver_init(&d);
+    driver_up(&d);
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 3, FM_OK);
+    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
+                                        .u.claim = {.ticket = ++d.ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answered(&d), ANSWER_CLAIMED);
+    assert_int_equal(driver_answer(&d)->count, 2);
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, names, 3, FM_OK);
+    size_t count, released = 0;
+    const struct effect *effects = core_effects(d.core, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (effects[i].kind != EFFECT_CALL)
+            continue;
+        assert_int_equal(effects[i].u.call.kind, FMCALL_RELEASE);
+        assert_string_not_equal(effects[i].u.call.name, "elcap2-78");
+        released++;
+    }
+    assert_int_equal(released, 2);
+    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
+                                        .u.claim = {.ticket = ++d.ticket, .cluster = "other"}});
+    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    assert_int_equal(driver_answer(&d)->ticket, d.ticket);
+    driver_end(&d);
+}
+
+/* B11: before the first list nothing shows that the ledger is older than what runs; if it is, the
+ * VNIs whose turn it is are in use. */
+static void suspect__first_vnis_after_a_start_come_from_far(void **state)
+{
+    (void)state;
+    for (int listed = 0; listed < 2; listed++) {
+        struct driver d;
+        const struct record founded = {.kind = RECORD_FOUNDED};
+        driver_init(&d);
+        d.core = core_create(&d.config);
+        assert_int_equal(core_load(d.core, &founded, NULL), 0);
+        core_start(d.core, d.now);
+        if (listed) {
+            driver_login(&d);
+            driver_list(&d, NULL, 0, FM_OK);
+        }
+        driver_reserve(&d, driver_request("a", 2));
+        assert_int_equal(driver_answer(&d)->reservation->vnis[0],
+                         listed ? 1024 : d.config.vni_pool.count / 2);
+        driver_end(&d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
+        cmocka_unit_test(suspect__goes_on_after_a_restart),
+        cmocka_unit_test(suspect__numbers_go_on_far_behind),
+        cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),
+        cmocka_unit_test(suspect__needs_a_list_from_afterwards),
+        cmocka_unit_test(claim__takes_what_was_only_listed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/http/api/diagnosis.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define DAY ((int64_t)86400 * 1000)
+#define NOW ((int64_t)1790000000 * 1000)
+
+/* A broker that is well, to be made ill in one place. */
+struct patient {
+    struct core_config config;
+    struct core_status core;
+    struct core_cluster_status clusters[2];
+    struct engine_counters counters;
+    struct diagnosis_facts facts;
+};
+
+static void patient_init(struct patient *p)
+{
+    memset(p, 0, sizeof *p);
+    core_config_init(&p->config);
+    p->config.fm_present = true;
+    p->config.min_nodes = 64;
+    p->config.total_addresses = 4086;
+    p->config.system_nodes = 11136;
+    p->config.cluster_count = 2;
+    snprintf(p->config.job_ca, sizeof p->config.job_ca, "yes");
+    p->core = (struct core_status){
+        .link = LINK_UP,
+        .link_since_ms = NOW - DAY,
+        .link_listed_ms = NOW - 1000,
+        .link_url = "https://fmn",
+        .link_error = "",
+        .vnis_free = 60000,
+        .vnis_pool = 64512,
+        .vnis_live = 4000,
+        .vnis_held = 512,
+        .addresses_total = 4086,
+        .addresses_per_job = 23,
+        .first_seq = 1,
+        .last_seq = 100,
+    };
+    for (int i = 0; i < 2; i++)
+        p->clusters[i] = (struct core_cluster_status){.name = i == 0 ? "elcap" : "tuo",
+                                                      .name_conflict = "",
+                                                      .synced_ms = NOW - 60000,
+                                                      .jobpoll_error = ""};
+    p->counters = (struct engine_counters){.role = ROLE_LEADER, .started_ms = NOW - 10 * DAY};
+    p->counters.fabric.login_since_ms = NOW - 1000;
+    p->counters.fabric.login_expires_ms = NOW + 300000;
+    p->counters.fabric.date_skew_ms = 400;
+    p->facts = (struct diagnosis_facts){
+        .now_ms = NOW,
+        .config = &p->config,
+        .core = &p->core,
+        .clusters = p->clusters,
+        .counters = &p->counters,
+        .certificate_ends_ms = NOW + 90 * DAY,
+        .files_open = 30,
+        .files_max = 65536,
+        .files_needed = 6400,
+        .connections_max = 4096,
+    };
+}
+
+/* What is looked for, and how often it was found. */
+struct looking {
+    const char *check;
+    enum diagnosis_level level;
+    unsigned found, others; /* others: not ok, and not what is looked for */
+    char text[DIAGNOSIS_TEXT_SIZE];
+    bool advised;
+};
+
+static void look(void *arg, const struct diagnosis_finding *finding)
+{
+    struct looking *looking = arg;
+    assert_true(finding->check[0] && finding->finding[0]);
+    /* Who is told of trouble is told what to do. */
+    assert_true(finding->level == DIAGNOSIS_OK || (finding->advice && finding->advice[0]));
+    if (strcmp(finding->check, looking->check) == 0 && finding->level == looking->level) {
+        looking->found++;
+        looking->advised = finding->advice != NULL;
+        snprintf(looking->text, sizeof looking->text, "%s", finding->finding);
+    } else if (finding->level != DIAGNOSIS_OK) {
+        looking->others++;
+        print_error("%s: %s\n", finding->check, finding->finding);
+    }
+}
+
+/* It finds this, in these words, and nothing else that is not fine. */
+static void expect(const struct patient *p, enum diagnosis_level level, const char *check,
+                   const char *words)
+{
+    struct looking looking = {.check = check, .level = level};
+    diagnosis_make(&p->facts, look, &looking);
+    assert_int_equal(looking.found, 1);
+    assert_int_equal(looking.others, 0);
+    if (!strstr(looking.text, words))
+        fail_msg("\"%s\" lacks \"%s\"", looking.text, words);
+}
+
+#define CASE(check_level, check, words, change)                                                    \
+    do {                                                                                           \
+        struct patient p;                                                                          \
+        patient_init(&p);                                                                          \
+        change;                                                                                    \
+        expect(&p, DIAGNOSIS_##check_level, check, words);                                         \
+    } while (0)
+
+static void diagnosis__of_who_is_well(void **state)
+{
+    (void)state;
+    static const char *const checks[] = {
+        "link",    "login",  "clock", "neighbours",  "vnis",        "sizing", "addresses",
+        "storage", "events", "loop",  "certificate", "descriptors", "nodes"};
+    struct patient p;
+    patient_init(&p);
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        expect(&p, DIAGNOSIS_OK, checks[i], "");
+}
+
+static void diagnosis__of_the_link(void **state)
+{
+    (void)state;
+    CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
+         p.core.link = LINK_DOWN;
+         p.core.link_error = "connection refused");
+    CASE(PROBLEM, "link", "it does not answer", p.core.link = LINK_LOGGING_IN);
+    CASE(WARNING, "link", "coming up (listing)", p.core.link = LINK_LISTING;
+         p.core.link_since_ms = NOW - 5000);
+    CASE(OK, "link", "no fabric manager is configured", p.config.fm_present = false;
+         p.core.link = LINK_DOWN; p.core.link_url = ""; p.core.link_listed_ms = 0;
+         p.counters.fabric = (struct fmapi_counters){.date_skew_ms = INT64_MIN});
+}
+
+static void diagnosis__of_login_and_clock(void **state)
+{
+    (void)state;
+    CASE(OK, "login", "it ends in 5 minutes", (void)p);
+    CASE(OK, "login", "as long as the password", p.counters.fabric.login_expires_ms = 0);
+    CASE(PROBLEM, "login", "could not be renewed", p.counters.fabric.login_expires_ms = NOW - 5000);
+    CASE(WARNING, "clock", "10 seconds ahead of ours", p.counters.fabric.date_skew_ms = 10000);
+    CASE(PROBLEM, "clock", "2 minutes behind ours", p.counters.fabric.date_skew_ms = -120000);
+    CASE(WARNING, "fm-verify", "can impersonate it", p.counters.fabric.unverified = true);
+    CASE(WARNING, "job-ca", "do not verify", strcpy(p.config.job_ca, "no"));
+}
+
+/* Slurm takes what begins like its own name for its own (fabric-manager.md). */
+static void diagnosis__of_neighbours(void **state)
+{
+    (void)state;
+    CASE(PROBLEM, "neighbours", "\"elcap\" and \"elca\"", p.clusters[0].name_conflict = "elca");
+    CASE(PROBLEM, "neighbours", "\"tuo\" and \"tuolumne\"",
+         p.clusters[1].name_conflict = "tuolumne");
+}
+
+static void diagnosis__of_pools(void **state)
+{
+    (void)state;
+    CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
+    CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
+    CASE(WARNING, "vnis", "32257 held", p.core.vnis_held = 32257);
+    CASE(WARNING, "addresses", "4080 of 4086", p.core.addresses_reserved = 4080);
+    CASE(OK, "addresses", "4063 of 4086", p.core.addresses_reserved = 4063);
+    CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;
+         p.core.addresses_total = 0; p.core.addresses_per_job = 0);
+    CASE(PROBLEM, "budgets", "no job of it gets any", p.clusters[0].budget = 22);
+    CASE(WARNING, "budgets", "has used 23 of its 45", p.clusters[1].budget = 45;
+         p.clusters[1].addresses_reserved = 23);
+    CASE(WARNING, "releases", "5000 released reservations", p.core.releases_pending = 5000);
+}
+
+/* F3, F9: what holds VNIs back, and what was given back without a word. */
+static void diagnosis__of_nodes(void **state)
+{
+    (void)state;
+    CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
+    CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
+    CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
+         p.core.vnis_overdue = 4);
+    CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
+    CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
+}
+
+/* What an old ledger does not know, and what a dead step left. */
+static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
+{
+    (void)state;
+    CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
+         p.core.jobs_adopted = 1);
+    CASE(WARNING, "adopted", "3 active jobs were found without their VNIs",
+         p.core.jobs_adopted = 3);
+    CASE(WARNING, "cleanups", "the trees of 2 steps could not be removed",
+         p.core.cleanups_given_up = 2;
+         p.core.cleanups_done = 5);
+}
+
+/* B11: while the broker has stopped by itself, it is not well. */
+static void diagnosis__of_alarms(void **state)
+{
+    static const struct core_alarm loss = {
+        .kind = ALARM_MASS_LOSS, .since_ms = NOW - 300000, .detail = "12 of 40 are missing"};
+    static const struct core_alarm conflict = {.kind = ALARM_NAME_CONFLICT,
+                                               .cluster = "tuo",
+                                               .since_ms = NOW - 7200000,
+                                               .detail = "tuo-7 has another token"};
+    (void)state;
+    CASE(OK, "alarm", "no alarm is on", p.facts.alarm_count = 0);
+    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss;
+         p.facts.alarm_count = 1);
+    CASE(PROBLEM, "alarm", "name-conflict of cluster tuo for 2 hours: tuo-7 has another token",
+         p.facts.alarms = &conflict;
+         p.facts.alarm_count = 1);
+}
+
+/* What a resource manager forgets is never released unless it says which jobs run. */
+static void diagnosis__of_syncs(void **state)
+{
+    (void)state;
+    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].jobs_active = 3;
+         p.clusters[0].synced_ms = NOW - 2 * DAY);
+    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].jobs_active = 3;
+         p.clusters[0].synced_ms = 0);
+    CASE(OK, "events", "", p.clusters[0].synced_ms = 0); /* without jobs nothing is missed */
+}
+
+/* F20, F22: one that is asked need not say it unasked. */
+static void diagnosis__of_lists(void **state)
+{
+    (void)state;
+    CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
+         p.clusters[1].jobpoll = true;
+         p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].jobs_active = 3;
+         p.clusters[1].synced_ms = 0);
+    CASE(WARNING, "list-command",
+         "the list_command of cluster \"tuo\" has failed for 5 minutes: it exited with status 1",
+         p.clusters[1].jobpoll = true;
+         p.clusters[1].jobpoll_ms = NOW - 300000;
+         p.clusters[1].jobpoll_error = "it exited with status 1");
+    CASE(PROBLEM, "list-command", "has failed for 2 hours", p.clusters[0].jobpoll = true;
+         p.clusters[0].jobpoll_ms = NOW - 7200000; p.clusters[0].jobpoll_error = "no such file");
+    /* Never whole since the start, ten days ago. */
+    CASE(PROBLEM, "list-command", "has failed for 10 days", p.clusters[0].jobpoll = true;
+         p.clusters[0].jobpoll_error = "no such file");
+}
+
+static void diagnosis__of_the_broker_itself(void **state)
+{
+    (void)state;
+    CASE(WARNING, "role", "standby", p.counters.role = ROLE_STANDBY);
+    CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
+    CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
+         strcpy(p.counters.storage_error, "disk full"));
+    CASE(WARNING, "storage", "3 commits failed", p.counters.commit_failures = 3);
+    CASE(WARNING, "events", "30000 events", p.core.last_seq = 30000);
+    CASE(WARNING, "loop", "2000 ms", p.counters.loop_stall_us_peak = 2000000);
+    CASE(PROBLEM, "loop", "20000 ms", p.counters.loop_stall_us_peak = 20000000);
+    CASE(PROBLEM, "descriptors", "60000 of 65536", p.facts.files_open = 60000);
+    CASE(WARNING, "descriptors", "not enough for connections_max = 4096, which needs 6400",
+         p.facts.files_max = 6399);
+}
+
+static void diagnosis__of_the_certificate(void **state)
+{
+    (void)state;
+    CASE(WARNING, "certificate", "ends in 20 days", p.facts.certificate_ends_ms = NOW + 20 * DAY);
+    CASE(PROBLEM, "certificate", "ends in 3 days", p.facts.certificate_ends_ms = NOW + 3 * DAY);
+    CASE(PROBLEM, "certificate", "ended 2 days ago", p.facts.certificate_ends_ms = NOW - 2 * DAY);
+    CASE(OK, "loop", "", p.facts.certificate_ends_ms = 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(diagnosis__of_who_is_well),
+        cmocka_unit_test(diagnosis__of_the_link),
+        cmocka_unit_test(diagnosis__of_login_and_clock),
+        cmocka_unit_test(diagnosis__of_neighbours),
+        cmocka_unit_test(diagnosis__of_pools),
+        cmocka_unit_test(diagnosis__of_nodes),
+        cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
+        cmocka_unit_test(diagnosis__of_alarms),
+        cmocka_unit_test(diagnosis__of_syncs),
+        cmocka_unit_test(diagnosis__of_lists),
+        cmocka_unit_test(diagnosis__of_the_broker_itself),
+        cmocka_unit_test(diagnosis__of_the_certificate),
+    };
+    return cmocka_run_group_tests_name("http_diagnosis", tests, NULL, NULL);
+}

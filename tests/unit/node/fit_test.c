@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is free of what is wanted, and who holds the rest (F7, F11). */
+
+#include "node/services/fit.h"
+#include "node/services/limits.h"
+#include "tests/unit/node/chip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static struct cxi_rsrc_limits want_of(uint32_t cores)
+{
+    struct limits_rules rules;
+    struct cxi_rsrc_limits want;
+    limits_init(&rules);
+    limits_want(&rules, cores, &want);
+    return want;
+}
+
+static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc services[] = {chip_default_service()};
+    struct cxil_svc_list *list = chip_list(services, 1);
+    struct cxi_rsrc_limits want = want_of(96);
+    struct fit fit;
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_int_equal(fit.shortage_count, 0);
+    assert_int_equal(fit.limits.txqs.res, 192);
+    assert_int_equal(fit.limits.txqs.max, 1024); /* 2048 would be -EINVAL */
+    assert_int_equal(fit.limits.tgqs.max, 512);
+    assert_int_equal(fit.limits.tles.res, 96);
+    assert_int_equal(fit.limits.tles.max, 96);
+    free(list);
+}
+
+/* Each resource in turn is held by another service but for a few. */
+static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
+{
+    (void)state;
+    const struct cxi_rsrc_limits want = want_of(96);
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
+        struct cxil_devinfo info = chip_info(0);
+        uint32_t total = limits_total(&info, (enum cxi_rsrc_type)type);
+        struct cxi_svc_desc other = chip_service(7, 4000, 2000);
+        other.limits.type[type] =
+            (struct cxi_limits){.max = (uint16_t)total, .res = (uint16_t)(total - 40)};
+        struct cxil_svc_list *list = chip_list(&other, 1);
+        struct fit fit;
+        fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+        assert_int_equal(fit.shortage_count, 1);
+        assert_int_equal(fit.shortages[0].type, type);
+        assert_int_equal(fit.shortages[0].wanted, want.type[type].res);
+        assert_int_equal(fit.shortages[0].granted, 40);
+        assert_int_equal(fit.limits.type[type].res, 40);
+        if (type == CXI_RSRC_TYPE_TLE)
+            assert_int_equal(fit.limits.type[type].max, 40);
+        else
+            assert_true(fit.limits.type[type].max > 40);
+        free(list);
+    }
+}
+
+static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc other = chip_service(7, 4000, 2000);
+    struct cxi_rsrc_limits want = want_of(96);
+    other.limits.tles = (struct cxi_limits){.max = 2041, .res = 2041};
+    struct cxil_svc_list *list = chip_list(&other, 1);
+    struct fit fit;
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_int_equal(fit.limits.tles.res, 0);
+    assert_int_equal(fit.limits.tles.max, 0);
+    free(list);
+}
+
+static void fit__services_without_limits_reserve_nothing(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc other = chip_service(7, 4000, 2000);
+    struct cxi_rsrc_limits want = want_of(96);
+    other.resource_limits = 0;
+    other.limits.txqs = (struct cxi_limits){.max = 1024, .res = 1024};
+    struct cxil_svc_list *list = chip_list(&other, 1);
+    struct fit fit;
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_int_equal(fit.shortage_count, 0);
+    free(list);
+}
+
+static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc services[] = {chip_service(7, 4000, 2000), chip_service(8, 4000, 2001)};
+    struct cxi_rsrc_limits want = want_of(96);
+    services[0].limits.txqs.res = services[1].limits.txqs.res = 1000;
+    struct cxil_svc_list *list = chip_list(services, 2);
+    struct fit fit;
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_int_equal(fit.limits.txqs.res, 0);
+    assert_int_equal(fit.limits.txqs.max, 1024); /* it may still use what is idle */
+    free(list);
+}
+
+static void fit__four_services_with_tles_leave_no_pool(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc services[4];
+    struct cxi_rsrc_limits want = want_of(8);
+    for (unsigned int i = 0; i < 4; i++) {
+        services[i] = chip_service(2 + i, 4000, (uint16_t)(2000 + i));
+        services[i].limits.tles = (struct cxi_limits){.max = 8, .res = 8};
+    }
+    struct cxil_svc_list *list = chip_list(services, 4);
+    struct fit_pools pools = fit_count_pools(list);
+    struct fit fit;
+    assert_true(pools.no_tles);
+    assert_false(pools.no_les);
+    fit_compute(&fit, &want, &info, list, pools);
+    assert_int_equal(fit.shortage_count, 1);
+    assert_true(fit.shortages[0].pools);
+    assert_int_equal(fit.limits.tles.res, 0);
+    list->count = 3;
+    assert_false(fit_count_pools(list).no_tles);
+    free(list);
+}
+
+static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_rsrc_limits want = want_of(96);
+    struct cxi_svc_fail_info fail = {0};
+    struct fit fit;
+    fit_compute(&fit, &want, &info, NULL, (struct fit_pools){0});
+    fail.rsrc_avail[CXI_RSRC_TYPE_PTE] = 2048; /* enough */
+    fail.rsrc_avail[CXI_RSRC_TYPE_TXQ] = 10;   /* and so it stopped here */
+    assert_true(fit_shrink(&fit, &want, &fail));
+    assert_int_equal(fit.limits.ptes.res, 576);
+    assert_int_equal(fit.limits.txqs.res, 10);
+    assert_int_equal(fit.limits.tgqs.res, 96);
+    assert_int_equal(fit.shortage_count, 1);
+    assert_int_equal(fit.shortages[0].granted, 10);
+}
+
+static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_rsrc_limits want = want_of(96);
+    struct cxi_svc_fail_info fail = {.no_le_pools = true};
+    struct fit fit;
+    fit_compute(&fit, &want, &info, NULL, (struct fit_pools){0});
+    assert_true(fit_shrink(&fit, &want, &fail));
+    assert_int_equal(fit.limits.les.res, 0);
+    assert_int_equal(fit.limits.ptes.res, 576);
+    assert_true(fit.shortages[0].pools);
+    /* A driver that never has enough: less and less, down to nothing, and then no more. */
+    fail = (struct cxi_svc_fail_info){0};
+    int steps = 0;
+    while (fit_shrink(&fit, &want, &fail))
+        assert_true(++steps <= CXI_RSRC_TYPE_MAX);
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
+        assert_int_equal(fit.limits.type[type].res, 0);
+}
+
+static const char *job_of(void *arg, const char *device, unsigned int service)
+{
+    (void)arg;
+    assert_string_equal(device, "cxi0");
+    return service == 12 ? "elcap/17" : NULL;
+}
+
+static void fit__explain_names_the_holders_largest_first(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(0);
+    struct cxi_svc_desc services[] = {chip_default_service(), chip_service(12, 5588, 1024)};
+    struct cxi_rsrc_limits want = want_of(96);
+    services[1].limits.tles = (struct cxi_limits){.max = 1504, .res = 1504};
+    struct cxil_svc_list *list = chip_list(services, 2);
+    struct fit fit;
+    char text[FIT_TEXT_SIZE];
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_int_equal(fit.shortage_count, 1);
+    assert_string_equal(
+        fit_explain(&fit.shortages[0], &info, list, job_of, NULL, text),
+        "cxi0: 32 of 96 wanted trigger list entries granted, the NIC has 2048: service 12 (job "
+        "elcap/17, uid 5588, VNI 1024) holds 1504, service 1 (system, VNIs 1,10) holds 512");
+    free(list);
+}
+
+static void fit__explain_names_four_of_many(void **state)
+{
+    (void)state;
+    struct cxil_devinfo info = chip_info(3);
+    struct cxi_svc_desc services[6];
+    struct cxi_rsrc_limits want = want_of(96);
+    for (unsigned int i = 0; i < 6; i++) {
+        services[i] = chip_service(2 + i, 4000, (uint16_t)(2000 + i));
+        services[i].limits.tgqs = (struct cxi_limits){.max = 80, .res = 80};
+    }
+    struct cxil_svc_list *list = chip_list(services, 6);
+    struct fit fit;
+    char text[FIT_TEXT_SIZE];
+    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    assert_string_equal(
+        fit_explain(&fit.shortages[0], &info, list, NULL, NULL, text),
+        "cxi3: 32 of 96 wanted target command queues granted, the NIC has 512: service 2 (uid "
+        "4000, VNI 2000) holds 80, service 3 (uid 4000, VNI 2001) holds 80, service 4 (uid 4000, "
+        "VNI 2002) holds 80, service 5 (uid 4000, VNI 2003) holds 80, and others more");
+    free(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fit__an_empty_nic_gives_all_and_no_maximum_above_its_own),
+        cmocka_unit_test(fit__each_resource_is_scaled_back_to_what_is_free),
+        cmocka_unit_test(fit__fewer_tles_than_the_driver_gives_are_none),
+        cmocka_unit_test(fit__services_without_limits_reserve_nothing),
+        cmocka_unit_test(fit__more_reserved_than_there_is_leaves_nothing),
+        cmocka_unit_test(fit__four_services_with_tles_leave_no_pool),
+        cmocka_unit_test(fit__shrink_takes_less_of_the_first_that_does_not_suffice),
+        cmocka_unit_test(fit__shrink_heeds_pools_and_comes_to_an_end),
+        cmocka_unit_test(fit__explain_names_the_holders_largest_first),
+        cmocka_unit_test(fit__explain_names_four_of_many),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

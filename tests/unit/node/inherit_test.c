@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an outer instance left is taken, or said to be wrong (F6). */
+
+#include "node/inherit.h"
+#include "tests/unit/node/chip.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* cxi0 and cxi1, each with the default service and one of uid 5588, VNI 1024: ids 3 and 5. */
+static struct nics nics;
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const unsigned int ids[] = {3, 5};
+    nics = (struct nics){.count = 2};
+    for (unsigned int i = 0; i < 2; i++) {
+        struct cxi_svc_desc services[] = {chip_default_service(), chip_service(ids[i], 5588, 1024)};
+        nics.at[i].info = chip_info(i);
+        snprintf(nics.at[i].name, sizeof nics.at[i].name, "cxi%u", i);
+        nics.at[i].services = chip_list(services, 2);
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(nics.at[0].services);
+    free(nics.at[1].services);
+    return 0;
+}
+
+static int inherit(struct variables *variables, const char *vnis, const char *devices,
+                   const char *ids, const char *classes, struct error *err)
+{
+    const char *const given[VARIABLES_COUNT] = {vnis, devices, ids, classes};
+    *err = (struct error){0};
+    return inherit_variables(variables, given, &nics, err);
+}
+
+static void inherit__takes_what_is_there(void **state)
+{
+    (void)state;
+    struct variables variables;
+    struct error err;
+    assert_int_equal(inherit(&variables, "1024", "cxi0,cxi1", "3,5", "0x0a", &err), 0);
+    assert_false(variables.clear);
+    assert_int_equal(variables.vni_count, 1);
+    assert_int_equal(variables.vnis[0], 1024);
+    assert_int_equal(variables.service_count, 2);
+    assert_string_equal(variables.services[1].device, "cxi1");
+    assert_int_equal(variables.services[1].id, 5);
+    assert_int_equal(variables.traffic_classes, 0x0a);
+    /* One NIC of two: nodes and instances differ. */
+    assert_int_equal(inherit(&variables, "1024", "cxi1", "5", "0x08", &err), 0);
+    assert_int_equal(variables.service_count, 1);
+    assert_int_equal(variables.traffic_classes, 0x08);
+}
+
+static void inherit__nothing_is_to_be_cleared(void **state)
+{
+    (void)state;
+    struct variables variables;
+    struct error err;
+    assert_int_equal(inherit(&variables, NULL, NULL, NULL, NULL, &err), 0);
+    assert_true(variables.clear);
+}
+
+/* Where an outer launcher forgot it (flux-coral2 412). */
+static void inherit__missing_classes_are_found_at_the_services(void **state)
+{
+    (void)state;
+    struct variables variables;
+    struct error err;
+    assert_int_equal(inherit(&variables, "1024", "cxi0", "3", NULL, &err), 0);
+    assert_int_equal(variables.traffic_classes, 0x0a);
+}
+
+static void inherit__says_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *vnis, *devices, *ids, *classes, *why;
+    } wrong[] = {
+        {NULL, "cxi0", "3", NULL, "SLINGSHOT_VNIS is not set"},
+        {"1024", NULL, "3", NULL, "SLINGSHOT_DEVICES is not set"},
+        {"1024", "cxi0", NULL, NULL, "SLINGSHOT_SVC_IDS is not set"},
+        {NULL, NULL, NULL, "0x0a", "SLINGSHOT_VNIS is not set"},
+        {"1024", "cxi0,cxi1", "3", NULL, "2 entries and SLINGSHOT_SVC_IDS 1"},
+        {"1024", "cxi2", "3", NULL, "no NIC cxi2"},
+        {"1024", "cxi0", "5", NULL, "cxi0 has no service 5"},
+        {"1024", "cxi0", "three", NULL, "'three' is no number"},
+        {"1024", "cxi0", "-3", NULL, "'-3' is no number"},
+        {"1024", "cxi0,", "3,5", NULL, "no list of NICs"},
+        {"1024", "cxi0,cxi0", "3,3", NULL, "a NIC is named twice"},
+        {"1025", "cxi0", "3", NULL, "service 3 of cxi0 is another's (uid 5588, VNI 1024)"},
+        {"1024,1025", "cxi0", "3", NULL, "service 3 of cxi0 is another's"},
+        {"1,10", "cxi0", "3", NULL, "is another's"},
+        {"1024,1024", "cxi0", "3", NULL, "a VNI is named twice"},
+        {"1,2,3,4,5", "cxi0", "3", NULL, "1 to 4 VNIs"},
+        {"65536", "cxi0", "3", NULL, "from 0 to 65535"},
+        {"x", "cxi0", "3", NULL, "from 0 to 65535"},
+        {"1024", "cxi0", "3", "0x0b", "the services allow 0x0a only"},
+        {"1024", "cxi0", "3", "low", "no bit mask"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct variables variables;
+        struct error err;
+        assert_int_equal(inherit(&variables, wrong[i].vnis, wrong[i].devices, wrong[i].ids,
+                                 wrong[i].classes, &err),
+                         ERROR_INVALID);
+        if (!strstr(err.text, wrong[i].why))
+            fail_msg("'%s' lacks '%s'", err.text, wrong[i].why);
+    }
+}
+
+static void inherit__a_nic_that_fails_is_no_proof(void **state)
+{
+    (void)state;
+    struct variables variables;
+    struct error err;
+    free(nics.at[0].services);
+    nics.at[0].services = NULL;
+    nics.at[0].failure = -EIO;
+    assert_int_equal(inherit(&variables, "1024", "cxi0", "3", NULL, &err), ERROR_IO);
+    assert_non_null(strstr(err.text, "cxi0 cannot be asked"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(inherit__takes_what_is_there),
+        TEST(inherit__nothing_is_to_be_cleared),
+        TEST(inherit__missing_classes_are_found_at_the_services),
+        TEST(inherit__says_what_is_wrong),
+        TEST(inherit__a_nic_that_fails_is_no_proof),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SLINGSHOT_* as libfabric and MPI read them (F8, F12): golden texts. */
+
+#include "node/services/variables.h"
+#include "tests/unit/node/chip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* The example of the Flux Slingshot design. */
+static struct variables example(void)
+{
+    static const unsigned int ids[] = {11, 11, 12, 11};
+    struct variables variables = {.vni_count = 1, .vnis = {4034}};
+    for (unsigned int i = 0; i < 4; i++) {
+        char device[] = {'c', 'x', 'i', (char)('0' + i), '\0'};
+        struct cxi_svc_desc service = chip_service(ids[i], 5588, 4034);
+        variables_add(&variables, device, &service);
+    }
+    return variables;
+}
+
+static void expect(const struct variables *variables, enum variables_format format,
+                   const char *text, size_t size)
+{
+    char *got = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&got, &length);
+    variables_print(variables, format, out);
+    fclose(out);
+    assert_int_equal(length, size);
+    assert_memory_equal(got, text, size);
+    free(got);
+}
+
+#define EXPECT(variables, format, text) expect(variables, format, text, sizeof(text) - 1)
+
+static void variables__are_those_of_the_design_s_example(void **state)
+{
+    (void)state;
+    struct variables variables = example();
+    EXPECT(&variables, VARIABLES_SH,
+           "export SLINGSHOT_VNIS='4034'\n"
+           "export SLINGSHOT_DEVICES='cxi0,cxi1,cxi2,cxi3'\n"
+           "export SLINGSHOT_SVC_IDS='11,11,12,11'\n"
+           "export SLINGSHOT_TCS='0x0a'\n");
+    EXPECT(&variables, VARIABLES_SLURM,
+           "export SLINGSHOT_VNIS=4034\n"
+           "export SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\n"
+           "export SLINGSHOT_SVC_IDS=11,11,12,11\n"
+           "export SLINGSHOT_TCS=0x0a\n");
+    EXPECT(&variables, VARIABLES_JSON,
+           "{\n"
+           "  \"SLINGSHOT_VNIS\": \"4034\",\n"
+           "  \"SLINGSHOT_DEVICES\": \"cxi0,cxi1,cxi2,cxi3\",\n"
+           "  \"SLINGSHOT_SVC_IDS\": \"11,11,12,11\",\n"
+           "  \"SLINGSHOT_TCS\": \"0x0a\"\n"
+           "}\n");
+    EXPECT(&variables, VARIABLES_NULL,
+           "SLINGSHOT_VNIS=4034\0"
+           "SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\0"
+           "SLINGSHOT_SVC_IDS=11,11,12,11\0"
+           "SLINGSHOT_TCS=0x0a\0");
+}
+
+static void variables__clear_unsets(void **state)
+{
+    (void)state;
+    struct variables variables = {.clear = true};
+    EXPECT(&variables, VARIABLES_SH,
+           "unset SLINGSHOT_VNIS\nunset SLINGSHOT_DEVICES\nunset SLINGSHOT_SVC_IDS\n"
+           "unset SLINGSHOT_TCS\n");
+    EXPECT(&variables, VARIABLES_SLURM,
+           "unset SLINGSHOT_VNIS\nunset SLINGSHOT_DEVICES\nunset SLINGSHOT_SVC_IDS\n"
+           "unset SLINGSHOT_TCS\n");
+    EXPECT(&variables, VARIABLES_JSON,
+           "{\n  \"SLINGSHOT_VNIS\": null,\n  \"SLINGSHOT_DEVICES\": null,\n"
+           "  \"SLINGSHOT_SVC_IDS\": null,\n  \"SLINGSHOT_TCS\": null\n}\n");
+    EXPECT(&variables, VARIABLES_NULL, "");
+}
+
+static void variables__classes_are_those_of_all_nics(void **state)
+{
+    (void)state;
+    struct variables variables = {.vni_count = 2, .vnis = {1024, 1025}};
+    struct cxi_svc_desc service = chip_service(2, 5588, 1024);
+    service.tcs[CXI_TC_DEDICATED_ACCESS] = true;
+    variables_add(&variables, "cxi0", &service);
+    assert_int_equal(variables.traffic_classes, 0x0b);
+    service.tcs[CXI_TC_LOW_LATENCY] = false;
+    variables_add(&variables, "cxi1", &service);
+    assert_int_equal(variables.traffic_classes, 0x09);
+    EXPECT(&variables, VARIABLES_SLURM,
+           "export SLINGSHOT_VNIS=1024,1025\nexport SLINGSHOT_DEVICES=cxi0,cxi1\n"
+           "export SLINGSHOT_SVC_IDS=2,2\nexport SLINGSHOT_TCS=0x09\n");
+}
+
+static void variables__formats_have_words(void **state)
+{
+    (void)state;
+    assert_int_equal(variables_format_from_word("slurm"), VARIABLES_SLURM);
+    assert_int_equal(variables_format_from_word("null"), VARIABLES_NULL);
+    assert_int_equal(variables_format_from_word(""), VARIABLES_NONE);
+    assert_int_equal(variables_format_from_word("csh"), VARIABLES_NONE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(variables__are_those_of_the_design_s_example),
+        cmocka_unit_test(variables__clear_unsets),
+        cmocka_unit_test(variables__classes_are_those_of_all_nics),
+        cmocka_unit_test(variables__formats_have_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-mcast_unit(rig_telltale rig mockfm tokens)

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract of store.h, each test against both keepers. */
+
+#include "tests/unit/state/fixture.h"
+
+static void store__starts_empty(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_ledger(fixture->store, "counters 0 0\n");
+}
+
+struct copy {
+    struct record record;
+    char *strings[5];
+};
+
+static int copy_reservation(void *arg, const struct record *record)
+{
+    struct copy *copy = arg;
+    if (record->kind != RECORD_RESERVATION)
+        return 0;
+    copy->record = *record;
+    const struct reservation_record *r = &record->u.reservation;
+    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
+    for (int i = 0; i < 5; i++)
+        copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
+    return 0;
+}
+
+static void assert_same_string(const char *a, const char *b)
+{
+    assert_int_equal(!a, !b);
+    if (a)
+        assert_string_equal(a, b);
+}
+
+static void assert_comes_back(struct fixture *fixture, const struct reservation_record *r)
+{
+    COMMIT(fixture->store, {.kind = RECORD_RESERVATION, .u.reservation = *r});
+    fixture_reopen(fixture);
+    struct copy copy = {0};
+    assert_int_equal(store_load(fixture->store, copy_reservation, &copy, NULL), 0);
+    const struct reservation_record *got = &copy.record.u.reservation;
+    assert_int_equal(got->number, r->number);
+    assert_int_equal(got->uid, r->uid);
+    assert_int_equal(got->node_count, r->node_count);
+    assert_int_equal(got->cores_per_node, r->cores_per_node);
+    assert_int_equal(got->addresses, r->addresses);
+    assert_int_equal(got->min_nodes, r->min_nodes);
+    assert_memory_equal(got->vnis, r->vnis, sizeof r->vnis);
+    assert_int_equal(got->vni_count, r->vni_count);
+    assert_int_equal(got->vni_asked, r->vni_asked);
+    assert_int_equal(got->traffic_classes, r->traffic_classes);
+    assert_int_equal(got->wish, r->wish);
+    assert_int_equal(got->state, r->state);
+    assert_int_equal(got->hwcoll, r->hwcoll);
+    assert_int_equal(got->fm_side, r->fm_side);
+    assert_int_equal(got->regranted, r->regranted);
+    assert_int_equal(got->created_ms, r->created_ms);
+    assert_int_equal(got->released_ms, r->released_ms);
+    assert_int_equal(got->hold_until_ms, r->hold_until_ms);
+    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
+    for (int i = 0; i < 5; i++) {
+        assert_same_string(copy.strings[i], strings[i]);
+        free(copy.strings[i]);
+    }
+}
+
+static void reservation__comes_back_in_every_field(void **state)
+{
+    assert_comes_back(*state, &(struct reservation_record){
+                                  .number = INT64_MAX / 2,
+                                  .cluster = "a_cluster_of_32_bytes_0123456789",
+                                  .job = "f2Rs8.:@+-",
+                                  .nodes = "elcap[1-128]",
+                                  .token = secret_of("a.b-c_d"),
+                                  .reason = "it's \"quoted\", \xc3\xa4nd \n more",
+                                  .uid = UINT32_MAX,
+                                  .node_count = 11136,
+                                  .cores_per_node = 96,
+                                  .addresses = 23,
+                                  .min_nodes = 64,
+                                  .vnis = {1024, 65535, 0, 2},
+                                  .vni_count = 4,
+                                  .vni_asked = 3,
+                                  .traffic_classes = 15,
+                                  .wish = WISH_REQUIRED,
+                                  .state = JOB_RELEASING,
+                                  .hwcoll = HWCOLL_RELEASED,
+                                  .fm_side = FM_SIDE_HELD,
+                                  .created_ms = 1700000000001,
+                                  .released_ms = 1700000000002,
+                                  .hold_until_ms = 253402300799999,
+                              });
+}
+
+static void reservation__keeps_null_apart_from_empty(void **state)
+{
+    struct record record = reservation(1, "f1");
+    record.u.reservation.nodes = "";
+    record.u.reservation.token = secret_of("");
+    record.u.reservation.reason = NULL;
+    assert_comes_back(*state, &record.u.reservation);
+    record.u.reservation.nodes = NULL;
+    record.u.reservation.token = secret_of(NULL);
+    record.u.reservation.reason = "";
+    assert_comes_back(*state, &record.u.reservation);
+}
+
+static void reservation__keeps_the_longest_node_list(void **state)
+{
+    static char nodes[65536 + 1];
+    memset(nodes, 'n', sizeof nodes - 1);
+    struct record record = reservation(1, "f1");
+    record.u.reservation.nodes = nodes;
+    assert_comes_back(*state, &record.u.reservation);
+}
+
+static int copy_event(void *arg, const struct record *record)
+{
+    struct copy *copy = arg;
+    if (record->kind != RECORD_EVENT)
+        return 0;
+    copy->record = *record;
+    const struct event_record *e = &record->u.event;
+    const char *strings[5] = {e->cluster, e->job, e->detail};
+    for (int i = 0; i < 5; i++)
+        copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
+    return 0;
+}
+
+static void assert_event_comes_back(struct fixture *fixture, const struct event_record *e)
+{
+    COMMIT(fixture->store, {.kind = RECORD_EVENT, .u.event = *e});
+    fixture_reopen(fixture);
+    struct copy copy = {0};
+    assert_int_equal(store_load(fixture->store, copy_event, &copy, NULL), 0);
+    const struct event_record *got = &copy.record.u.event;
+    assert_int_equal(got->seq, e->seq);
+    assert_int_equal(got->time_ms, e->time_ms);
+    assert_int_equal(got->number, e->number);
+    assert_int_equal(got->uid, e->uid);
+    assert_int_equal(got->kind, e->kind);
+    const char *strings[3] = {e->cluster, e->job, e->detail};
+    for (int i = 0; i < 3; i++) {
+        assert_same_string(copy.strings[i], strings[i]);
+        free(copy.strings[i]);
+    }
+}
+
+static void event__comes_back_in_every_field(void **state)
+{
+    assert_event_comes_back(
+        *state,
+        &(struct event_record){.seq = 1, .time_ms = 1700000000003, .kind = EVENT_LINK_DOWN});
+    assert_event_comes_back(*state, &(struct event_record){.seq = 2,
+                                                           .time_ms = 1700000000004,
+                                                           .number = 4711,
+                                                           .cluster = "elcap",
+                                                           .job = "f1",
+                                                           .detail = "the fabric manager said 507",
+                                                           .uid = UINT32_MAX,
+                                                           .kind = EVENT_LOST});
+}
+
+static void load__gives_reservations_by_number_then_events_by_seq(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, event(1, 5), reservation(5, "f5"), reservation(2, "f2"));
+    COMMIT(fixture->store, reservation(9, "f9"), event(2, 9), founded(), event(3, 0));
+    COMMIT(fixture->store, reservation(7, "f7"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 9 3\n"
+                                  "founded\n"
+                                  "reservation 2 elcap-f2\n"
+                                  "reservation 5 elcap-f5\n"
+                                  "reservation 7 elcap-f7\n"
+                                  "reservation 9 elcap-f9\n"
+                                  "event 1 of 5\n"
+                                  "event 2 of 9\n"
+                                  "event 3 of 0\n");
+}
+
+static int end_at_reservation(void *arg, const struct record *record)
+{
+    int *calls = arg;
+    ++*calls;
+    return record->kind == RECORD_RESERVATION ? ERROR_REFUSED : 0;
+}
+
+static void load__ends_with_what_each_said(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"), event(1, 1));
+    int calls = 0;
+    assert_int_equal(store_load(fixture->store, end_at_reservation, &calls, NULL), ERROR_REFUSED);
+    assert_int_equal(calls, 2);
+}
+
+static void reservation__is_replaced_by_number(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"));
+    COMMIT(fixture->store, reservation(1, "requeued"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\n"
+                                  "reservation 1 elcap-requeued\n"
+                                  "reservation 2 elcap-f2\n");
+}
+
+static void gone__deletes_the_reservation(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"), reservation(3, "f3"));
+    COMMIT(fixture->store, gone(2), gone(2));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 3 0\n"
+                                  "reservation 1 elcap-f1\n"
+                                  "reservation 3 elcap-f3\n");
+}
+
+static void batch__is_applied_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "a"), gone(1), reservation(1, "b"), reservation(2, "c"),
+           gone(2), event(1, 1), event(2, 1), prune(1), event(3, 1));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 3\n"
+                                  "reservation 1 elcap-b\n"
+                                  "event 2 of 1\n"
+                                  "event 3 of 1\n");
+}
+
+static void prune__deletes_events_up_to_and_with_its_seq(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, event(1, 1), event(2, 1), event(3, 1), event(4, 1));
+    COMMIT(fixture->store, prune(2));
+    COMMIT(fixture->store, prune(1), prune(0));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 4\nevent 3 of 1\nevent 4 of 1\n");
+}
+
+/* S3: a number is never given out again, also when nothing else remembers it. */
+static void counters__outlive_the_rows(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(7, "f7"), event(1, 7), event(2, 7));
+    COMMIT(fixture->store, gone(7), prune(2));
+    COMMIT(fixture->store, reservation(3, "f3"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 7 2\nreservation 3 elcap-f3\n");
+    COMMIT(fixture->store, gone(3));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 7 2\n");
+}
+
+static void counters__know_a_number_that_came_and_went_in_one_batch(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, gone(12));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 12 0\n");
+}
+
+static void founded__stays(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, founded());
+    COMMIT(fixture->store, reservation(1, "f1"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 0\nfounded\nreservation 1 elcap-f1\n");
+}
+
+static void batch__copies_what_it_is_given(void **state)
+{
+    struct fixture *fixture = *state;
+    char job[] = "before", nodes[] = "elcap[1-2]";
+    struct record record = reservation(1, job);
+    record.u.reservation.nodes = nodes;
+    struct batch *batch = batch_of(fixture->store, &record, 1);
+    memset(job, 'x', sizeof job - 1);
+    memset(nodes, 'x', sizeof nodes - 1);
+    memset(&record, 0xff, sizeof record);
+    assert_int_equal(commit_batch(fixture->store, batch).result.code, 0);
+    assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-before\n");
+}
+
+static void batch__counts_its_records(void **state)
+{
+    struct fixture *fixture = *state;
+    struct batch *batch = batch_create(fixture->store);
+    assert_int_equal(batch_size(batch), 0);
+    for (uint64_t i = 1; i <= 5000; i++) {
+        struct record record = i % 2 ? reservation(i, "f1") : event(i, i);
+        assert_int_equal(batch_add(batch, &record), 0);
+    }
+    assert_int_equal(batch_size(batch), 5000);
+    batch_destroy(batch);
+    batch_destroy(NULL);
+    assert_ledger(fixture->store, "counters 0 0\n");
+}
+
+static void dispatch__without_a_commit_does_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pollfd readable = {.fd = store_fd(fixture->store), .events = POLLIN};
+    assert_int_equal(poll(&readable, 1, 0), 0);
+    store_dispatch(fixture->store);
+    COMMIT(fixture->store, reservation(1, "f1"));
+    assert_int_equal(poll(&readable, 1, 0), 0);
+    store_dispatch(fixture->store);
+}
+
+static void commit__reports_from_dispatch_only(void **state)
+{
+    struct fixture *fixture = *state;
+    struct outcome outcome = {0};
+    struct record record = reservation(1, "f1");
+    store_commit(fixture->store, batch_of(fixture->store, &record, 1), note_outcome, &outcome);
+    await_readable(fixture->store);
+    assert_int_equal(outcome.calls, 0);
+    store_dispatch(fixture->store);
+    assert_int_equal(outcome.calls, 1);
+    assert_int_equal(outcome.result.code, 0);
+    assert_true(outcome.result.took_us >= 0);
+    store_dispatch(fixture->store);
+    assert_int_equal(outcome.calls, 1);
+}
+
+struct chain {
+    struct store *store;
+    uint64_t next, last;
+};
+
+static void commit_next(void *arg, const struct commit_result *result, struct batch *failed)
+{
+    struct chain *chain = arg;
+    assert_int_equal(result->code, 0);
+    assert_null(failed);
+    if (chain->next > chain->last) {
+        chain->store = NULL;
+        return;
+    }
+    struct record record = reservation(chain->next++, "f1");
+    store_commit(chain->store, batch_of(chain->store, &record, 1), commit_next, chain);
+}
+
+/* G3: the next commit starts before the last one's requests are answered. */
+static void done__may_start_the_next_commit(void **state)
+{
+    struct fixture *fixture = *state;
+    struct chain chain = {.store = fixture->store, .next = 2, .last = 5};
+    struct record record = reservation(1, "f1");
+    store_commit(fixture->store, batch_of(fixture->store, &record, 1), commit_next, &chain);
+    while (chain.store) {
+        await_readable(fixture->store);
+        store_dispatch(fixture->store);
+    }
+    assert_ledger(fixture->store, "counters 5 0\n"
+                                  "reservation 1 elcap-f1\n"
+                                  "reservation 2 elcap-f1\n"
+                                  "reservation 3 elcap-f1\n"
+                                  "reservation 4 elcap-f1\n"
+                                  "reservation 5 elcap-f1\n");
+}
+
+static void close_store(void *arg, const struct commit_result *result, struct batch *failed)
+{
+    struct fixture *fixture = arg;
+    assert_int_equal(result->code, 0);
+    assert_null(failed);
+    store_close(fixture->store);
+    fixture->store = NULL;
+}
+
+static void done__may_close_the_store(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record record = reservation(1, "f1");
+    store_commit(fixture->store, batch_of(fixture->store, &record, 1), close_store, fixture);
+    await_readable(fixture->store);
+    store_dispatch(fixture->store);
+    assert_null(fixture->store);
+}
+
+static void close__waits_for_the_commit_and_says_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct outcome outcome = {0};
+    struct record record = reservation(1, "f1");
+    store_commit(fixture->store, batch_of(fixture->store, &record, 1), note_outcome, &outcome);
+    store_close(fixture->store);
+    assert_int_equal(outcome.calls, 0);
+    fixture_open(fixture);
+    assert_ledger(fixture->store, fixture->keeper->on_disk
+                                      ? "counters 1 0\nreservation 1 elcap-f1\n"
+                                      : "counters 0 0\n");
+    store_close(NULL);
+}
+
+/* -- the keepers agree -- */
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (uint32_t)(((uint64_t)*seed * below) >> 32);
+}
+
+static void add_random_records(uint32_t *seed, struct batch *batches[2], uint64_t *number,
+                               uint64_t *seq)
+{
+    uint32_t count = 1 + draw(seed, 40);
+    for (uint32_t i = 0; i < count; i++) {
+        char job[16];
+        snprintf(job, sizeof job, "j%u", draw(seed, 1000));
+        uint64_t some = 1 + draw(seed, (uint32_t)*number + 1);
+        struct record record;
+        switch (draw(seed, 8)) {
+        case 0:
+        case 1:
+            record = reservation(++*number, job);
+            break;
+        case 2:
+            record = reservation(some, job);
+            break;
+        case 3:
+        case 4:
+            record = gone(some);
+            break;
+        case 5:
+            record = prune(*seq > 30 ? *seq - 30 : 0);
+            break;
+        default:
+            record = event(++*seq, some);
+            break;
+        }
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(batch_add(batches[k], &record), 0);
+    }
+}
+
+static void keepers__agree_on_random_batches(void **state)
+{
+    struct fixture *fixture = *state;
+    struct store *memory = store_memory_open(NULL);
+    uint32_t seed = 20221107;
+    uint64_t number = 0, seq = 0;
+    for (int round = 0; round < 200; round++) {
+        struct batch *batches[2] = {batch_create(memory), batch_create(fixture->store)};
+        add_random_records(&seed, batches, &number, &seq);
+        assert_int_equal(commit_batch(memory, batches[0]).result.code, 0);
+        assert_int_equal(commit_batch(fixture->store, batches[1]).result.code, 0);
+        if (round % 50 == 49)
+            fixture_reopen(fixture);
+        if (round % 5)
+            continue;
+        char *expected = ledger_text(memory);
+        assert_ledger(fixture->store, expected);
+        free(expected);
+    }
+    store_close(memory);
+}
+
+#define ON(keeper, test)                                                                           \
+    {                                                                                              \
+#keeper ": " #test, test, fixture_setup, fixture_teardown, (void *)&keeper_##keeper        \
+    }
+#define BOTH(test) ON(memory, test), ON(sqlite, test)
+
+static struct record node(uint64_t number, const char *name, enum node_state state,
+                          const char *services)
+{
+    return (struct record){.kind = RECORD_NODE,
+                           .u.node = {.number = number,
+                                      .node = name,
+                                      .services = services,
+                                      .order = 1790000000000 + (uint64_t)state,
+                                      .state = (uint8_t)state}};
+}
+
+/* F3: what nodes reported comes back, replaced by their later words, and goes with its reservation.
+ */
+static void store__keeps_node_reports(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"),
+           node(1, "n1", NODE_CREATED, "cxi0:12,cxi1:7"), node(2, "n1", NODE_DESTROYED, NULL));
+    COMMIT(fixture->store, node(1, "n1", NODE_LINGERING, "cxi1:7"),
+           node(2, "n2", NODE_FENCED, NULL));
+    fixture_reopen(fixture);
+    char *text = ledger_text(fixture->store);
+    assert_non_null(strstr(text, "reservation 2 elcap-f2\nnode 1 n1 lingering cxi1:7\n"));
+    assert_non_null(strstr(text, "node 2 n1 destroyed\n"));
+    assert_non_null(strstr(text, "node 2 n2 fenced\n"));
+    free(text);
+
+    COMMIT(fixture->store, {.kind = RECORD_GONE, .u.gone = 2});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store,
+                  "counters 2 0\nreservation 1 elcap-f1\nnode 1 n1 lingering cxi1:7\n");
+}
+
+static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
+{
+    return (struct record){
+        .kind = kind,
+        .u.cleanup = {.number = number, .step = step, .give_up_ms = 1790000000000, .below = below}};
+}
+
+/* F19: what is to be cleaned up comes back until it is done, and goes with its reservation. */
+static void store__keeps_cleanups(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"),
+           cleanup(RECORD_CLEANUP, 1, "/fA", false), cleanup(RECORD_CLEANUP, 1, "/fA", true),
+           cleanup(RECORD_CLEANUP, 1, "/fA", false), cleanup(RECORD_CLEANUP, 2, "0", false));
+    COMMIT(fixture->store, cleanup(RECORD_CLEANED, 1, "/fA", false));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n"
+                                  "cleanup 1 /fA and below\ncleanup 2 0\n");
+    COMMIT(fixture->store, {.kind = RECORD_GONE, .u.gone = 1});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 2 elcap-f2\ncleanup 2 0\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        BOTH(store__starts_empty),
+        BOTH(reservation__comes_back_in_every_field),
+        BOTH(reservation__keeps_null_apart_from_empty),
+        BOTH(reservation__keeps_the_longest_node_list),
+        BOTH(event__comes_back_in_every_field),
+        BOTH(load__gives_reservations_by_number_then_events_by_seq),
+        BOTH(load__ends_with_what_each_said),
+        BOTH(reservation__is_replaced_by_number),
+        BOTH(gone__deletes_the_reservation),
+        BOTH(batch__is_applied_in_order),
+        BOTH(store__keeps_node_reports),
+        BOTH(store__keeps_cleanups),
+        BOTH(prune__deletes_events_up_to_and_with_its_seq),
+        BOTH(counters__outlive_the_rows),
+        BOTH(counters__know_a_number_that_came_and_went_in_one_batch),
+        BOTH(founded__stays),
+        BOTH(batch__copies_what_it_is_given),
+        BOTH(batch__counts_its_records),
+        BOTH(dispatch__without_a_commit_does_nothing),
+        BOTH(commit__reports_from_dispatch_only),
+        BOTH(done__may_start_the_next_commit),
+        BOTH(done__may_close_the_store),
+        BOTH(close__waits_for_the_commit_and_says_nothing),
+        ON(sqlite, keepers__agree_on_random_batches),
+    };
+    return cmocka_run_group_tests_name("state_store", tests, NULL, NULL);
+}
