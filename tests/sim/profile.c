@@ -172,7 +172,7 @@ void profile_draw(struct profile *p)
                        (uint64_t)1 << FAULT_RIVAL | (uint64_t)1 << FAULT_LEDGER_BACK);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
-     * repeats, two lists and two syncs or roll calls with their grace periods. */
+     * repeats, two lists and two syncs or job list polls with their grace periods. */
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
                   4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;

@@ -100,11 +100,11 @@ struct rm {
     size_t job_count;
     struct request **requests; /* ticket n is at n - 1 */
     size_t request_count, request_room;
-    int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs and roll calls have lacked active jobs; 0:
-                                         they do not */
-    struct jobpoll *jobpolls;         /* under way */
-    struct jobview rosters[CLUSTERS_MAX]; /* that the last roll call saw */
-    uint64_t jobpoll_wanted;              /* id of the last one that the core has asked for */
+    int64_t lacking_ms[CLUSTERS_MAX];      /* since when syncs and job list polls have lacked active
+                                              jobs; 0:      they do not */
+    struct jobpoll *jobpolls;              /* under way */
+    struct jobview jobviews[CLUSTERS_MAX]; /* that the last job list poll saw */
+    uint64_t jobpoll_wanted;               /* id of the last one that the core has asked for */
     uint64_t jobpoll_stale; /* the last one from before a reload: the core ignores up to it */
     struct rng rng;
 };

@@ -433,7 +433,7 @@ static void list__shows_what_is_held_back(void **state)
     assert_has(test->out, "\"unheard\":4");
     assert_has(test->out, "\"job\":\"f5\"");
     assert_null(strstr(test->out, "free"));
-    assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are held back */
+    assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are quarantined */
     assert_has(test->out, "f4");
     assert_null(strstr(test->out, "f5"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* F3: nodes say what became of a job's services, and its VNIs are held back until all are clean. */
+/* F3: nodes say what became of a job's services, and its VNIs are quarantined until all are clean.
+ */
 
 #define JOB "/v1/clusters/elcap/jobs/"
 #define TWO_NODES "{\"uid\":7,\"nodes\":\"elcap[7-8]\",\"vni_count\":1}"

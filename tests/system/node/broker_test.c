@@ -49,7 +49,7 @@ static void expect_first_lingering(struct testbed *testbed, const char *node)
     plainhttp_reply_release(&reply);
 }
 
-/* Of job f17, whose VNIs are held back: the whole of waiting_for, in one line. */
+/* Of job f17, whose VNIs are quarantined: the whole of waiting_for, in one line. */
 static void expect_waiting(struct testbed *testbed, const char *waiting)
 {
     struct plainhttp_reply reply;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/driver.h"
 
-/* Roll calls: the broker asks which jobs are active (F20, F22). */
+/* Job list polls: the broker asks which jobs are active (F20, F22). */
 
 static void init_asked(struct driver *d)
 {
@@ -322,7 +322,7 @@ static void piece(struct driver *d, uint64_t id, const char *job)
                     .u.jobpoll = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
 }
 
-/* Three jobs of which a second roll call lacks two; one is compared in a step. Its id. */
+/* Three jobs of which a second job list poll lacks two; one is compared in a step. Its id. */
 static uint64_t second_of_three(struct driver *d)
 {
     static const char *const one[] = {"a"};

@@ -41,7 +41,7 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_job(&d, "a")->vni_count, 1); /* which are held back as before */
+    assert_int_equal(driver_job(&d, "a")->vni_count, 1); /* which are quarantined as before */
     driver_end(&d);
 }
 
