@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/hex.h"
+#include "base/memory.h"
 #include "base/secret.h"
 
 #define NAME_LENGTH 40 /* the first part of a token */
@@ -27,10 +28,9 @@ struct accesstokens {
 
 struct accesstokens *accesstokens_create(int64_t lifetime_us)
 {
-    struct accesstokens *tokens = calloc(1, sizeof *tokens);
+    struct accesstokens *tokens = memory_zeroed(sizeof *tokens);
     assert(lifetime_us > 0);
-    if (tokens)
-        tokens->lifetime_us = lifetime_us;
+    tokens->lifetime_us = lifetime_us;
     return tokens;
 }
 

@@ -15,7 +15,7 @@
 
 struct accesstokens;
 
-/* `lifetime_us`: how long each is good for, above 0. NULL without memory. */
+/* `lifetime_us`: how long each is good for, above 0. */
 struct accesstokens *accesstokens_create(int64_t lifetime_us);
 
 /* Wipes them. Takes NULL. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "mock-fm/http/oauth.h"
 
 enum phase {
@@ -65,9 +66,7 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
                                 const char *method, const char *path)
 {
     const char *since = control_owns(path) ? "since" : "after";
-    struct call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
+    struct call *call = memory_zeroed(sizeof *call);
     call->calls = calls;
     call->connection = connection;
     call->request =
@@ -81,18 +80,16 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
 }
 
 /* Keeps the body up to the limit; the rest is read and ignored. */
-static int append_body(struct call *call, const char *bytes, size_t size)
+static void append_body(struct call *call, const char *bytes, size_t size)
 {
     size_t needed = call->upload.length + size;
     if (call->upload.too_long || needed > CALL_BODY_MAX) {
         call->upload.too_long = true;
-        return 0;
+        return;
     }
     if (needed > call->upload.room) {
         size_t room = needed * 2;
-        char *grown = malloc(room);
-        if (!grown)
-            return -1;
+        char *grown = memory_zeroed(room);
         if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
             memcpy(grown, call->upload.bytes, call->upload.length);
             explicit_bzero(call->upload.bytes, call->upload.length);
@@ -103,20 +100,19 @@ static int append_body(struct call *call, const char *bytes, size_t size)
     }
     memcpy(call->upload.bytes + call->upload.length, bytes, size);
     call->upload.length = needed;
-    return 0;
 }
 
 static void log_request(struct call *call)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
+    uint64_t *connection = info->socket_context;
     struct requestlog *log = call->calls->control->log;
-    if (connection && *connection == 0)
+    if (*connection == 0)
         *connection = requestlog_connection(log);
-    call->log_number = requestlog_begin(
-        log, connection ? *connection : 0, call->request.method, call->request.path,
-        auth_shows_session(call->request.authorization), call->request.now_us);
+    call->log_number =
+        requestlog_begin(log, *connection, call->request.method, call->request.path,
+                         auth_shows_session(call->request.authorization), call->request.now_us);
     call->logged = true;
 }
 
@@ -138,9 +134,9 @@ static void carry_out(struct call *call)
         fabric_answer(call->calls->control->fabric, &call->request, &call->answer);
     }
     fault_bend_answer(&call->fault, call->request.method, &call->answer);
-    call->dropped = call->fault.drop != FAULT_DROP_NONE ||
-                    answer_render(&call->answer, &call->body) < 0 ||
-                    fault_bend_body(&call->fault, &call->body) < 0;
+    answer_render(&call->answer, &call->body);
+    fault_bend_body(&call->fault, &call->body);
+    call->dropped = call->fault.drop != FAULT_DROP_NONE;
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -238,12 +234,12 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
     (void)version;
     if (!call) {
         *context = call_create(cls, connection, method, url);
-        return *context ? MHD_YES : MHD_NO;
+        return MHD_YES;
     }
     if (*upload_size > 0) {
-        int result = append_body(call, upload, *upload_size);
+        append_body(call, upload, *upload_size);
         *upload_size = 0;
-        return result < 0 ? MHD_NO : MHD_YES;
+        return MHD_YES;
     }
     if (call->phase == READING)
         return start(call);
@@ -273,7 +269,7 @@ void call_on_connection(void *cls, struct MHD_Connection *connection, void **con
     (void)cls;
     (void)connection;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = calloc(1, sizeof(uint64_t));
+        *context = memory_zeroed(sizeof(uint64_t));
     } else {
         free(*context);
         *context = NULL;

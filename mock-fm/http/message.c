@@ -31,15 +31,13 @@ void answer_release(struct answer *answer)
     answer->document = NULL;
 }
 
-int answer_render(const struct answer *answer, struct body *body)
+void answer_render(const struct answer *answer, struct body *body)
 {
     *body = (struct body){0};
     if (!answer->document)
-        return 0;
-    if (!(body->bytes = json_dumps(answer->document, JSON_COMPACT)))
-        return -1;
+        return;
+    body->bytes = json_dumps(answer->document, JSON_COMPACT);
     body->length = strlen(body->bytes);
     if (body->length % 4096 == 0)
         body->bytes[body->length++] = '\n'; /* in place of the NUL */
-    return 0;
 }

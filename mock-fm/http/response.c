@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
+
 #define BLOCK_SIZE 4096
 
 struct response_stream {
@@ -93,10 +95,8 @@ static struct MHD_Response *create_stream(struct responses *responses,
                                           struct MHD_Connection *connection,
                                           const struct body *body, const struct fault *fault)
 {
-    struct response_stream *stream = calloc(1, sizeof *stream);
+    struct response_stream *stream = memory_zeroed(sizeof *stream);
     uint64_t announced = fault->chunked ? MHD_SIZE_UNKNOWN : body->length;
-    if (!stream)
-        return NULL;
     *stream = (struct response_stream){.responses = responses,
                                        .connection = connection,
                                        .body = *body,

@@ -60,9 +60,9 @@ json_t *document_of_tree(const struct tree *tree)
 {
     char root[NIC_TEXT_SIZE];
     json_t *macs = json_array();
-    for (size_t i = 0; macs && i < tree->mac_count; i++) {
+    for (size_t i = 0; i < json_array_size(tree->macs); i++) {
         char mac[NIC_TEXT_SIZE];
-        nic_format_short(tree->macs[i], mac);
+        nic_format_short((uint32_t)json_integer_value(json_array_get(tree->macs, i)), mac);
         json_array_append_new(macs, json_string(mac));
     }
     nic_format_long(tree->root, root);
