@@ -82,10 +82,12 @@ static void check_books(const struct objects *objects)
 static struct objects *no_objects(void)
 {
     static struct objects *objects;
-    if (!objects && !(objects = objects_create(ADDRESSES, false)))
+    json_t *reset = json_pack("{s:s}", "op", "reset");
+    if (!objects)
+        objects = objects_create(ADDRESSES, false);
+    if (objects_apply(objects, reset) != 0)
         abort();
-    if (objects_apply(objects, &(struct change){.kind = CHANGE_RESET}) != 0)
-        abort();
+    json_decref(reset);
     return objects;
 }
 
