@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's journal, line by line (mock-fm/objects/objects.h): a line changes the
- * objects, contradicts them or is none; what they hold can be told as changes and makes the same. */
+ * objects, contradicts them or is none; what they hold can be recounted as changes. */
 
 #include "mock-fm/objects/objects.h"
 #include "tests/fuzz/fuzz.h"

@@ -59,7 +59,7 @@ static void draw_fabric(struct rng *rng, struct core_config *config)
 
 /* Each is a prefix of another, or has one for a prefix. */
 static const char *const names[] = {"elcap", "elcap2", "el", "elcap_2"};
-static const char *const neighbours[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
+static const char *const conflicting_names[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
 
 static void draw_clusters(struct rng *rng, struct core_config *config)
 {
@@ -105,7 +105,7 @@ static void draw_cleanups(struct profile *p)
     p->config.cleanup_timeout_ms = PICK(&rng, 5000, 20000, 60000);
 }
 
-const char *profile_neighbour(const struct profile *profile)
+const char *profile_name_conflict(const struct profile *profile)
 {
     const struct core_config *config = &profile->config;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -113,7 +113,7 @@ const char *profile_neighbour(const struct profile *profile)
         for (uint32_t j = 0; j < config->cluster_count; j++)
             ours |= strcmp(names[i], config->clusters[j].name) == 0;
         if (!ours)
-            return neighbours[i];
+            return conflicting_names[i];
     }
     return NULL;
 }

@@ -233,7 +233,7 @@ static void jobpoll__only_when_there_is_a_reason(void **state)
 }
 
 /* A command that prints ids in another form would end every job here. */
-static void jobpoll__of_strangers_concludes_nothing(void **state)
+static void jobpoll__of_unknown_jobs_concludes_nothing(void **state)
 {
     (void)state;
     struct driver d;
@@ -397,7 +397,7 @@ int main(void)
         cmocka_unit_test(jobpoll__concludes_nothing_from_a_failure),
         cmocka_unit_test(jobpoll__is_asked_when_the_link_comes_up),
         cmocka_unit_test(jobpoll__ignores_a_stale_answer),
-        cmocka_unit_test(jobpoll__of_strangers_concludes_nothing),
+        cmocka_unit_test(jobpoll__of_unknown_jobs_concludes_nothing),
         cmocka_unit_test(jobpoll__is_asked_anew_after_a_reconnect),
         cmocka_unit_test(jobpoll__of_known_ids_is_believed),
         cmocka_unit_test(jobpoll__from_before_a_reload_concludes_nothing),
