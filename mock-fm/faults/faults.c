@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 /* The range is for numbers; a reader returns -1 for a value that is not allowed. */
 struct field {

@@ -11,7 +11,7 @@
 #include "base/base64url.h"
 #include "base/memory.h"
 #include "base/secret.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 #define USER "cxi"
 #define SECRET_LINE_MAX 512

@@ -13,7 +13,7 @@
 #include "mock-fm/objects/journal.h"
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/objects/replica.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 /* Clients may have this in their base URL, as they do in front of a real API gateway. */
 #define FABRIC_GATEWAY_PREFIX "/apis/fabric-manager"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "mock-fm/objects/objects.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 #include "tests/unit/mockfm/change.h"
 
 /* Takes the reference. */
