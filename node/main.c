@@ -3,9 +3,8 @@
 
 #include "base/roff.h"
 #include "node/commands/command.h"
-#include "node/say.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct command *const commands[] = {
@@ -24,7 +23,7 @@ static const char help_tail[] =
     "  vars=$(mcast-node env --job f2Rs8sydSxmd) && eval \"$vars\"\n"
     "  mcast-node epilog --job f2Rs8sydSxmd\n";
 
-static int print_help(void)
+static void print_help(void)
 {
     puts("Usage: mcast-node COMMAND [OPTIONS]\n"
          "CXI services of jobs on a compute node, for the VNIs that mcastd reserved.\n\n"
@@ -35,7 +34,6 @@ static int print_help(void)
            "  --man-page       mcast-node(8), for man -l\n"
            "  --version        the release\n%s",
            command_common_usage, help_tail);
-    return command_finish(COMMAND_DONE);
 }
 
 static const char page_head[] =
@@ -115,8 +113,8 @@ static void print_page(FILE *out)
 static int run_without_command(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return print_help();
-    if (strcmp(word, "--version") == 0)
+        print_help();
+    else if (strcmp(word, "--version") == 0)
         printf("mcast-node %s\n", mcast_version());
     else if (strcmp(word, "--help-config") == 0)
         settings_print_sample(stdout);
@@ -129,13 +127,12 @@ static int run_without_command(const char *word)
 
 int main(int argc, char **argv)
 {
-    static struct node node = {.dir = {.directory = -1, .lock = -1}};
     if (argc < 2)
         return command_misused(NULL, "a command is required");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, argv[1]) == 0) {
             argv[1] = argv[0]; /* what getopt calls the program in its messages */
-            return commands[i]->run(commands[i], &node, argc - 1, argv + 1);
+            return command_run(commands[i], argc - 1, argv + 1);
         }
     }
     return run_without_command(argv[1]);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "node/services/columns.h"
+#include "core/reservation/record.h"
 #include "node/commands/command.h"
 #include "node/services/limits.h"
 #include "node/services/match.h"
-#include "node/say.h"
-#include "core/reservation/record.h"
 
+#include <ctype.h>
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,31 +20,14 @@ static const char usage[] =
     "Example:\n"
     "  mcast-node list\n";
 
-enum { LEFT_COLUMNS = 6 };
-
-struct wanted {
-    bool max, json;
-};
-
-static int read_list_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    (void)value;
-    if (option == 'm')
-        wanted->max = true;
-    else
-        wanted->json = true;
-    return COMMAND_GO_ON;
-}
-
 /* ---- JSON ---- */
 
 static json_t *encode_limits(const struct cxi_svc_desc *service)
 {
     json_t *limits = json_object();
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        const struct cxi_limits *of = &service->limits.type[limits_order[i]];
-        json_object_set_new(limits, limits_key(limits_order[i]),
+        const struct cxi_limits *of = &service->limits.type[limits_resources[i].type];
+        json_object_set_new(limits, limits_resources[i].key,
                             json_pack("{s:i,s:i}", "res", (int)of->res, "max", (int)of->max));
     }
     return limits;
@@ -64,7 +48,8 @@ static json_t *encode_members(const struct cxi_svc_desc *service)
     return list;
 }
 
-static json_t *encode(struct node *node, const struct nic *nic, const struct cxi_svc_desc *service)
+static json_t *encode_service(struct node *node, const struct nic *nic,
+                              const struct cxi_svc_desc *service)
 {
     json_t *vnis = json_array(), *classes = json_array();
     const char *job = node_job_of(node, nic->name, service->svc_id);
@@ -86,13 +71,13 @@ static json_t *encode(struct node *node, const struct nic *nic, const struct cxi
     return object;
 }
 
-static int list_json(struct node *node)
+static int print_json(struct node *node)
 {
     json_t *list = json_array();
     for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; nic->services && s < nic->services->count; s++)
-            json_array_append_new(list, encode(node, nic, &nic->services->descs[s]));
+            json_array_append_new(list, encode_service(node, nic, &nic->services->descs[s]));
     }
     json_t *root = json_pack("{s:o}", "services", list);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
@@ -105,6 +90,23 @@ static int list_json(struct node *node)
 }
 
 /* ---- Table ---- */
+
+enum { LEFT_COLUMNS = 6, COLUMNS = LEFT_COLUMNS + LIMITS_COUNT, CELL_SIZE = 300 };
+
+/* Services that differ in NIC and id only. */
+struct line {
+    const struct cxi_svc_desc *service;
+    const struct note *note; /* whose; NULL: not known */
+    unsigned int count;
+    const struct nic *nics[NIC_MAX];
+    unsigned int ids[NIC_MAX];
+};
+
+/* The texts of one line of the table. */
+struct cells {
+    int count;
+    char text[COLUMNS][CELL_SIZE];
+};
 
 static bool has_same_users(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
 {
@@ -129,135 +131,139 @@ static bool is_alike(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
     return same;
 }
 
-/* The service of the NIC that is alike, and is the same job's as far as is known. */
-static const struct cxi_svc_desc *find_alike(struct node *node, const struct nic *nic,
-                                             const struct cxi_svc_desc *service, const char *job)
+static bool add_service(struct line **lines, size_t *count, const struct nic *nic,
+                        const struct cxi_svc_desc *service, const struct note *note)
 {
-    for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
-        const struct cxi_svc_desc *other = &nic->services->descs[s];
-        const char *others_job = node_job_of(node, nic->name, other->svc_id);
-        bool same_job = job ? others_job && strcmp(job, others_job) == 0 : !others_job;
-        if (same_job && is_alike(service, other))
-            return other;
+    struct line *line = NULL;
+    for (size_t i = 0; i < *count && !line; i++) {
+        struct line *at = &(*lines)[i];
+        if (at->note == note && at->nics[at->count - 1] != nic && is_alike(at->service, service))
+            line = at;
     }
-    return NULL;
-}
-
-/* "11" when all are the same, else "11,11,12,11". */
-static void join_ids(const unsigned int *ids, unsigned int count, char *out, size_t size)
-{
-    size_t used = 0;
-    bool same = true;
-    for (unsigned int i = 1; i < count; i++)
-        same &= ids[i] == ids[0];
-    for (unsigned int i = 0; i < (same ? 1 : count) && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%u", i ? "," : "", ids[i]);
-}
-
-static void print_who(struct columns *columns, const struct cxi_svc_desc *service)
-{
-    char vnis[CLAIM_VNIS_TEXT_SIZE];
-    if (match_is_system(service))
-        columns_cell(columns, "system");
-    else if (!service->restricted_members)
-        columns_cell(columns, "any");
-    else if (match_looks_ours(service) || service->members[0].type == CXI_SVC_MEMBER_UID)
-        columns_cell(columns, "%u", service->members[0].svc_member.uid);
-    else
-        columns_cell(columns, "others");
-    claim_vnis(service->vnis, service->num_vld_vnis, vnis);
-    columns_cell(columns, "%s", service->restricted_vnis ? vnis : "any");
-    columns_cell(columns, "0x%02x", match_traffic_classes(service));
-}
-
-static bool add_line(struct node *node, struct columns *columns, unsigned int first,
-                     const struct cxi_svc_desc *service, bool max)
-{
-    char devices[COLUMNS_CELL_SIZE] = "", ids[COLUMNS_CELL_SIZE], job[CLAIM_NAME_SIZE] = "-";
-    unsigned int found[NIC_MAX], count = 0;
-    size_t used = 0;
-    const char *known = node_job_of(node, node->nics.at[first].name, service->svc_id);
-    if (known)
-        snprintf(job, sizeof job, "%s", known);
-    for (unsigned int i = first; i < node->nics.count; i++) {
-        const struct nic *nic = &node->nics.at[i];
-        const struct cxi_svc_desc *alike =
-            i == first ? service : find_alike(node, nic, service, known ? job : NULL);
-        if (!alike)
-            continue;
-        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", count ? "," : "",
-                                 nic->name);
-        found[count++] = alike->svc_id;
+    if (!line) {
+        struct line *grown = reallocarray(*lines, *count + 1, sizeof *grown);
+        if (!grown)
+            return false;
+        *lines = grown;
+        line = &grown[(*count)++];
+        *line = (struct line){.service = service, .note = note};
     }
-    join_ids(found, count, ids, sizeof ids);
-    if (!columns_row(columns))
-        return false;
-    columns_cell(columns, "%s", devices);
-    columns_cell(columns, "%s", ids);
-    columns_cell(columns, "%s", job);
-    print_who(columns, service);
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        const struct cxi_limits *of = &service->limits.type[limits_order[i]];
-        if (service->resource_limits)
-            columns_cell(columns, "%u", max ? of->max : of->res);
-        else
-            columns_cell(columns, "-");
-    }
+    line->nics[line->count] = nic;
+    line->ids[line->count++] = service->svc_id;
     return true;
 }
 
-/* Whether an earlier NIC's line has it already. */
-static bool is_listed(struct node *node, unsigned int nic, const struct cxi_svc_desc *service)
+__attribute__((format(printf, 2, 3))) static void add_cell(struct cells *cells, const char *format,
+                                                           ...)
 {
-    char job[CLAIM_NAME_SIZE] = "";
-    const char *known = node_job_of(node, node->nics.at[nic].name, service->svc_id);
-    if (known)
-        snprintf(job, sizeof job, "%s", known);
-    for (unsigned int i = 0; i < nic; i++) {
-        if (find_alike(node, &node->nics.at[i], service, known ? job : NULL))
-            return true;
-    }
-    return false;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cells->text[cells->count++], CELL_SIZE, format, args);
+    va_end(args);
 }
 
-static bool add_heading(struct columns *columns)
+static void fill_heading(struct cells *cells)
 {
     static const char *const names[LEFT_COLUMNS] = {"NICS", "ID", "JOB", "UID", "VNIS", "TCS"};
-    if (!columns_row(columns))
-        return false;
+    cells->count = 0;
     for (int i = 0; i < LEFT_COLUMNS; i++)
-        columns_cell(columns, "%s", names[i]);
+        add_cell(cells, "%s", names[i]);
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        char name[8] = "";
-        for (int c = 0; c < 7 && limits_key(limits_order[i])[c]; c++)
-            name[c] = (char)(limits_key(limits_order[i])[c] - ('a' - 'A'));
-        columns_cell(columns, "%s", name);
+        add_cell(cells, "%s", limits_resources[i].key);
+        for (char *at = cells->text[cells->count - 1]; *at; at++)
+            *at = (char)toupper((unsigned char)*at);
     }
-    return true;
 }
 
-static int list_table(struct node *node, bool max)
+/* "cxi0,cxi1", and "11" when all ids are the same, else "11,12". */
+static void fill_nics(struct cells *cells, const struct line *line)
 {
-    struct columns *columns = columns_create();
-    bool good = columns && add_heading(columns);
-    for (unsigned int i = 0; good && i < node->nics.count; i++) {
+    char devices[CELL_SIZE], ids[CELL_SIZE];
+    size_t used = 0, used_ids = 0;
+    bool same = true;
+    for (unsigned int i = 0; i < line->count; i++) {
+        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", i ? "," : "",
+                                 line->nics[i]->name);
+        used_ids += (size_t)snprintf(ids + used_ids, sizeof ids - used_ids, "%s%u", i ? "," : "",
+                                     line->ids[i]);
+        same &= line->ids[i] == line->ids[0];
+    }
+    add_cell(cells, "%s", devices);
+    add_cell(cells, "%.*s", same ? (int)strcspn(ids, ",") : CELL_SIZE, ids);
+}
+
+static void fill_line(struct cells *cells, const struct line *line, bool max)
+{
+    const struct cxi_svc_desc *service = line->service;
+    char vnis[CLAIM_VNIS_TEXT_SIZE], job[CLAIM_NAME_SIZE];
+    cells->count = 0;
+    fill_nics(cells, line);
+    add_cell(cells, "%s", line->note ? claim_name(&line->note->claim, job) : "-");
+    if (match_is_system(service))
+        add_cell(cells, "system");
+    else if (!service->restricted_members)
+        add_cell(cells, "any");
+    else if (service->members[0].type == CXI_SVC_MEMBER_UID)
+        add_cell(cells, "%u", service->members[0].svc_member.uid);
+    else
+        add_cell(cells, "others");
+    claim_vnis(service->vnis, service->num_vld_vnis, vnis);
+    add_cell(cells, "%s", service->restricted_vnis ? vnis : "any");
+    add_cell(cells, "0x%02x", match_traffic_classes(service));
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct cxi_limits *of = &service->limits.type[limits_resources[i].type];
+        if (service->resource_limits)
+            add_cell(cells, "%u", max ? of->max : of->res);
+        else
+            add_cell(cells, "-");
+    }
+}
+
+/* In aligned columns: twice, as the first time shows how wide they are. */
+static void print_lines(const struct line *lines, size_t count, bool max)
+{
+    static struct cells cells;
+    int widths[COLUMNS] = {0};
+    for (int print = 0; print <= 1; print++) {
+        for (size_t i = 0; i <= count; i++) {
+            if (i == 0)
+                fill_heading(&cells);
+            else
+                fill_line(&cells, &lines[i - 1], max);
+            for (int c = 0; c < COLUMNS; c++) {
+                int length = (int)strlen(cells.text[c]);
+                widths[c] = length > widths[c] ? length : widths[c];
+                if (print) /* numbers at the right */
+                    printf("%*s%c", c < LEFT_COLUMNS ? -widths[c] : widths[c], cells.text[c],
+                           c == COLUMNS - 1 ? '\n' : ' ');
+            }
+        }
+    }
+}
+
+static int print_table(const struct node *node, bool max)
+{
+    struct line *lines = NULL;
+    size_t count = 0;
+    bool good = true;
+    for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; good && nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
-            if (!is_listed(node, i, service))
-                good = add_line(node, columns, i, service, max);
+            good = add_service(&lines, &count, nic, service,
+                               notes_holder(&node->notes, nic->name, service->svc_id));
         }
     }
     if (good)
-        columns_print(columns, LEFT_COLUMNS, stdout);
-    columns_destroy(columns);
+        print_lines(lines, count, max);
+    free(lines);
     return good ? COMMAND_DONE : command_no_memory();
 }
 
-static int list(struct node *node, const struct wanted *wanted)
+static int run_list(struct node *node, const struct command_options *options)
 {
     struct error err;
-    if (node_remember(node, false, &err) < 0 || node_find_nics(node, &err) < 0)
+    if (node_find_nics(node, &err) < 0)
         return command_failed(&err);
     int rc = COMMAND_DONE;
     for (unsigned int i = 0; i < node->nics.count; i++) {
@@ -267,19 +273,9 @@ static int list(struct node *node, const struct wanted *wanted)
             rc = COMMAND_REFUSED;
         }
     }
-    int printed = wanted->json ? list_json(node) : list_table(node, wanted->max);
+    int printed = options->json ? print_json(node) : print_table(node, options->max);
     return printed == COMMAND_DONE ? rc : printed;
 }
 
-static int run_list(const struct command *command, struct node *node, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"max", no_argument, NULL, 'm'}, {"json", no_argument, NULL, 'J'}, {0}};
-    struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, read_list_option, &wanted);
-    if (rc == COMMAND_GO_ON)
-        rc = list(node, &wanted);
-    return command_end(node, rc);
-}
-
-const struct command command_list = {"list", "all services of all NICs", usage, run_list};
+const struct command command_list = {"list",  "all services of all NICs", usage, "mJ", SPOOL_READ,
+                                     run_list};

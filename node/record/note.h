@@ -15,17 +15,11 @@
 
 #include <stddef.h>
 
-/* state, in the file, in the report to the broker */
-#define NOTE_STATES(X)                                                                             \
-    X(INTENDED, "intended", NULL)          /* services are being made; some may be there */        \
-    X(MADE, "made", "created")             /* one on every NIC */                                  \
-    X(LINGERING, "lingering", "lingering") /* some could not be destroyed */                       \
-    X(GONE, "gone", "destroyed")           /* none is left; kept for the report only */
-
 enum note_state {
-#define NOTE_ENUM_(name, word, report) NOTE_##name,
-    NOTE_STATES(NOTE_ENUM_)
-#undef NOTE_ENUM_
+    NOTE_INTENDED,  /* services are being made; some may be there */
+    NOTE_MADE,      /* one on every NIC */
+    NOTE_LINGERING, /* some could not be destroyed */
+    NOTE_GONE,      /* none is left; kept for the report only */
 };
 
 enum { NOTE_SERVICES_MAX = NIC_MAX, NOTE_NODE_SIZE = 256 };
@@ -40,19 +34,19 @@ struct note {
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
-    bool owed;          /* the state is not reported yet */
-    bool postponed;     /* lingering, and its own housekeeping is to come */
-    bool stuck;         /* lingering, and not only because it is in use; not kept */
-    uint64_t order;     /* grows with each state to report, even if the folder was lost between */
-    unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
-    int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
-    int64_t told_ms;    /* lingering: when that was reported */
+    bool owed;           /* the state is not reported yet */
+    bool postponed;      /* lingering, and its own housekeeping is to come */
+    bool stuck;          /* lingering, and not only because it is in use; not kept */
+    uint64_t order;      /* grows with each state to report, even if the folder was lost between */
+    unsigned int tries;  /* lingering: how often it was tried to destroy it, in vain */
+    int64_t tried_ms;    /* and when, the last time, by note_clock_ms */
+    int64_t reported_ms; /* lingering: when that was reported */
     unsigned int service_count;
     struct note_service services[NOTE_SERVICES_MAX];
 };
 
-const char *note_state_word(enum note_state state);
-const char *note_report_word(enum note_state state); /* NULL: nothing to report */
+/* "created"; NULL: nothing to report. */
+const char *note_report_word(enum note_state state);
 
 /* The state is to be reported, as newer than all earlier ones. */
 void note_owe(struct note *note);
@@ -65,7 +59,7 @@ void note_tried(struct note *note, int64_t now_ms);
 
 /* Whether it was reported as lingering, and recently: the broker may lose its ledger, and the node
  * would not notice. */
-bool note_was_told(const struct note *note, int64_t now_ms);
+bool note_is_reported(const struct note *note, int64_t now_ms);
 
 /* Whether it is time to try again in a hook of another job: with growing pauses, up to an hour. */
 bool note_is_due(const struct note *note, int64_t now_ms);
@@ -106,5 +100,18 @@ const struct note *notes_lingering_with(const struct notes *notes, const struct 
 
 /* The newest life of a job; cluster NULL: whichever. NULL: none. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
+
+/* The position of this boot in the order of the node's reports to the broker (F3): later than all
+ * reports before it, and earlier than all since. It is drawn once, by the first command of a boot,
+ * and kept in the file "boot" of the spool. */
+struct boot {
+    uint64_t order; /* 0: not known */
+    bool owed;      /* it is to be reported, and has not been */
+};
+
+/* This boot's, which is drawn if need be; the folder can be changed. 0, or negative. */
+int boot_open(struct boot *boot, const struct statedir *dir, const struct notes *notes,
+              struct error *err);
+int boot_write(const struct statedir *dir, const struct boot *boot, struct error *err);
 
 #endif

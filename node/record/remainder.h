@@ -34,4 +34,14 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
 /* Whether it is a list of user ids, such as "1000,1001" or lines of them. */
 bool remainder_users_valid(const char *users);
 
+/* How much of this node one owner may hold by services of jobs that are over (F9, F10): others'
+ * jobs would find none of a NIC's queues, and everybody's hooks would have them to look at. Jobs of
+ * one owner whose services linger here, and the part of a NIC's resource that these may have
+ * reserved: one in so many. */
+enum { REMAINDER_JOBS_MAX = 4, REMAINDER_PART = 8 };
+
+/* ERROR_FULL: the claim's owner has more, which is no fault of the node. */
+int remainder_check(const struct notes *notes, const struct nics *nics, const struct claim *claim,
+                    struct error *err);
+
 #endif

@@ -16,12 +16,12 @@ enum report_fate {
 };
 
 /* Delivers one note's state if that is owed, and keeps the note accordingly. The caller has the
- * life's lock. error: why it was not taken. */
+ * job's lock. error: why it was not taken. */
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error);
 
 /* After REPORT_UNKNOWN: whether the job may run here all the same, as its processes do
- * (life_may_run) and a broker can lose its ledger. Then it is said, the report is not owed any
- * more, and the services stay until the job's epilog; the caller has the life's lock. */
+ * (jobsvc_may_run) and a broker can lose its ledger. Then it is said, the report is not owed any
+ * more, and the services stay until the job's epilog; the caller has the job's lock. */
 bool report_spare(struct node *node, struct note *note, const struct mcast_error *error);
 
 /* Tells, if that is owed, that nothing of before this boot is here: TAKEN, KEPT, or REFUSED: the
@@ -32,7 +32,7 @@ enum report_fate report_boot(struct node *node, struct mcast_error *error);
 /* Says that it was kept: of which job, and why. */
 void report_say_kept(const struct note *note, const struct mcast_error *error);
 
-/* Delivers what other lives owe, oldest first, until the broker does not answer or it was enough
+/* Delivers what other jobs owe, oldest first, until the broker does not answer or it was enough
  * for one run; what is in work elsewhere is left to those who have it. Services of an earlier start
  * of the machine are gone: that is reported too. Of what the broker says is not ours any more,
  * destroys the services, but for jobs that may run. Says in one line how many are refused because

@@ -101,56 +101,33 @@ void statedir_unlock(const struct statedir *dir, uint64_t which)
     (void)set_lock(dir, F_OFD_SETLK, F_UNLCK, which);
 }
 
-static int read_all(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    ssize_t got;
-    while ((got = read(fd, text + used, size - 1 - used)) != 0) {
-        if (got < 0 && errno != EINTR)
-            return -1;
-        used += got > 0 ? (size_t)got : 0;
-        if (used == size - 1) {
-            errno = EFBIG;
-            return -1;
-        }
-    }
-    text[used] = '\0';
-    return 0;
-}
-
 int statedir_read(const struct statedir *dir, const char *name, char **text, struct error *err)
 {
     int fd = openat(dir->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? error_set(err, ERROR_NOT_FOUND, "%s is not there", name)
                                : set_errno_error(dir, name, err);
-    char *content = malloc(FILE_MAX);
-    int rc = 0;
     if (dir->lock >= 0)
         (void)!fchmod(fd, FILE_MODE); /* of an older release */
-    if (!content)
+    FILE *file = fdopen(fd, "r");
+    char *content = calloc(1, FILE_MAX);
+    int rc = 0;
+    if (!file || !content) {
         rc = error_set(err, ERROR_NOMEM, "memory is exhausted");
-    else if (read_all(fd, content, FILE_MAX) < 0)
+    } else if (fread(content, 1, FILE_MAX, file) == FILE_MAX) {
+        errno = EFBIG;
         rc = set_errno_error(dir, name, err);
-    close(fd);
+    } else if (ferror(file)) {
+        rc = set_errno_error(dir, name, err);
+    }
+    if (file)
+        fclose(file);
+    else
+        close(fd);
+    *text = rc < 0 ? NULL : content;
     if (rc < 0)
         free(content);
-    else
-        *text = content;
     return rc;
-}
-
-static bool write_all(int fd, const char *text)
-{
-    size_t length = strlen(text);
-    while (length > 0) {
-        ssize_t put = write(fd, text, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        text += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t)put : 0;
-    }
-    return fchmod(fd, FILE_MODE) == 0 && fsync(fd) == 0;
 }
 
 int statedir_write(const struct statedir *dir, const char *name, const char *text,
@@ -162,7 +139,8 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
                     FILE_MODE);
     if (fd < 0)
         return set_errno_error(dir, "a file cannot be made in it", err);
-    bool whole = write_all(fd, text);
+    bool whole = dprintf(fd, "%s", text) == (int)strlen(text) && fchmod(fd, FILE_MODE) == 0 &&
+                 fsync(fd) == 0;
     whole = close(fd) == 0 && whole;
     if (whole && renameat(dir->directory, fresh, dir->directory, name) == 0)
         return 0;
@@ -178,21 +156,15 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
     return 0;
 }
 
-static void read_boot(char out[STATEDIR_BOOT_SIZE])
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, out, STATEDIR_BOOT_SIZE - 1);
-    if (fd >= 0)
-        close(fd);
-    out[got > 0 ? got : 0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-}
-
 /* Asked once for each of many notes; no process sees two of them. */
-void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+const char *statedir_boot(void)
 {
     static char boot[STATEDIR_BOOT_SIZE];
-    if (boot[0] == '\0')
-        read_boot(boot);
-    memcpy(out, boot, STATEDIR_BOOT_SIZE);
+    FILE *file = boot[0] ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file && !fgets(boot, sizeof boot, file))
+        boot[0] = '\0';
+    if (file)
+        fclose(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    return boot;
 }

@@ -93,8 +93,8 @@ static bool scale_back(const struct nics *nics, struct nic *nic, const struct cr
     if (nic_refresh(nics, nic) < 0)
         return false;
     /* Another process may have been faster; if not, the driver counts more than it lists. */
-    return fit_tighten(fit, order->want, &nic->info, nic->services) ||
-           fit_shrink(fit, order->want, info);
+    return fit_tighten(fit, &order->want, &nic->info, nic->services) ||
+           fit_shrink(fit, &order->want, info);
 }
 
 int create_on(const struct nics *nics, struct nic *nic, const struct create_order *order,
@@ -106,7 +106,7 @@ int create_on(const struct nics *nics, struct nic *nic, const struct create_orde
         *fit = (struct fit){.limits = there->limits};
         return (int)there->svc_id;
     }
-    fit_compute(fit, order->want, &nic->info, nic->services, (struct fit_pools){0});
+    fit_compute(fit, &order->want, &nic->info, nic->services, (struct fit_pools){0});
     if (order->exact && fit->shortage_count > 0)
         return create_refuse(nic, fit, err);
     int id = -ENOSPC;

@@ -10,7 +10,7 @@
 
 struct create_order {
     const struct claim *claim;
-    const struct cxi_rsrc_limits *want;
+    struct cxi_rsrc_limits want;
     unsigned int traffic_classes; /* bits of enum traffic_class */
     bool exact;                   /* all that is wanted, or nothing */
     nic_service_fn *is_there;     /* whether a service is the job's already */

@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <stdio.h>
 
-static void add_left(struct destroy_result *result, const struct nic *nic, unsigned int id,
-                     int failure)
+void destroy_add_left(struct destroy_result *result, const char *device, unsigned int id,
+                      int failure)
 {
     if (result->left_count == DESTROY_LEFT_MAX)
         return;
     struct destroy_left *left = &result->left[result->left_count++];
     *left = (struct destroy_left){.id = id, .failure = failure};
-    snprintf(left->device, sizeof left->device, "%s", nic->name);
+    snprintf(left->device, sizeof left->device, "%s", device);
 }
 
 static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
@@ -22,12 +22,12 @@ static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
 }
 
 /* One try on one NIC. */
-static void sweep(struct nics *nics, struct nic *nic, nic_service_fn *meant, void *arg,
-                  struct destroy_result *result)
+static void destroy_on_nic(struct nics *nics, struct nic *nic, nic_service_fn *meant, void *arg,
+                           struct destroy_result *result)
 {
     unsigned int ids[DESTROY_LEFT_MAX], count = 0;
     if (nic_refresh(nics, nic) < 0) {
-        add_left(result, nic, 0, nic->failure);
+        destroy_add_left(result, nic->name, 0, nic->failure);
         return;
     }
     for (unsigned int i = 0; i < nic->services->count && count < DESTROY_LEFT_MAX; i++) {
@@ -39,7 +39,7 @@ static void sweep(struct nics *nics, struct nic *nic, nic_service_fn *meant, voi
         int failure = nics->calls->destroy_svc(nic->device, ids[i]);
         /* A call that failed may have had its effect, or another process may have destroyed it. */
         if (failure < 0 && (failure == -EBUSY || is_there(nics, nic, ids[i])))
-            add_left(result, nic, ids[i], failure);
+            destroy_add_left(result, nic->name, ids[i], failure);
         else
             result->destroyed++;
     }
@@ -62,6 +62,6 @@ void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg, struc
     do {
         result->left_count = 0;
         for (unsigned int i = 0; i < nics->count; i++)
-            sweep(nics, &nics->at[i], meant, arg, result);
+            destroy_on_nic(nics, &nics->at[i], meant, arg, result);
     } while (any_busy(result) && retry_pause(retry));
 }

@@ -30,4 +30,8 @@ struct destroy_result {
 void destroy_services(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
                       struct destroy_result *result);
 
+/* One more that is left; beyond DESTROY_LEFT_MAX nothing. */
+void destroy_add_left(struct destroy_result *result, const char *device, unsigned int id,
+                      int failure);
+
 #endif

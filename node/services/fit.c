@@ -13,17 +13,12 @@ enum { LE_POOLS = 16 - 1, TLE_POOLS = 4 };
 
 enum { HOLDERS_NAMED = 4 };
 
-static uint32_t reserved_by(const struct cxi_svc_desc *service, enum cxi_rsrc_type type)
-{
-    return service->resource_limits ? service->limits.type[type].res : 0;
-}
-
 static uint32_t count_free(const struct cxil_devinfo *info, const struct cxil_svc_list *services,
                            enum cxi_rsrc_type type)
 {
     uint32_t reserved = 0, total = limits_total(info, type);
     for (unsigned int i = 0; services && i < services->count; i++)
-        reserved += reserved_by(&services->descs[i], type);
+        reserved += limits_reserved(&services->descs[i], type);
     return reserved < total ? total - reserved : 0;
 }
 
@@ -37,13 +32,18 @@ static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t r
         limits->max = limits->res;
 }
 
+static bool lacks_pool(const struct fit_pools *pools, enum cxi_rsrc_type type)
+{
+    return (type == CXI_RSRC_TYPE_LE && pools->no_les) ||
+           (type == CXI_RSRC_TYPE_TLE && pools->no_tles);
+}
+
 /* Compares what was wanted with what is asked for. */
 static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
 {
-    struct fit_pools pools = fit->pools;
     fit->shortage_count = 0;
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        enum cxi_rsrc_type type = limits_order[i];
+        enum cxi_rsrc_type type = limits_resources[i].type;
         uint16_t wanted = want->type[type].res, granted = fit->limits.type[type].res;
         if (granted >= wanted)
             continue;
@@ -51,8 +51,7 @@ static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
             (struct fit_shortage){.type = type,
                                   .wanted = wanted,
                                   .granted = granted,
-                                  .pools = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
-                                           (type == CXI_RSRC_TYPE_TLE && pools.no_tles)};
+                                  .pools = lacks_pool(&fit->pools, type)};
     }
 }
 
@@ -62,17 +61,14 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
 {
     fit->pools = pools;
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        enum cxi_rsrc_type type = limits_order[i];
+        enum cxi_rsrc_type type = (enum cxi_rsrc_type)i;
         struct cxi_limits *limits = &fit->limits.type[type];
-        uint32_t total = limits_total(info, type), left = count_free(info, services, type);
+        uint32_t total = limits_total(info, type);
+        uint32_t left = lacks_pool(&pools, type) ? 0 : count_free(info, services, type);
         *limits = want->type[type];
         /* A maximum above the device's is -EINVAL, and Flux and Slurm give up then. */
         if (limits->max > total)
             limits->max = (uint16_t)total;
-        bool no_pool = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
-                       (type == CXI_RSRC_TYPE_TLE && pools.no_tles);
-        if (no_pool)
-            left = 0;
         grant(limits, type, limits->res < left ? limits->res : left);
     }
     list_shortages(fit, want);
@@ -130,8 +126,8 @@ struct fit_pools fit_count_pools(const struct cxil_svc_list *services)
 {
     unsigned int les = 0, tles = 0;
     for (unsigned int i = 0; services && i < services->count; i++) {
-        les += reserved_by(&services->descs[i], CXI_RSRC_TYPE_LE) > 0;
-        tles += reserved_by(&services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
+        les += limits_reserved(&services->descs[i], CXI_RSRC_TYPE_LE) > 0;
+        tles += limits_reserved(&services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
     }
     return (struct fit_pools){.no_les = les >= LE_POOLS, .no_tles = tles >= TLE_POOLS};
 }
@@ -155,12 +151,12 @@ static const struct cxi_svc_desc *next_holder(const struct cxil_svc_list *servic
                                               const struct cxi_svc_desc *after)
 {
     const struct cxi_svc_desc *best = NULL;
-    uint32_t below = after ? reserved_by(after, type) : UINT32_MAX;
+    uint32_t below = after ? limits_reserved(after, type) : UINT32_MAX;
     for (unsigned int i = 0; services && i < services->count; i++) {
         const struct cxi_svc_desc *service = &services->descs[i];
-        uint32_t holds = reserved_by(service, type);
+        uint32_t holds = limits_reserved(service, type);
         bool later = holds < below || (holds == below && after && service > after);
-        if (holds > 0 && later && (!best || holds > reserved_by(best, type)))
+        if (holds > 0 && later && (!best || holds > limits_reserved(best, type)))
             best = service;
     }
     return best;
@@ -184,7 +180,7 @@ const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_d
         const char *job = job_of ? job_of(arg, info->device_name, holder->svc_id) : NULL;
         append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
                job ? "job " : "", job ? job : "", job ? ", " : "", match_describe(holder, who),
-               reserved_by(holder, type));
+               limits_reserved(holder, type));
     }
     if (holder)
         append(out, &used, ", and others more");

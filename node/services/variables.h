@@ -52,6 +52,13 @@ enum variables_format variables_format_from_word(const char *word);
 void variables_add(struct variables *variables, const char *device,
                    const struct cxi_svc_desc *service);
 
+/* Takes over the services that an outer instance left in the environment, and checks them against
+ * what is there (F6). given: the values of variables_names, NULL where unset. With none of them,
+ * variables->clear. SLINGSHOT_TCS may be missing: it is found again at the services. ERROR_INVALID:
+ * which value is wrong, and why. */
+int variables_inherit(struct variables *variables, const char *const given[VARIABLES_COUNT],
+                      struct nics *nics, struct error *err);
+
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out);
 
 #endif

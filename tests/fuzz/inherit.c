@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an outer instance left in the environment (node/inherit.h): a byte for what is on the NICs,
- * then the four values, one a line; one that begins with '!' is not set. */
+/* What an outer instance left in the environment (node/services/variables.h): a byte for what is on
+ * the NICs, then the four values, one a line; one that begins with '!' is not set. */
 
-#include "node/inherit.h"
+#include "node/services/variables.h"
 #include "node/services/match.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -91,7 +91,7 @@ static void check_again(const struct variables *variables, struct nics *nics)
         at += strlen(at) + 1;
     }
     FUZZ_CHECK(at == text + size);
-    FUZZ_CHECK(inherit_variables(&deeper, given, nics, &err) == 0);
+    FUZZ_CHECK(variables_inherit(&deeper, given, nics, &err) == 0);
     char *passed_on = print(&deeper, &deeper_size);
     FUZZ_CHECK(deeper_size == size && memcmp(passed_on, text, size) == 0);
     free(passed_on);
@@ -110,10 +110,11 @@ void fuzz_one(struct fuzz_input *in)
         lines[i] = fuzz_line(in);
         given[i] = lines[i][0] == '!' ? NULL : lines[i];
     }
-    if (inherit_variables(&variables, given, &nics, &err) < 0) {
+    if (variables_inherit(&variables, given, &nics, &err) < 0) {
         FUZZ_CHECK((err.code == ERROR_INVALID || err.code == ERROR_IO) && err.text[0] != '\0');
     } else if (variables.clear) {
-        FUZZ_CHECK(!inherit_anything(given));
+        for (int i = 0; i < VARIABLES_COUNT; i++)
+            FUZZ_CHECK(!given[i]);
     } else {
         check_services(&variables, &nics);
         check_again(&variables, &nics);

@@ -15,7 +15,6 @@
 
 static struct nics nics;
 static struct claim claim;
-static struct cxi_rsrc_limits want;
 static struct create_order order;
 
 static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
@@ -28,15 +27,12 @@ static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc
 static int set_up(void **state)
 {
     struct error err;
-    struct limits_rules rules;
+    const struct limits_rules rules = chip_rules();
     driver_reset(state);
-    limits_init(&rules);
-    limits_want(&rules, 96, &want);
     claim = (struct claim){.uid = 5588, .vni_count = 2, .vnis = {1024, 1025}};
-    order = (struct create_order){.claim = &claim,
-                                  .want = &want,
-                                  .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY,
-                                  .is_there = is_there};
+    order = (struct create_order){
+        .claim = &claim, .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY, .is_there = is_there};
+    limits_want(&rules, 96, &order.want);
     return nics_open(&nics, &driver_calls, &err);
 }
 

@@ -13,9 +13,8 @@
 
 static struct cxi_rsrc_limits want_of(uint32_t cores)
 {
-    struct limits_rules rules;
+    const struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
-    limits_init(&rules);
     limits_want(&rules, cores, &want);
     return want;
 }

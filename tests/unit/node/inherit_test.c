@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an outer instance left is taken, or said to be wrong (F6). */
 
-#include "node/inherit.h"
+#include "node/services/variables.h"
 #include "tests/unit/node/chip.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int inherit(struct variables *variables, const char *vnis, const char *de
 {
     const char *const given[VARIABLES_COUNT] = {vnis, devices, ids, classes};
     *err = (struct error){0};
-    return inherit_variables(variables, given, &nics, err);
+    return variables_inherit(variables, given, &nics, err);
 }
 
 static void inherit__takes_what_is_there(void **state)

@@ -2,6 +2,7 @@
 /* What N cores want (F7): the table of the Flux Slingshot design. */
 
 #include "node/services/limits.h"
+#include "tests/unit/node/chip.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,8 +43,7 @@ static const struct golden golden[] = {
 static void limits__defaults_are_the_design_s_table(void **state)
 {
     (void)state;
-    struct limits_rules rules;
-    limits_init(&rules);
+    struct limits_rules rules = chip_rules();
     for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         struct cxi_rsrc_limits want;
         limits_want(&rules, golden[i].cores, &want);
@@ -57,9 +57,8 @@ static void limits__defaults_are_the_design_s_table(void **state)
 static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **state)
 {
     (void)state;
-    struct limits_rules rules;
+    struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
-    limits_init(&rules);
     rules.of[CXI_RSRC_TYPE_TXQ].res = 100;
     rules.of[CXI_RSRC_TYPE_TLE].res = 64;
     limits_want(&rules, 4, &want);
@@ -73,9 +72,8 @@ static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **
 static void limits__nothing_per_core_reserves_nothing(void **state)
 {
     (void)state;
-    struct limits_rules rules;
+    struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
-    limits_init(&rules);
     rules.of[CXI_RSRC_TYPE_TLE].def = 0;
     rules.of[CXI_RSRC_TYPE_LE].def = 0;
     limits_want(&rules, 96, &want);
@@ -88,9 +86,8 @@ static void limits__nothing_per_core_reserves_nothing(void **state)
 static void limits__a_site_s_maximum_bounds_the_reservation(void **state)
 {
     (void)state;
-    struct limits_rules rules;
+    struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
-    limits_init(&rules);
     rules.of[CXI_RSRC_TYPE_AC].max = 100;
     rules.of[CXI_RSRC_TYPE_TLE].max = 50;
     limits_want(&rules, 96, &want);

@@ -52,7 +52,7 @@ static struct note example(uint64_t number, const char *job)
                         .service_count = 2,
                         .services = {{"cxi0", 12}, {"cxi1", 7}}};
     snprintf(note.claim.job, sizeof note.claim.job, "%s", job);
-    statedir_boot(note.boot);
+    snprintf(note.boot, sizeof note.boot, "%s", statedir_boot());
     return note;
 }
 

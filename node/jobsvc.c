@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/jobsvc.h"
+
+#include "core/reservation/record.h"
+#include "node/record/remainder.h"
+#include "node/services/create.h"
+#include "node/services/holders.h"
+#include "node/services/limits.h"
+#include "node/services/match.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Which services destroy_services looks for. */
+struct search {
+    const struct node *node;
+    const struct claim *claim;
+};
+
+/* Two jobs that share a byte only wait for each other. */
+static uint64_t lock_of(const char *cluster, const char *job)
+{
+    return STATEDIR_NICS + UINT64_C(1) + name_hash(cluster, job);
+}
+
+int jobsvc_lock(struct node *node, const char *cluster, const char *job, struct error *err)
+{
+    return statedir_lock(&node->dir, lock_of(cluster, job), err);
+}
+
+bool jobsvc_try_lock(struct node *node, const struct claim *claim)
+{
+    return statedir_try_lock(&node->dir, lock_of(claim->cluster, claim->job));
+}
+
+void jobsvc_unlock(struct node *node, const struct claim *claim)
+{
+    statedir_unlock(&node->dir, lock_of(claim->cluster, claim->job));
+}
+
+void jobsvc_intend(const struct node *node, const struct claim *claim, struct note *note)
+{
+    *note = (struct note){.claim = *claim, .state = NOTE_INTENDED, .order = node->boot.order};
+    snprintf(note->node, sizeof note->node, "%s", node->name);
+    snprintf(note->boot, sizeof note->boot, "%s", statedir_boot());
+}
+
+static bool service_is_of_claim(void *arg, const struct nic *nic,
+                                const struct cxi_svc_desc *service)
+{
+    const struct search *search = arg;
+    const struct claim *claim = search->claim;
+    if (!match_is_of(service, claim->uid, claim->vnis, claim->vni_count))
+        return false;
+    const struct note *holder = notes_holder(&search->node->notes, nic->name, service->svc_id);
+    return !holder || holder->claim.number == claim->number;
+}
+
+const struct cxi_svc_desc *jobsvc_on(const struct node *node, const struct claim *claim,
+                                     const struct nic *nic)
+{
+    struct search search = {.node = node, .claim = claim};
+    return nic_service(nic, service_is_of_claim, &search);
+}
+
+/* ---- Destroying ---- */
+
+/* How services of one reservation are destroyed. */
+struct ending {
+    bool known; /* something may have been made */
+    int64_t budget_ms;
+    enum note_state clean;       /* the state when none is left */
+    struct destroy_result *left; /* NULL: what is left is said */
+};
+
+static void add_service(struct note *note, const char *device, unsigned int id)
+{
+    if (id == 0 || note->service_count == NOTE_SERVICES_MAX)
+        return;
+    struct note_service *service = &note->services[note->service_count++];
+    snprintf(service->device, sizeof service->device, "%s", device);
+    service->id = id;
+}
+
+const char *jobsvc_describe_left(struct node *node, const struct note *note,
+                                 const struct destroy_left *left, char out[JOBSVC_LEFT_TEXT_SIZE])
+{
+    const size_t size = JOBSVC_LEFT_TEXT_SIZE;
+    char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
+    claim_name(&note->claim, name);
+    if (left->failure == -EBUSY)
+        snprintf(out, size, "%s: service %u of job %s is still in use: by %s", left->device,
+                 left->id, name,
+                 holders_describe("/proc", note->claim.uid, left->device, &node->looks, holders));
+    else if (left->failure == -EPERM)
+        snprintf(out, size,
+                 "%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it "
+                 "as root",
+                 left->device, left->id, name);
+    else if (left->id)
+        snprintf(out, size, "%s: service %u of job %s cannot be destroyed: %s; look at dmesg",
+                 left->device, left->id, name, strerror(-left->failure));
+    else
+        snprintf(out, size,
+                 "%s cannot be asked for its services: %s; those of job %s may still be there",
+                 left->device, strerror(-left->failure), name);
+    return out;
+}
+
+bool jobsvc_may_run(const struct note *note)
+{
+    return note->state == NOTE_MADE && note_is_current(note) &&
+           holders_user_lives("/proc", note->claim.uid);
+}
+
+/* A NIC that has gone, with a service on it, is not known to be clean: it may come back with the
+ * service, until the machine is started anew. */
+static void add_absent(struct node *node, const struct note *before, struct destroy_result *result)
+{
+    for (unsigned int i = 0; i < before->service_count; i++) {
+        const struct note_service *service = &before->services[i];
+        if (!nics_find(&node->nics, service->device))
+            destroy_add_left(result, service->device, service->id, -ENODEV);
+    }
+}
+
+/* Fills what is left. Negative: the NICs cannot be asked, and nothing is known. */
+static int destroy_all(struct node *node, const struct note *note, const struct ending *ending,
+                       struct destroy_result *result, struct error *err)
+{
+    struct search search = {.node = node, .claim = &note->claim};
+    struct retry retry;
+    *result = (struct destroy_result){0};
+    if (!note_is_current(note))
+        return 0;
+    int rc = node_find_nics(node, err);
+    if (rc < 0 && !ending->known)
+        return rc == ERROR_NOT_FOUND ? 0 : rc;
+    if (rc < 0 && !ending->left)
+        say("%s", err->text);
+    if (rc == 0) {
+        retry_begin(&retry, &retry_real, ending->budget_ms);
+        destroy_services(&node->nics, service_is_of_claim, &search, &retry, result);
+    }
+    add_absent(node, note, result);
+    if (rc < 0 && result->left_count == 0) /* killed before it could note what it made */
+        destroy_add_left(result, "every NIC", 0, -ENODEV);
+    return 0;
+}
+
+static void keep_all_left(struct note *note, const struct note *before,
+                          const struct destroy_result *result)
+{
+    note->service_count = 0;
+    note->stuck = false;
+    for (unsigned int i = 0; i < result->left_count; i++) {
+        const struct destroy_left *left = &result->left[i];
+        note->stuck |= left->failure != -EBUSY;
+        add_service(note, left->device, left->id);
+        for (unsigned int s = 0; left->id == 0 && s < before->service_count; s++) {
+            if (strcmp(before->services[s].device, left->device) == 0)
+                add_service(note, left->device, before->services[s].id);
+        }
+    }
+}
+
+/* The broker has a recent report that the same services linger. */
+static bool is_reported(const struct note *before, const struct note *now)
+{
+    bool same = note_is_reported(before, note_clock_ms()) && now->state == NOTE_LINGERING &&
+                before->service_count == now->service_count;
+    for (unsigned int i = 0; same && i < now->service_count; i++)
+        same = now->services[i].id == before->services[i].id &&
+               strcmp(now->services[i].device, before->services[i].device) == 0;
+    return same;
+}
+
+static void note_end(const struct node *node, struct note *note, const struct note *before,
+                     const struct destroy_result *result, enum note_state clean)
+{
+    keep_all_left(note, before, result);
+    note->state = result->left_count > 0 ? NOTE_LINGERING : clean;
+    note->owed = false;
+    /* The broker does not wait for a node outside the job's list, and refuses its reports. */
+    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state) &&
+        !is_reported(before, note))
+        note_owe(note);
+    note->postponed = false;
+    if (note->state == NOTE_LINGERING)
+        note_tried(note, note_clock_ms());
+}
+
+static int destroy_and_note(struct node *node, struct note *note, const struct ending *ending,
+                            struct error *err)
+{
+    struct destroy_result result;
+    struct note before = *note;
+    char text[JOBSVC_LEFT_TEXT_SIZE];
+    int rc = destroy_all(node, note, ending, &result, err);
+    if (rc < 0)
+        return rc;
+    note_end(node, note, &before, &result, ending->clean);
+    for (unsigned int i = 0; !ending->left && i < result.left_count; i++)
+        say("%s", jobsvc_describe_left(node, note, &result.left[i], text));
+    if (ending->left)
+        *ending->left = result;
+    if (note->state == NOTE_GONE && !note->owed)
+        return note_remove(&node->dir, note->claim.number, err);
+    return note_write(&node->dir, note, err);
+}
+
+int jobsvc_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
+                   struct error *err)
+{
+    const struct ending ending = {.known = known, .budget_ms = budget_ms, .clean = NOTE_GONE};
+    return destroy_and_note(node, note, &ending, err);
+}
+
+int jobsvc_destroy_again(struct node *node, struct note *note, struct destroy_result *left,
+                         struct error *err)
+{
+    const struct ending ending = {.known = true, .clean = NOTE_GONE, .left = left};
+    return destroy_and_note(node, note, &ending, err);
+}
+
+/* ---- Making ---- */
+
+/* The reservation's that the site allows; 0 with an error when none is left (F12). */
+static unsigned int choose_classes(const struct node *node, const struct claim *claim,
+                                   struct error *err)
+{
+    unsigned int allowed = node->settings.traffic_classes;
+    unsigned int asked = claim->traffic_classes ? claim->traffic_classes
+                                                : (unsigned)(TC_BEST_EFFORT | TC_LOW_LATENCY);
+    unsigned int classes = asked & allowed;
+    for (unsigned int bit = 1; bit <= TC_BEST_EFFORT; bit <<= 1) {
+        if (claim->traffic_classes & bit & ~allowed)
+            say("traffic class %s is not allowed on this node, the job goes without (node.conf: "
+                "traffic_classes)",
+                traffic_class_word((int)bit));
+    }
+    if (!classes)
+        error_set(err, ERROR_FULL,
+                  "none of the job's traffic classes is allowed on this node (node.conf: "
+                  "traffic_classes)");
+    return classes;
+}
+
+static int check_nics(struct node *node, struct error *err)
+{
+    const struct settings *settings = &node->settings;
+    const struct nic *failed = nics_failed(&node->nics);
+    if (node->nics.gone[0])
+        say("warning: %s was removed since it was listed; the job does not use it",
+            node->nics.gone);
+    if (failed)
+        return error_set(err, ERROR_IO,
+                         "%s cannot be opened, or not be asked for its services: "
+                         "%s; look at dmesg",
+                         failed->name, strerror(-failed->failure));
+    if (node->nics.count < settings->min_nics)
+        return error_set(err, ERROR_REFUSED,
+                         "the node has %u NIC%s, and a job with VNIs needs at least %u here "
+                         "(node.conf: min_nics)",
+                         node->nics.count, node->nics.count == 1 ? "" : "s", settings->min_nics);
+    return 0;
+}
+
+static void say_shortages(struct node *node, const struct nic *nic, const struct fit *fit)
+{
+    char text[FIT_TEXT_SIZE];
+    for (unsigned int i = 0; i < fit->shortage_count; i++)
+        say("%s%s", fit->shortages[i].refused ? "" : "warning: ",
+            fit_explain(&fit->shortages[i], &nic->info, nic->services, node_job_of, node, text));
+}
+
+static int create_all(struct node *node, const struct create_order *order, struct note *note,
+                      struct error *err)
+{
+    int rc = statedir_lock(&node->dir, STATEDIR_NICS, err);
+    for (unsigned int i = 0; rc >= 0 && i < node->nics.count; i++) {
+        struct nic *nic = &node->nics.at[i];
+        struct fit fit = {0};
+        if (nic_refresh(&node->nics, nic) < 0) {
+            rc = error_set(err, ERROR_IO, "%s cannot be asked for its services: %s", nic->name,
+                           strerror(-nic->failure));
+            break;
+        }
+        if (nic->info.link_state != 1)
+            say("warning: %s: its link is down", nic->name);
+        rc = create_on(&node->nics, nic, order, &fit, err);
+        if (rc >= 0 || order->exact)
+            say_shortages(node, nic, &fit);
+        if (rc < 0)
+            break;
+        add_service(note, nic->name, (unsigned int)rc);
+    }
+    statedir_unlock(&node->dir, STATEDIR_NICS);
+    return rc < 0 ? rc : 0;
+}
+
+/* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
+ * left is not reported: this prolog may run again, and be killed before it reports what it made
+ * (I1). The epilog reports. */
+static void undo_creation(struct node *node, struct note *note)
+{
+    const struct ending ending = {.known = true, .clean = NOTE_INTENDED};
+    struct error why;
+    if (destroy_and_note(node, note, &ending, &why) < 0)
+        say("%s", why.text);
+}
+
+/* What the job is not to have here because of what earlier jobs left. One that has it already keeps
+ * it, whatever they do. */
+static int check_earlier(const struct node *node, const struct claim *claim,
+                         const struct note *before, struct error *err)
+{
+    char name[CLAIM_NAME_SIZE];
+    if (before->claim.number == claim->number && before->state == NOTE_MADE &&
+        note_is_current(before))
+        return 0;
+    /* The old job's processes could reach the new job (I3). The broker gives out such a VNI only
+     * after a report that nothing is left, or after [vni] hold. */
+    const struct note *other = notes_lingering_with(&node->notes, claim);
+    if (other)
+        return error_set(err, ERROR_FULL,
+                         "a VNI of the job is still in use here, by what is left of job %s; run "
+                         "the job again, which gets others",
+                         claim_name(&other->claim, name));
+    return remainder_check(&node->notes, &node->nics, claim, err);
+}
+
+/* What must be so before anything is made. before: the note of an earlier run, if any; order gets
+ * what the services are to be. 0, negative; or 1: the node has no NICs, and needs none. */
+static int prepare_order(struct node *node, uint32_t cores, const struct note *before,
+                         struct create_order *order, struct error *err)
+{
+    const struct claim *claim = order->claim;
+    order->exact = !node->settings.adjust_limits;
+    limits_want(&node->settings.limits, cores, &order->want);
+    int rc = node_find_nics(node, err);
+    if (rc == 0)
+        rc = check_nics(node, err);
+    if (rc == 0 && !(order->traffic_classes = choose_classes(node, claim, err)))
+        rc = ERROR_FULL;
+    if (rc == 0 && node->nics.count == 0)
+        return 1;
+    return rc < 0 ? rc : check_earlier(node, claim, before, err);
+}
+
+int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, struct note *note,
+                  struct error *err)
+{
+    struct note before = {0};
+    struct search search = {.node = node, .claim = claim};
+    struct create_order order = {.claim = claim, .is_there = service_is_of_claim, .arg = &search};
+    /* Of a start of the machine before this one nothing is there any more. */
+    bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
+                 note_is_current(&before) && before.state != NOTE_GONE;
+    jobsvc_intend(node, claim, note);
+    if (before.order > note->order)
+        note->order = before.order;
+    int rc = claim_check_vnis(claim, &node->settings.vnis, err);
+    if (rc < 0)
+        return rc; /* nor is anything destroyed for such a reservation */
+    if ((rc = prepare_order(node, cores, &before, &order, err)) > 0)
+        return 0;
+    if (rc == 0 && (rc = note_write(&node->dir, note, err)) == 0) {
+        known = true;
+        rc = create_all(node, &order, note, err);
+    }
+    if (rc == 0) {
+        note->state = NOTE_MADE;
+        if (node->settings.report)
+            note_owe(note);
+        rc = note_write(&node->dir, note, err);
+    }
+    if (rc < 0 && known) {
+        /* What an earlier run has made is half of it too. */
+        if (note->service_count == 0 && before.claim.number == claim->number) {
+            note->service_count = before.service_count;
+            memcpy(note->services, before.services, sizeof note->services);
+        }
+        undo_creation(node, note);
+    }
+    return rc;
+}
+
+/* ---- Plans ---- */
+
+static void print_limits(const struct cxi_rsrc_limits *limits)
+{
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct cxi_limits *of = &limits->type[limits_resources[i].type];
+        printf(" %s %u/%u", limits_resources[i].key, of->res, of->max);
+    }
+}
+
+static int plan_on(struct node *node, const struct nic *nic, const struct create_order *order,
+                   struct error *err)
+{
+    const struct claim *claim = order->claim;
+    const struct cxi_svc_desc *there = jobsvc_on(node, claim, nic);
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    struct fit fit;
+    if (there) {
+        printf("%s: would keep service %u\n", nic->name, there->svc_id);
+        return 0;
+    }
+    fit_compute(&fit, &order->want, &nic->info, nic->services, fit_count_pools(nic->services));
+    if (order->exact && fit.shortage_count > 0) {
+        int rc = create_refuse(nic, &fit, err);
+        say_shortages(node, nic, &fit);
+        return rc;
+    }
+    printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
+           claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), order->traffic_classes);
+    print_limits(&fit.limits);
+    putchar('\n');
+    say_shortages(node, nic, &fit);
+    return 0;
+}
+
+int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
+                       struct error *err)
+{
+    struct note before = {0};
+    struct create_order order = {.claim = claim};
+    (void)note_read(&node->dir, claim->number, &before, NULL);
+    int rc = claim_check_vnis(claim, &node->settings.vnis, err);
+    if (rc == 0)
+        rc = prepare_order(node, cores, &before, &order, err);
+    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++)
+        rc = plan_on(node, &node->nics.at[i], &order, err);
+    return rc < 0 ? rc : 0;
+}
+
+int jobsvc_plan_destroy(struct node *node, const struct note *note, struct error *err)
+{
+    char name[CLAIM_NAME_SIZE];
+    struct search search = {.node = node, .claim = &note->claim};
+    if (!note_is_current(note))
+        return 0;
+    int rc = node_find_nics(node, err);
+    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
+        const struct nic *nic = &node->nics.at[i];
+        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
+            const struct cxi_svc_desc *service = &nic->services->descs[s];
+            if (service_is_of_claim(&search, nic, service))
+                printf("%s: would destroy service %u of job %s\n", nic->name, service->svc_id,
+                       claim_name(&note->claim, name));
+        }
+    }
+    return rc;
+}
