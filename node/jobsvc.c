@@ -3,16 +3,15 @@
 
 #include "core/reservation/record.h"
 #include "node/record/remainder.h"
-#include "node/services/create.h"
+#include "node/services/service.h"
 #include "node/services/holders.h"
 #include "node/services/limits.h"
-#include "node/services/match.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Which services destroy_services looks for. */
+/* Which services services_destroy looks for. */
 struct search {
     const struct node *node;
     const struct claim *claim;
@@ -51,7 +50,7 @@ static bool service_is_of_claim(void *arg, const struct nic *nic,
 {
     const struct search *search = arg;
     const struct claim *claim = search->claim;
-    if (!match_is_of(service, claim->uid, claim->vnis, claim->vni_count))
+    if (!service_is_of(service, claim->uid, claim->vnis, claim->vni_count))
         return false;
     const struct note *holder = notes_holder(&search->node->notes, nic->name, service->svc_id);
     return !holder || holder->claim.number == claim->number;
@@ -70,8 +69,8 @@ const struct cxi_svc_desc *jobsvc_on(const struct node *node, const struct claim
 struct ending {
     bool known; /* something may have been made */
     int64_t budget_ms;
-    enum note_state clean;       /* the state when none is left */
-    struct destroy_result *left; /* NULL: what is left is said */
+    enum note_state clean;      /* the state when none is left */
+    struct services_left *left; /* NULL: what is left is said */
 };
 
 static void add_service(struct note *note, const char *device, unsigned int id)
@@ -84,7 +83,7 @@ static void add_service(struct note *note, const char *device, unsigned int id)
 }
 
 const char *jobsvc_describe_left(struct node *node, const struct note *note,
-                                 const struct destroy_left *left, char out[JOBSVC_LEFT_TEXT_SIZE])
+                                 const struct service_left *left, char out[JOBSVC_LEFT_TEXT_SIZE])
 {
     const size_t size = JOBSVC_LEFT_TEXT_SIZE;
     char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
@@ -116,22 +115,22 @@ bool jobsvc_may_run(const struct note *note)
 
 /* A NIC that has gone, with a service on it, is not known to be clean: it may come back with the
  * service, until the machine is started anew. */
-static void add_absent(struct node *node, const struct note *before, struct destroy_result *result)
+static void add_absent(struct node *node, const struct note *before, struct services_left *result)
 {
     for (unsigned int i = 0; i < before->service_count; i++) {
         const struct note_service *service = &before->services[i];
         if (!nics_find(&node->nics, service->device))
-            destroy_add_left(result, service->device, service->id, -ENODEV);
+            services_add_left(result, service->device, service->id, -ENODEV);
     }
 }
 
 /* Fills what is left. Negative: the NICs cannot be asked, and nothing is known. */
 static int destroy_all(struct node *node, const struct note *note, const struct ending *ending,
-                       struct destroy_result *result, struct error *err)
+                       struct services_left *result, struct error *err)
 {
     struct search search = {.node = node, .claim = &note->claim};
     struct retry retry;
-    *result = (struct destroy_result){0};
+    *result = (struct services_left){0};
     if (!note_is_current(note))
         return 0;
     int rc = node_find_nics(node, err);
@@ -141,21 +140,21 @@ static int destroy_all(struct node *node, const struct note *note, const struct 
         say("%s", err->text);
     if (rc == 0) {
         retry_begin(&retry, &retry_real, ending->budget_ms);
-        destroy_services(&node->nics, service_is_of_claim, &search, &retry, result);
+        services_destroy(&node->nics, service_is_of_claim, &search, &retry, result);
     }
     add_absent(node, note, result);
     if (rc < 0 && result->left_count == 0) /* killed before it could note what it made */
-        destroy_add_left(result, "every NIC", 0, -ENODEV);
+        services_add_left(result, "every NIC", 0, -ENODEV);
     return 0;
 }
 
 static void keep_all_left(struct note *note, const struct note *before,
-                          const struct destroy_result *result)
+                          const struct services_left *result)
 {
     note->service_count = 0;
     note->stuck = false;
     for (unsigned int i = 0; i < result->left_count; i++) {
-        const struct destroy_left *left = &result->left[i];
+        const struct service_left *left = &result->left[i];
         note->stuck |= left->failure != -EBUSY;
         add_service(note, left->device, left->id);
         for (unsigned int s = 0; left->id == 0 && s < before->service_count; s++) {
@@ -177,7 +176,7 @@ static bool is_reported(const struct note *before, const struct note *now)
 }
 
 static void note_end(const struct node *node, struct note *note, const struct note *before,
-                     const struct destroy_result *result, enum note_state clean)
+                     const struct services_left *result, enum note_state clean)
 {
     keep_all_left(note, before, result);
     note->state = result->left_count > 0 ? NOTE_LINGERING : clean;
@@ -194,7 +193,7 @@ static void note_end(const struct node *node, struct note *note, const struct no
 static int destroy_and_note(struct node *node, struct note *note, const struct ending *ending,
                             struct error *err)
 {
-    struct destroy_result result;
+    struct services_left result;
     struct note before = *note;
     char text[JOBSVC_LEFT_TEXT_SIZE];
     int rc = destroy_all(node, note, ending, &result, err);
@@ -217,7 +216,7 @@ int jobsvc_destroy(struct node *node, struct note *note, bool known, int64_t bud
     return destroy_and_note(node, note, &ending, err);
 }
 
-int jobsvc_destroy_again(struct node *node, struct note *note, struct destroy_result *left,
+int jobsvc_destroy_again(struct node *node, struct note *note, struct services_left *left,
                          struct error *err)
 {
     const struct ending ending = {.known = true, .clean = NOTE_GONE, .left = left};
@@ -275,7 +274,7 @@ static void say_shortages(struct node *node, const struct nic *nic, const struct
             fit_explain(&fit->shortages[i], &nic->info, nic->services, node_job_of, node, text));
 }
 
-static int create_all(struct node *node, const struct create_order *order, struct note *note,
+static int create_all(struct node *node, const struct service_order *order, struct note *note,
                       struct error *err)
 {
     int rc = statedir_lock(&node->dir, STATEDIR_NICS, err);
@@ -289,7 +288,7 @@ static int create_all(struct node *node, const struct create_order *order, struc
         }
         if (nic->info.link_state != 1)
             say("warning: %s: its link is down", nic->name);
-        rc = create_on(&node->nics, nic, order, &fit, err);
+        rc = service_create(&node->nics, nic, order, &fit, err);
         if (rc >= 0 || order->exact)
             say_shortages(node, nic, &fit);
         if (rc < 0)
@@ -334,7 +333,7 @@ static int check_earlier(const struct node *node, const struct claim *claim,
 /* What must be so before anything is made. before: the note of an earlier run, if any; order gets
  * what the services are to be. 0, negative; or 1: the node has no NICs, and needs none. */
 static int prepare_order(struct node *node, uint32_t cores, const struct note *before,
-                         struct create_order *order, struct error *err)
+                         struct service_order *order, struct error *err)
 {
     const struct claim *claim = order->claim;
     order->exact = !node->settings.adjust_limits;
@@ -354,7 +353,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
 {
     struct note before = {0};
     struct search search = {.node = node, .claim = claim};
-    struct create_order order = {.claim = claim, .is_there = service_is_of_claim, .arg = &search};
+    struct service_order order = {.claim = claim, .is_there = service_is_of_claim, .arg = &search};
     /* Of a start of the machine before this one nothing is there any more. */
     bool known = note_read(&node->dir, claim->number, &before, NULL) == 0 &&
                  note_is_current(&before) && before.state != NOTE_GONE;
@@ -397,7 +396,7 @@ static void print_limits(const struct cxi_rsrc_limits *limits)
     }
 }
 
-static int plan_on(struct node *node, const struct nic *nic, const struct create_order *order,
+static int plan_on(struct node *node, const struct nic *nic, const struct service_order *order,
                    struct error *err)
 {
     const struct claim *claim = order->claim;
@@ -410,7 +409,7 @@ static int plan_on(struct node *node, const struct nic *nic, const struct create
     }
     fit_compute(&fit, &order->want, &nic->info, nic->services, fit_count_pools(nic->services));
     if (order->exact && fit.shortage_count > 0) {
-        int rc = create_refuse(nic, &fit, err);
+        int rc = service_refuse_less(nic, &fit, err);
         say_shortages(node, nic, &fit);
         return rc;
     }
@@ -426,7 +425,7 @@ int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t co
                        struct error *err)
 {
     struct note before = {0};
-    struct create_order order = {.claim = claim};
+    struct service_order order = {.claim = claim};
     (void)note_read(&node->dir, claim->number, &before, NULL);
     int rc = claim_check_vnis(claim, &node->settings.vnis, err);
     if (rc == 0)

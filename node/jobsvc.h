@@ -11,7 +11,7 @@
  * that the job is over. */
 
 #include "node/node.h"
-#include "node/services/destroy.h"
+#include "node/services/service.h"
 
 /* Of all reservations of a job. 0, or negative. Waits for the lock. */
 int jobsvc_lock(struct node *node, const char *cluster, const char *job, struct error *err);
@@ -40,13 +40,13 @@ int jobsvc_destroy(struct node *node, struct note *note, bool known, int64_t bud
 
 /* Tries once more, of a note that lingers, and says nothing: what is left is in *left. That it
  * still lingers is not owed to the broker again. */
-int jobsvc_destroy_again(struct node *node, struct note *note, struct destroy_result *left,
+int jobsvc_destroy_again(struct node *node, struct note *note, struct services_left *left,
                          struct error *err);
 
 /* What is left, why, and by which processes it is used, for people. Returns out. */
 enum { JOBSVC_LEFT_TEXT_SIZE = 640 };
 const char *jobsvc_describe_left(struct node *node, const struct note *note,
-                                 const struct destroy_left *left, char out[JOBSVC_LEFT_TEXT_SIZE]);
+                                 const struct service_left *left, char out[JOBSVC_LEFT_TEXT_SIZE]);
 
 /* Whether the node itself says that the job runs: no epilog has been here, and its owner has a
  * process here. What the broker does not know of it may be the broker's loss. */

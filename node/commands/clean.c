@@ -3,7 +3,7 @@
 #include "node/jobsvc.h"
 #include "node/record/report.h"
 #include "node/record/reservation.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -104,14 +104,14 @@ static bool is_unknown_leftover(void *arg, const struct nic *nic,
 {
     const struct search *search = arg;
     const struct node *node = search->node;
-    bool in_pool = match_looks_ours(service) &&
+    bool in_pool = service_looks_ours(service) &&
                    count_vnis_in(&node->settings.pool, service) == service->num_vld_vnis;
-    if (match_is_system(service) || notes_holder(&node->notes, nic->name, service->svc_id) ||
+    if (service_is_system(service) || notes_holder(&node->notes, nic->name, service->svc_id) ||
         !(search->all || in_pool))
         return false;
     for (size_t i = 0; i < node->notes.count; i++) {
         const struct claim *claim = &node->notes.at[i].claim;
-        if (match_is_of(service, claim->uid, claim->vnis, claim->vni_count))
+        if (service_is_of(service, claim->uid, claim->vnis, claim->vni_count))
             return false; /* it was looked at as that job's */
     }
     return !search->active || count_vnis_in(&search->active->vnis, service) == 0;
@@ -125,13 +125,13 @@ static unsigned int count_meant(const struct node *node, struct search *search, 
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
-            char who[MATCH_TEXT_SIZE];
+            char who[SERVICE_TEXT_SIZE];
             if (!is_unknown_leftover(search, nic, service))
                 continue;
             count++;
             if (print)
                 printf("%s: would destroy service %u (%s)\n", nic->name, service->svc_id,
-                       match_describe(service, who));
+                       service_describe(service, who));
         }
     }
     return count;
@@ -140,11 +140,11 @@ static unsigned int count_meant(const struct node *node, struct search *search, 
 static int destroy_meant(struct node *node, int64_t busy_ms, struct search *search)
 {
     struct retry retry;
-    struct destroy_result result;
+    struct services_left result;
     retry_begin(&retry, &retry_real, busy_ms);
-    destroy_services(&node->nics, is_unknown_leftover, search, &retry, &result);
+    services_destroy(&node->nics, is_unknown_leftover, search, &retry, &result);
     for (unsigned int i = 0; i < result.left_count; i++) {
-        const struct destroy_left *left = &result.left[i];
+        const struct service_left *left = &result.left[i];
         say("%s: service %u cannot be destroyed: %s", left->device, left->id,
             left->failure == -EBUSY ? "a process uses it, or the NIC has to end operations"
                                     : strerror(-left->failure));

@@ -2,7 +2,7 @@
 #include "core/reservation/record.h"
 #include "node/commands/command.h"
 #include "node/services/limits.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -56,12 +56,12 @@ static json_t *encode_service(struct node *node, const struct nic *nic,
     for (unsigned int i = 0; i < service->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++)
         json_array_append_new(vnis, json_integer(service->vnis[i]));
     for (unsigned int bit = 1; bit <= TC_BEST_EFFORT; bit <<= 1) {
-        if (match_traffic_classes(service) & bit)
+        if (service_traffic_classes(service) & bit)
             json_array_append_new(classes, json_string(traffic_class_word((int)bit)));
     }
     json_t *object = json_pack(
         "{s:s,s:I,s:b,s:b,s:o,s:o,s:o,s:o}", "device", nic->name, "id", (json_int_t)service->svc_id,
-        "system", (int)match_is_system(service), "enabled", (int)service->enable, "members",
+        "system", (int)service_is_system(service), "enabled", (int)service->enable, "members",
         service->restricted_members ? encode_members(service) : json_null(), "vnis",
         service->restricted_vnis ? json_incref(vnis) : json_null(), "traffic_classes", classes,
         "limits", service->resource_limits ? encode_limits(service) : json_null());
@@ -91,172 +91,143 @@ static int print_json(struct node *node)
 
 /* ---- Table ---- */
 
-enum { LEFT_COLUMNS = 6, COLUMNS = LEFT_COLUMNS + LIMITS_COUNT, CELL_SIZE = 300 };
+/* Columns: NICs, id, job, who, VNIs, traffic classes; then what is reserved, and the maxima. */
+enum { NICS, ID, SHARED, LEFT_COLUMNS = 6, COLUMNS = LEFT_COLUMNS + 2 * LIMITS_COUNT };
+enum { CELL_SIZE = 300 };
 
 /* Services that differ in NIC and id only. */
 struct line {
-    const struct cxi_svc_desc *service;
-    const struct note *note; /* whose; NULL: not known */
-    unsigned int count;
-    const struct nic *nics[NIC_MAX];
-    unsigned int ids[NIC_MAX];
+    const struct nic *last;
+    char cells[COLUMNS][CELL_SIZE];
 };
 
-/* The texts of one line of the table. */
-struct cells {
-    int count;
-    char text[COLUMNS][CELL_SIZE];
+struct table {
+    size_t count;
+    struct line *lines; /* the first is the heading */
 };
 
-static bool has_same_users(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
+__attribute__((format(printf, 2, 3))) static void append(char cell[CELL_SIZE], const char *format,
+                                                         ...)
 {
-    bool same = a->restricted_members == b->restricted_members &&
-                a->restricted_vnis == b->restricted_vnis && a->num_vld_vnis == b->num_vld_vnis &&
-                memcmp(a->vnis, b->vnis, sizeof a->vnis) == 0;
-    for (int i = 0; same && i < CXI_SVC_MAX_MEMBERS; i++)
-        same = a->members[i].type == b->members[i].type &&
-               a->members[i].svc_member.uid == b->members[i].svc_member.uid;
-    return same;
-}
-
-/* Whether a line shows the same of both, but for NIC and id. */
-static bool is_alike(const struct cxi_svc_desc *a, const struct cxi_svc_desc *b)
-{
-    bool same = match_is_system(a) == match_is_system(b) && has_same_users(a, b) &&
-                match_traffic_classes(a) == match_traffic_classes(b) &&
-                a->resource_limits == b->resource_limits;
-    for (int type = 0; same && type < CXI_RSRC_TYPE_MAX; type++)
-        same = a->limits.type[type].res == b->limits.type[type].res &&
-               a->limits.type[type].max == b->limits.type[type].max;
-    return same;
-}
-
-static bool add_service(struct line **lines, size_t *count, const struct nic *nic,
-                        const struct cxi_svc_desc *service, const struct note *note)
-{
-    struct line *line = NULL;
-    for (size_t i = 0; i < *count && !line; i++) {
-        struct line *at = &(*lines)[i];
-        if (at->note == note && at->nics[at->count - 1] != nic && is_alike(at->service, service))
-            line = at;
-    }
-    if (!line) {
-        struct line *grown = reallocarray(*lines, *count + 1, sizeof *grown);
-        if (!grown)
-            return false;
-        *lines = grown;
-        line = &grown[(*count)++];
-        *line = (struct line){.service = service, .note = note};
-    }
-    line->nics[line->count] = nic;
-    line->ids[line->count++] = service->svc_id;
-    return true;
-}
-
-__attribute__((format(printf, 2, 3))) static void add_cell(struct cells *cells, const char *format,
-                                                           ...)
-{
+    size_t used = strlen(cell);
     va_list args;
     va_start(args, format);
-    vsnprintf(cells->text[cells->count++], CELL_SIZE, format, args);
+    vsnprintf(cell + used, CELL_SIZE - used, format, args);
     va_end(args);
 }
 
-static void fill_heading(struct cells *cells)
+static void fill_heading(struct line *line)
 {
     static const char *const names[LEFT_COLUMNS] = {"NICS", "ID", "JOB", "UID", "VNIS", "TCS"};
-    cells->count = 0;
     for (int i = 0; i < LEFT_COLUMNS; i++)
-        add_cell(cells, "%s", names[i]);
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        add_cell(cells, "%s", limits_resources[i].key);
-        for (char *at = cells->text[cells->count - 1]; *at; at++)
-            *at = (char)toupper((unsigned char)*at);
+        append(line->cells[i], "%s", names[i]);
+    for (int i = LEFT_COLUMNS; i < COLUMNS; i++) {
+        const char *key = limits_resources[(i - LEFT_COLUMNS) % LIMITS_COUNT].key;
+        for (size_t c = 0; key[c]; c++)
+            line->cells[i][c] = (char)toupper((unsigned char)key[c]);
     }
 }
 
-/* "cxi0,cxi1", and "11" when all ids are the same, else "11,12". */
-static void fill_nics(struct cells *cells, const struct line *line)
+static void fill_line(struct line *line, const char *job, const struct nic *nic,
+                      const struct cxi_svc_desc *service)
 {
-    char devices[CELL_SIZE], ids[CELL_SIZE];
-    size_t used = 0, used_ids = 0;
-    bool same = true;
-    for (unsigned int i = 0; i < line->count; i++) {
-        used += (size_t)snprintf(devices + used, sizeof devices - used, "%s%s", i ? "," : "",
-                                 line->nics[i]->name);
-        used_ids += (size_t)snprintf(ids + used_ids, sizeof ids - used_ids, "%s%u", i ? "," : "",
-                                     line->ids[i]);
-        same &= line->ids[i] == line->ids[0];
-    }
-    add_cell(cells, "%s", devices);
-    add_cell(cells, "%.*s", same ? (int)strcspn(ids, ",") : CELL_SIZE, ids);
-}
-
-static void fill_line(struct cells *cells, const struct line *line, bool max)
-{
-    const struct cxi_svc_desc *service = line->service;
-    char vnis[CLAIM_VNIS_TEXT_SIZE], job[CLAIM_NAME_SIZE];
-    cells->count = 0;
-    fill_nics(cells, line);
-    add_cell(cells, "%s", line->note ? claim_name(&line->note->claim, job) : "-");
-    if (match_is_system(service))
-        add_cell(cells, "system");
+    char(*cell)[CELL_SIZE] = line->cells, vnis[CLAIM_VNIS_TEXT_SIZE];
+    line->last = nic;
+    append(*cell++, "%s", nic->name);
+    append(*cell++, "%u", service->svc_id);
+    append(*cell++, "%s", job ? job : "-");
+    if (service_is_system(service))
+        append(*cell++, "system");
     else if (!service->restricted_members)
-        add_cell(cells, "any");
+        append(*cell++, "any");
     else if (service->members[0].type == CXI_SVC_MEMBER_UID)
-        add_cell(cells, "%u", service->members[0].svc_member.uid);
+        append(*cell++, "%u", service->members[0].svc_member.uid);
     else
-        add_cell(cells, "others");
+        append(*cell++, "others");
     claim_vnis(service->vnis, service->num_vld_vnis, vnis);
-    add_cell(cells, "%s", service->restricted_vnis ? vnis : "any");
-    add_cell(cells, "0x%02x", match_traffic_classes(service));
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        const struct cxi_limits *of = &service->limits.type[limits_resources[i].type];
+    append(*cell++, "%s", service->restricted_vnis ? vnis : "any");
+    append(*cell++, "0x%02x", service_traffic_classes(service));
+    for (int i = 0; i < 2 * LIMITS_COUNT; i++) {
+        const struct cxi_limits *of =
+            &service->limits.type[limits_resources[i % LIMITS_COUNT].type];
         if (service->resource_limits)
-            add_cell(cells, "%u", max ? of->max : of->res);
+            append(*cell++, "%u", i < LIMITS_COUNT ? of->res : of->max);
         else
-            add_cell(cells, "-");
+            append(*cell++, "-");
     }
 }
 
-/* In aligned columns: twice, as the first time shows how wide they are. */
-static void print_lines(const struct line *lines, size_t count, bool max)
+/* False: memory is exhausted. */
+static bool add_line(struct table *table, const struct line *line)
 {
-    static struct cells cells;
-    int widths[COLUMNS] = {0};
-    for (int print = 0; print <= 1; print++) {
-        for (size_t i = 0; i <= count; i++) {
-            if (i == 0)
-                fill_heading(&cells);
-            else
-                fill_line(&cells, &lines[i - 1], max);
-            for (int c = 0; c < COLUMNS; c++) {
-                int length = (int)strlen(cells.text[c]);
-                widths[c] = length > widths[c] ? length : widths[c];
-                if (print) /* numbers at the right */
-                    printf("%*s%c", c < LEFT_COLUMNS ? -widths[c] : widths[c], cells.text[c],
-                           c == COLUMNS - 1 ? '\n' : ' ');
-            }
+    for (size_t i = 1; i < table->count; i++) {
+        struct line *at = &table->lines[i];
+        if (at->last != line->last && memcmp(at->cells[SHARED], line->cells[SHARED],
+                                             sizeof line->cells - 2 * CELL_SIZE) == 0) {
+            at->last = line->last;
+            append(at->cells[NICS], ",%s", line->cells[NICS]);
+            append(at->cells[ID], ",%s", line->cells[ID]);
+            return true;
         }
     }
+    struct line *grown = reallocarray(table->lines, table->count + 1, sizeof *grown);
+    if (!grown)
+        return false;
+    table->lines = grown;
+    grown[table->count++] = *line;
+    return true;
 }
 
-static int print_table(const struct node *node, bool max)
+/* "11,11,11" becomes "11". */
+static void shorten_ids(char *ids)
 {
-    struct line *lines = NULL;
-    size_t count = 0;
-    bool good = true;
+    size_t length = strcspn(ids, ",");
+    const char *at = ids;
+    while (strncmp(at, ids, length) == 0 && at[length] == ',')
+        at += length + 1;
+    if (at != ids && strncmp(at, ids, length) == 0 && !at[length])
+        ids[length] = '\0';
+}
+
+static void print_lines(const struct table *table, bool max)
+{
+    const int left_out = max ? LEFT_COLUMNS : LEFT_COLUMNS + LIMITS_COUNT;
+    int widths[COLUMNS] = {0};
+    for (size_t i = 0; i < table->count; i++) {
+        shorten_ids(table->lines[i].cells[ID]);
+        for (int c = 0; c < COLUMNS; c++) {
+            int length = (int)strlen(table->lines[i].cells[c]);
+            widths[c] = length > widths[c] ? length : widths[c];
+        }
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        for (int c = 0; c < COLUMNS; c++) {
+            if (c < left_out || c >= left_out + LIMITS_COUNT) /* numbers stand at the right */
+                printf("%s%*s", c ? " " : "", c < LEFT_COLUMNS ? -widths[c] : widths[c],
+                       table->lines[i].cells[c]);
+        }
+        putchar('\n');
+    }
+}
+
+static int print_table(struct node *node, bool max)
+{
+    static struct line line;
+    struct table table = {0};
+    fill_heading(&line);
+    bool good = add_line(&table, &line);
     for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; good && nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
-            good = add_service(&lines, &count, nic, service,
-                               notes_holder(&node->notes, nic->name, service->svc_id));
+            line = (struct line){0};
+            fill_line(&line, node_job_of(node, nic->name, service->svc_id), nic, service);
+            good = add_line(&table, &line);
         }
     }
     if (good)
-        print_lines(lines, count, max);
-    free(lines);
+        print_lines(&table, max);
+    free(table.lines);
     return good ? COMMAND_DONE : command_no_memory();
 }
 

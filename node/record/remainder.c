@@ -77,7 +77,7 @@ struct round {
 };
 
 static void count_left(struct round *round, struct node *node, const struct note *note,
-                       const struct destroy_result *result)
+                       const struct services_left *result)
 {
     char excuse[EXCUSE_SIZE] = "";
     int rc = judge_remainder(node, &round->now, note, excuse);
@@ -97,7 +97,7 @@ static void retry_remainder(struct node *node, struct round *round, uint64_t num
     struct note note;
     struct error err;
     struct mcast_error error;
-    struct destroy_result result;
+    struct services_left result;
     if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
         note.postponed)
         return; /* another process has dealt with it since it was listed */

@@ -2,7 +2,7 @@
 #include "node/services/fit.h"
 
 #include "node/services/limits.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -176,10 +176,10 @@ const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_d
     if (shortage->pools)
         append(out, &used, ", but no pool of them is left");
     while ((holder = next_holder(services, type, holder)) && named < HOLDERS_NAMED) {
-        char who[MATCH_TEXT_SIZE];
+        char who[SERVICE_TEXT_SIZE];
         const char *job = job_of ? job_of(arg, info->device_name, holder->svc_id) : NULL;
         append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
-               job ? "job " : "", job ? job : "", job ? ", " : "", match_describe(holder, who),
+               job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
                limits_reserved(holder, type));
     }
     if (holder)

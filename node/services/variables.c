@@ -2,7 +2,7 @@
 #include "node/services/variables.h"
 
 #include "node/services/claim.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -35,7 +35,7 @@ void variables_add(struct variables *variables, const char *device,
                    const struct cxi_svc_desc *service)
 {
     assert(variables->service_count < NIC_MAX);
-    unsigned int classes = match_traffic_classes(service);
+    unsigned int classes = service_traffic_classes(service);
     bool first = variables->service_count == 0;
     struct variables_service *place = &variables->services[variables->service_count++];
     snprintf(place->device, sizeof place->device, "%s", device);
@@ -173,8 +173,8 @@ static int inherit_service(struct variables *variables, struct nics *nics, const
     if (nic->failure < 0)
         return error_set(err, ERROR_IO, "%s cannot be asked for its services: %s", device,
                          strerror(-nic->failure));
-    const struct cxi_svc_desc *service = match_by_id(nic->services, id);
-    char who[MATCH_TEXT_SIZE];
+    const struct cxi_svc_desc *service = service_by_id(nic->services, id);
+    char who[SERVICE_TEXT_SIZE];
     if (!service)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_SVC_IDS cannot be inherited: %s has no service %u; the outer "
@@ -182,11 +182,11 @@ static int inherit_service(struct variables *variables, struct nics *nics, const
                          device, id);
     bool same = service->restricted_vnis && service->num_vld_vnis == variables->vni_count;
     for (unsigned int i = 0; same && i < variables->vni_count; i++)
-        same = match_has_vni(service, variables->vnis[i]);
+        same = service_has_vni(service, variables->vnis[i]);
     if (!same)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_VNIS cannot be inherited: service %u of %s is another's (%s)",
-                         id, device, match_describe(service, who));
+                         id, device, service_describe(service, who));
     variables_add(variables, device, service);
     return 0;
 }

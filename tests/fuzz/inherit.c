@@ -3,7 +3,7 @@
  * the NICs, then the four values, one a line; one that begins with '!' is not set. */
 
 #include "node/services/variables.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
@@ -51,17 +51,17 @@ static void check_services(const struct variables *variables, struct nics *nics)
         const struct variables_service *taken = &variables->services[i];
         const struct nic *nic = nics_find(nics, taken->device);
         FUZZ_CHECK(nic && nic->failure == 0);
-        const struct cxi_svc_desc *service = match_by_id(nic->services, taken->id);
+        const struct cxi_svc_desc *service = service_by_id(nic->services, taken->id);
         FUZZ_CHECK(service && service->restricted_vnis);
         FUZZ_CHECK(service->num_vld_vnis == variables->vni_count);
         for (unsigned int v = 0; v < variables->vni_count; v++) {
             bool there = false;
-            FUZZ_CHECK(match_has_vni(service, variables->vnis[v]));
+            FUZZ_CHECK(service_has_vni(service, variables->vnis[v]));
             for (unsigned int g = 0; g < variables->vni_count; g++)
                 there |= service->vnis[v] == variables->vnis[g];
             FUZZ_CHECK(there);
         }
-        FUZZ_CHECK((variables->traffic_classes & ~match_traffic_classes(service)) == 0);
+        FUZZ_CHECK((variables->traffic_classes & ~service_traffic_classes(service)) == 0);
     }
 }
 

@@ -2,9 +2,8 @@
 /* One service on a NIC, whatever the driver answers (F7, F10). */
 
 #include "core/reservation/record.h"
-#include "node/services/create.h"
+#include "node/services/service.h"
 #include "node/services/limits.h"
-#include "node/services/match.h"
 #include "tests/unit/node/driver.h"
 
 #include <setjmp.h>
@@ -15,13 +14,13 @@
 
 static struct nics nics;
 static struct claim claim;
-static struct create_order order;
+static struct service_order order;
 
 static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
     (void)arg;
     (void)nic;
-    return match_is_of(service, claim.uid, claim.vnis, claim.vni_count);
+    return service_is_of(service, claim.uid, claim.vnis, claim.vni_count);
 }
 
 static int set_up(void **state)
@@ -30,7 +29,7 @@ static int set_up(void **state)
     const struct limits_rules rules = chip_rules();
     driver_reset(state);
     claim = (struct claim){.uid = 5588, .vni_count = 2, .vnis = {1024, 1025}};
-    order = (struct create_order){
+    order = (struct service_order){
         .claim = &claim, .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY, .is_there = is_there};
     limits_want(&rules, 96, &order.want);
     return nics_open(&nics, &driver_calls, &err);
@@ -46,7 +45,7 @@ static int tear_down(void **state)
 static int create(struct fit *fit, struct error *err)
 {
     *err = (struct error){0};
-    return create_on(&nics, &nics.at[0], &order, fit, err);
+    return service_create(&nics, &nics.at[0], &order, fit, err);
 }
 
 static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **state)

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node/services/service.h"
+
+#include "core/reservation/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Each answer of -ENOSPC reduces at least one reservation, down to 0; other processes may allocate
+ * meanwhile, outside our lock. */
+enum { TRIES_MAX = 4 * CXI_RSRC_TYPE_MAX };
+
+/* SLINGSHOT_TCS's bits are 1 << enum cxi_traffic_class, and so are enum traffic_class's. */
+_Static_assert(TC_DEDICATED_ACCESS == 1 << CXI_TC_DEDICATED_ACCESS &&
+                   TC_LOW_LATENCY == 1 << CXI_TC_LOW_LATENCY &&
+                   TC_BULK_DATA == 1 << CXI_TC_BULK_DATA &&
+                   TC_BEST_EFFORT == 1 << CXI_TC_BEST_EFFORT,
+               "the bits of F12");
+
+bool service_is_system(const struct cxi_svc_desc *service)
+{
+    return service->is_system_svc || service->svc_id == CXI_DEFAULT_SVC_ID;
+}
+
+/* Its only member is one user, who is written to *uid. */
+static bool has_one_user(const struct cxi_svc_desc *service, uint32_t *uid)
+{
+    unsigned int users = 0;
+    for (int i = 0; i < CXI_SVC_MAX_MEMBERS; i++) {
+        if (service->members[i].type == CXI_SVC_MEMBER_IGNORE)
+            continue;
+        if (service->members[i].type != CXI_SVC_MEMBER_UID)
+            return false;
+        *uid = service->members[i].svc_member.uid;
+        users++;
+    }
+    return users == 1;
+}
+
+bool service_looks_ours(const struct cxi_svc_desc *service)
+{
+    uint32_t uid;
+    return !service_is_system(service) && service->restricted_members && service->restricted_vnis &&
+           service->restricted_tcs && service->num_vld_vnis > 0 && has_one_user(service, &uid);
+}
+
+bool service_has_vni(const struct cxi_svc_desc *service, uint16_t vni)
+{
+    for (unsigned int i = 0; i < service->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++) {
+        if (service->vnis[i] == vni)
+            return true;
+    }
+    return false;
+}
+
+bool service_is_of(const struct cxi_svc_desc *service, uint32_t uid, const uint16_t *vnis,
+                   unsigned int vni_count)
+{
+    uint32_t user;
+    if (vni_count == 0 || !service_looks_ours(service) || service->num_vld_vnis != vni_count ||
+        !has_one_user(service, &user) || user != uid)
+        return false;
+    for (unsigned int i = 0; i < vni_count; i++) {
+        if (!service_has_vni(service, vnis[i]))
+            return false;
+    }
+    return true;
+}
+
+const struct cxi_svc_desc *service_by_id(const struct cxil_svc_list *services, unsigned int id)
+{
+    for (unsigned int i = 0; services && i < services->count; i++) {
+        if (services->descs[i].svc_id == id)
+            return &services->descs[i];
+    }
+    return NULL;
+}
+
+unsigned int service_traffic_classes(const struct cxi_svc_desc *service)
+{
+    unsigned int bits = 0;
+    for (int tc = CXI_TC_DEDICATED_ACCESS; tc <= CXI_TC_BEST_EFFORT; tc++) {
+        if (!service->restricted_tcs || service->tcs[tc])
+            bits |= 1U << tc;
+    }
+    return bits;
+}
+
+static int describe_members(const struct cxi_svc_desc *service, char *out, size_t size)
+{
+    uint32_t uid;
+    if (service_is_system(service))
+        return snprintf(out, size, "system");
+    if (!service->restricted_members)
+        return snprintf(out, size, "everybody");
+    if (has_one_user(service, &uid))
+        return snprintf(out, size, "uid %u", uid);
+    return snprintf(out, size, "several users or groups");
+}
+
+const char *service_describe(const struct cxi_svc_desc *service, char out[SERVICE_TEXT_SIZE])
+{
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    int used = describe_members(service, out, SERVICE_TEXT_SIZE);
+    claim_vnis(service->vnis, service->num_vld_vnis, vnis);
+    if (!service->restricted_vnis)
+        snprintf(out + used, SERVICE_TEXT_SIZE - (size_t)used, ", any VNI");
+    else
+        snprintf(out + used, SERVICE_TEXT_SIZE - (size_t)used, ", VNI%s %s",
+                 service->num_vld_vnis == 1 ? "" : "s", vnis);
+    return out;
+}
+
+/* ---- Making ---- */
+
+/* The descriptor of a job's service, with what the fit grants. */
+static void fill_descriptor(struct cxi_svc_desc *desc, const struct service_order *order,
+                            const struct fit *fit)
+{
+    const struct claim *claim = order->claim;
+    *desc = (struct cxi_svc_desc){.restricted_members = 1,
+                                  .restricted_vnis = 1,
+                                  .restricted_tcs = 1,
+                                  .resource_limits = 1,
+                                  .num_vld_vnis = (uint8_t)claim->vni_count,
+                                  .limits = fit->limits};
+    memcpy(desc->vnis, claim->vnis, sizeof desc->vnis);
+    desc->members[0].type = CXI_SVC_MEMBER_UID;
+    desc->members[0].svc_member.uid = claim->uid;
+    for (int tc = CXI_TC_DEDICATED_ACCESS; tc <= CXI_TC_BEST_EFFORT; tc++)
+        desc->tcs[tc] = (order->traffic_classes >> tc & 1U) != 0;
+}
+
+/* A VNI can be one service's only; a leftover may still have it. */
+static int explain_taken(const struct nic *nic, const struct claim *claim, struct error *err)
+{
+    char who[SERVICE_TEXT_SIZE];
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        const struct cxi_svc_desc *service = &nic->services->descs[i];
+        for (unsigned int v = 0; v < claim->vni_count; v++) {
+            if (service_has_vni(service, claim->vnis[v]))
+                return error_set(err, ERROR_REFUSED,
+                                 "%s: VNI %u is still in use by service %u (%s); mcast-node clean "
+                                 "--dry-run shows whether that is a leftover",
+                                 nic->name, claim->vnis[v], service->svc_id,
+                                 service_describe(service, who));
+        }
+    }
+    return error_set(err, ERROR_REFUSED,
+                     "%s: the driver says that a VNI of the job is in use, but no service has it; "
+                     "look at dmesg",
+                     nic->name);
+}
+
+static int explain_failure(const struct nic *nic, const struct claim *claim, int failure,
+                           struct error *err)
+{
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    switch (-failure) {
+    case EEXIST:
+        return explain_taken(nic, claim, err);
+    case EPERM:
+        return error_set(err, ERROR_REFUSED,
+                         "%s: no service: that needs CAP_SYS_ADMIN; run it as root", nic->name);
+    case ENOSPC:
+        return error_set(err, ERROR_REFUSED,
+                         "%s: no service, not even without any reservation: %s; mcast-node list "
+                         "shows who holds what",
+                         nic->name, strerror(ENOSPC));
+    case EINVAL:
+        return error_set(err, ERROR_REFUSED,
+                         "%s: the driver calls the service invalid (uid %u, VNIs %s); compare "
+                         "max_… of node.conf with mcast-node list --max, and look at dmesg",
+                         nic->name, claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis));
+    default:
+        return error_set(err, ERROR_IO, "%s: no service: %s; look at dmesg", nic->name,
+                         strerror(-failure));
+    }
+}
+
+int service_refuse_less(const struct nic *nic, struct fit *fit, struct error *err)
+{
+    for (unsigned int i = 0; i < fit->shortage_count; i++)
+        fit->shortages[i].refused = true;
+    return error_set(err, ERROR_FULL,
+                     "%s: no service: less is free than the job wants, and with adjust_limits = no "
+                     "it is to have all or nothing",
+                     nic->name);
+}
+
+/* What to try next; false: nothing is left to try. */
+static bool scale_back(const struct nics *nics, struct nic *nic, const struct service_order *order,
+                       struct fit *fit, const struct cxi_svc_fail_info *info)
+{
+    if (nic_refresh(nics, nic) < 0)
+        return false;
+    /* Another process may have been faster; if not, the driver counts more than it lists. */
+    return fit_tighten(fit, &order->want, &nic->info, nic->services) ||
+           fit_shrink(fit, &order->want, info);
+}
+
+int service_create(const struct nics *nics, struct nic *nic, const struct service_order *order,
+                   struct fit *fit, struct error *err)
+{
+    const struct claim *claim = order->claim;
+    const struct cxi_svc_desc *there = nic_service(nic, order->is_there, order->arg);
+    if (there) {
+        *fit = (struct fit){.limits = there->limits};
+        return (int)there->svc_id;
+    }
+    fit_compute(fit, &order->want, &nic->info, nic->services, (struct fit_pools){0});
+    if (order->exact && fit->shortage_count > 0)
+        return service_refuse_less(nic, fit, err);
+    int id = -ENOSPC;
+    for (int tries = 0; tries < TRIES_MAX; tries++) {
+        struct cxi_svc_fail_info info = {0};
+        struct cxi_svc_desc desc;
+        fill_descriptor(&desc, order, fit);
+        id = nics->calls->alloc_svc(nic->device, &desc, &info);
+        if (id != -ENOSPC || !scale_back(nics, nic, order, fit, &info))
+            break;
+        if (order->exact)
+            return service_refuse_less(nic, fit, err);
+    }
+    if (id > 0)
+        return id;
+    /* A call that was cut short may have had its effect. */
+    if (id == -EINTR && nic_refresh(nics, nic) == 0 &&
+        (there = nic_service(nic, order->is_there, order->arg)))
+        return (int)there->svc_id;
+    return explain_failure(nic, claim, id == 0 ? -EIO : id, err);
+}
+
+/* ---- Destroying ---- */
+
+void services_add_left(struct services_left *result, const char *device, unsigned int id,
+                       int failure)
+{
+    if (result->left_count == SERVICES_LEFT_MAX)
+        return;
+    struct service_left *left = &result->left[result->left_count++];
+    *left = (struct service_left){.id = id, .failure = failure};
+    snprintf(left->device, sizeof left->device, "%s", device);
+}
+
+static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
+{
+    return nic_refresh(nics, nic) < 0 || service_by_id(nic->services, id);
+}
+
+/* One try on one NIC. */
+static void destroy_on_nic(struct nics *nics, struct nic *nic, nic_service_fn *meant, void *arg,
+                           struct services_left *result)
+{
+    unsigned int ids[SERVICES_LEFT_MAX], count = 0;
+    if (nic_refresh(nics, nic) < 0) {
+        services_add_left(result, nic->name, 0, nic->failure);
+        return;
+    }
+    for (unsigned int i = 0; i < nic->services->count && count < SERVICES_LEFT_MAX; i++) {
+        const struct cxi_svc_desc *service = &nic->services->descs[i];
+        if (!service_is_system(service) && meant(arg, nic, service))
+            ids[count++] = service->svc_id;
+    }
+    for (unsigned int i = 0; i < count; i++) {
+        int failure = nics->calls->destroy_svc(nic->device, ids[i]);
+        /* A call that failed may have had its effect, or another process may have destroyed it. */
+        if (failure < 0 && (failure == -EBUSY || is_there(nics, nic, ids[i])))
+            services_add_left(result, nic->name, ids[i], failure);
+        else
+            result->destroyed++;
+    }
+    (void)nic_refresh(nics, nic);
+}
+
+static bool any_busy(const struct services_left *result)
+{
+    for (unsigned int i = 0; i < result->left_count; i++) {
+        if (result->left[i].failure == -EBUSY)
+            return true;
+    }
+    return false;
+}
+
+void services_destroy(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
+                      struct services_left *result)
+{
+    result->destroyed = 0;
+    do {
+        result->left_count = 0;
+        for (unsigned int i = 0; i < nics->count; i++)
+            destroy_on_nic(nics, &nics->at[i], meant, arg, result);
+    } while (any_busy(result) && retry_pause(retry));
+}
