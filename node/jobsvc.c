@@ -65,19 +65,11 @@ const struct cxi_svc_desc *jobsvc_on(const struct node *node, const struct claim
 
 /* ---- Destroying ---- */
 
-/* How services of one reservation are destroyed. */
-struct ending {
-    bool known; /* something may have been made */
-    int64_t budget_ms;
-    enum note_state clean;      /* the state when none is left */
-    struct services_left *left; /* NULL: what is left is said */
-};
-
 static void add_service(struct note *note, const char *device, unsigned int id)
 {
     if (id == 0 || note->service_count == NOTE_SERVICES_MAX)
         return;
-    struct note_service *service = &note->services[note->service_count++];
+    struct service_place *service = &note->services[note->service_count++];
     snprintf(service->device, sizeof service->device, "%s", device);
     service->id = id;
 }
@@ -113,19 +105,8 @@ bool jobsvc_may_run(const struct note *note)
            holders_user_lives("/proc", note->claim.uid);
 }
 
-/* A NIC that has gone, with a service on it, is not known to be clean: it may come back with the
- * service, until the machine is started anew. */
-static void add_absent(struct node *node, const struct note *before, struct services_left *result)
-{
-    for (unsigned int i = 0; i < before->service_count; i++) {
-        const struct note_service *service = &before->services[i];
-        if (!nics_find(&node->nics, service->device))
-            services_add_left(result, service->device, service->id, -ENODEV);
-    }
-}
-
 /* Fills what is left. Negative: the NICs cannot be asked, and nothing is known. */
-static int destroy_all(struct node *node, const struct note *note, const struct ending *ending,
+static int destroy_all(struct node *node, const struct note *note, const struct jobsvc_end *end,
                        struct services_left *result, struct error *err)
 {
     struct search search = {.node = node, .claim = &note->claim};
@@ -134,22 +115,29 @@ static int destroy_all(struct node *node, const struct note *note, const struct 
     if (!note_is_current(note))
         return 0;
     int rc = node_find_nics(node, err);
-    if (rc < 0 && !ending->known)
+    if (rc < 0 && !end->known)
         return rc == ERROR_NOT_FOUND ? 0 : rc;
-    if (rc < 0 && !ending->left)
+    if (rc < 0 && !end->left)
         say("%s", err->text);
     if (rc == 0) {
-        retry_begin(&retry, &retry_real, ending->budget_ms);
+        retry_begin(&retry, &retry_real, end->busy_ms);
         services_destroy(&node->nics, service_is_of_claim, &search, &retry, result);
     }
-    add_absent(node, note, result);
+    /* A NIC that has gone, with a service on it, is not known to be clean: it may come back with
+     * the service, until the machine is started anew. */
+    for (unsigned int i = 0; i < note->service_count; i++) {
+        const struct service_place *service = &note->services[i];
+        if (!nics_find(&node->nics, service->device))
+            services_add_left(result, service->device, service->id, -ENODEV);
+    }
     if (rc < 0 && result->left_count == 0) /* killed before it could note what it made */
         services_add_left(result, "every NIC", 0, -ENODEV);
     return 0;
 }
 
-static void keep_all_left(struct note *note, const struct note *before,
-                          const struct services_left *result)
+/* Into the note. before: as it was, which knows the ids on a NIC that could not be asked. */
+static void keep_left(struct note *note, const struct note *before,
+                      const struct services_left *result)
 {
     note->service_count = 0;
     note->stuck = false;
@@ -175,52 +163,31 @@ static bool is_reported(const struct note *before, const struct note *now)
     return same;
 }
 
-static void note_end(const struct node *node, struct note *note, const struct note *before,
-                     const struct services_left *result, enum note_state clean)
-{
-    keep_all_left(note, before, result);
-    note->state = result->left_count > 0 ? NOTE_LINGERING : clean;
-    note->owed = false;
-    /* The broker does not wait for a node outside the job's list, and refuses its reports. */
-    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state) &&
-        !is_reported(before, note))
-        note_owe(note);
-    note->postponed = false;
-    if (note->state == NOTE_LINGERING)
-        note_tried(note, note_clock_ms());
-}
-
-static int destroy_and_note(struct node *node, struct note *note, const struct ending *ending,
-                            struct error *err)
+int jobsvc_destroy(struct node *node, struct note *note, const struct jobsvc_end *end,
+                   struct error *err)
 {
     struct services_left result;
-    struct note before = *note;
+    const struct note before = *note;
     char text[JOBSVC_LEFT_TEXT_SIZE];
-    int rc = destroy_all(node, note, ending, &result, err);
+    int rc = destroy_all(node, note, end, &result, err);
     if (rc < 0)
         return rc;
-    note_end(node, note, &before, &result, ending->clean);
-    for (unsigned int i = 0; !ending->left && i < result.left_count; i++)
+    keep_left(note, &before, &result);
+    note->state = result.left_count > 0 ? NOTE_LINGERING : end->undo ? NOTE_INTENDED : NOTE_GONE;
+    note->owed = note->postponed = false;
+    /* The broker does not wait for a node outside the job's list, and refuses its reports. */
+    if (node->settings.report && !note->claim.elsewhere && note_report_word(note->state) &&
+        !is_reported(&before, note))
+        note_owe(note);
+    if (note->state == NOTE_LINGERING)
+        note_tried(note, note_clock_ms());
+    for (unsigned int i = 0; !end->left && i < result.left_count; i++)
         say("%s", jobsvc_describe_left(node, note, &result.left[i], text));
-    if (ending->left)
-        *ending->left = result;
+    if (end->left)
+        *end->left = result;
     if (note->state == NOTE_GONE && !note->owed)
         return note_remove(&node->dir, note->claim.number, err);
     return note_write(&node->dir, note, err);
-}
-
-int jobsvc_destroy(struct node *node, struct note *note, bool known, int64_t budget_ms,
-                   struct error *err)
-{
-    const struct ending ending = {.known = known, .budget_ms = budget_ms, .clean = NOTE_GONE};
-    return destroy_and_note(node, note, &ending, err);
-}
-
-int jobsvc_destroy_again(struct node *node, struct note *note, struct services_left *left,
-                         struct error *err)
-{
-    const struct ending ending = {.known = true, .clean = NOTE_GONE, .left = left};
-    return destroy_and_note(node, note, &ending, err);
 }
 
 /* ---- Making ---- */
@@ -299,17 +266,6 @@ static int create_all(struct node *node, const struct service_order *order, stru
     return rc < 0 ? rc : 0;
 }
 
-/* What was made is not to stay; why it had to be undone is what err goes on saying. That nothing is
- * left is not reported: this prolog may run again, and be killed before it reports what it made
- * (I1). The epilog reports. */
-static void undo_creation(struct node *node, struct note *note)
-{
-    const struct ending ending = {.known = true, .clean = NOTE_INTENDED};
-    struct error why;
-    if (destroy_and_note(node, note, &ending, &why) < 0)
-        say("%s", why.text);
-}
-
 /* What the job is not to have here because of what earlier jobs left. One that has it already keeps
  * it, whatever they do. */
 static int check_earlier(const struct node *node, const struct claim *claim,
@@ -352,6 +308,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
                   struct error *err)
 {
     struct note before = {0};
+    struct error why;
     struct search search = {.node = node, .claim = claim};
     struct service_order order = {.claim = claim, .is_there = service_is_of_claim, .arg = &search};
     /* Of a start of the machine before this one nothing is there any more. */
@@ -381,7 +338,11 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
             note->service_count = before.service_count;
             memcpy(note->services, before.services, sizeof note->services);
         }
-        undo_creation(node, note);
+        /* Why it had to be undone is what err goes on saying. That nothing is left is not reported:
+         * this prolog may run again, and be killed before it reports what it made (I1). The epilog
+         * reports. */
+        if (jobsvc_destroy(node, note, &(struct jobsvc_end){.known = true, .undo = true}, &why) < 0)
+            say("%s", why.text);
     }
     return rc;
 }

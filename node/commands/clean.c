@@ -31,6 +31,7 @@ struct search {
 /* A job's services that were made here, once the broker has said that the job is over. */
 static int clean_job(struct node *node, int64_t busy_ms, const struct claim *claim)
 {
+    const struct jobsvc_end end = {.known = true, .busy_ms = busy_ms};
     struct note note;
     struct error err;
     struct mcast_error error;
@@ -38,7 +39,7 @@ static int clean_job(struct node *node, int64_t busy_ms, const struct claim *cla
         return command_failed(&err);
     int rc = COMMAND_DONE;
     if (note_read(&node->dir, claim->number, &note, NULL) == 0) {
-        if (jobsvc_destroy(node, &note, true, busy_ms, &err) < 0) {
+        if (jobsvc_destroy(node, &note, &end, &err) < 0) {
             rc = command_failed(&err);
         } else {
             rc = note.state == NOTE_LINGERING ? COMMAND_BUSY : COMMAND_DONE;

@@ -24,99 +24,68 @@ const char command_common_usage[] =
 
 /* ---- Options ---- */
 
-static bool read_cores(const char *text, void *place)
-{
-    return settings_number(text, UINT16_MAX, place) && *(uint32_t *)place > 0;
-}
+enum type { TEXT, FLAG, CORES, USER, USERS, TIME, SECONDS, FORMAT };
 
-static bool read_user(const char *text, void *place)
-{
-    return settings_number(text, UINT32_MAX - 1, place);
-}
-
-/* A number without a unit is in seconds, as in mcastctl. */
-static bool read_seconds(const char *text, void *place)
+static bool read_value(enum type type, const char *text, void *place)
 {
     char seconds[16];
-    size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || text[digits] || digits > sizeof seconds - 2)
+    switch (type) {
+    case FLAG:
+        return *(bool *)place = true;
+    case CORES:
+        return settings_number(text, UINT16_MAX, place) && *(uint32_t *)place > 0;
+    case USER:
+        return settings_number(text, UINT32_MAX - 1, place);
+    case SECONDS: /* a number without a unit, as in mcastctl */
+        if (text[0] && !text[strspn(text, "0123456789")] &&
+            snprintf(seconds, sizeof seconds, "%ss", text) < (int)sizeof seconds)
+            text = seconds;
         return settings_duration(text, place);
-    snprintf(seconds, sizeof seconds, "%ss", text);
-    return settings_duration(seconds, place);
-}
-
-static bool read_duration(const char *text, void *place)
-{
-    return settings_duration(text, place);
-}
-
-static bool read_users(const char *text, void *place)
-{
-    *(const char **)place = text;
-    return remainder_users_valid(text);
-}
-
-static bool read_format(const char *text, void *place)
-{
-    enum variables_format *format = place;
-    *format = variables_format_from_word(text);
-    return *format != VARIABLES_NONE;
-}
-
-static bool read_text(const char *text, void *place)
-{
-    *(const char **)place = text;
-    return true;
-}
-
-static bool read_flag(const char *text, void *place)
-{
-    (void)text;
-    return *(bool *)place = true;
+    case TIME:
+        return settings_duration(text, place);
+    case FORMAT:
+        *(enum variables_format *)place = variables_format_from_word(text);
+        return *(enum variables_format *)place != VARIABLES_NONE;
+    case TEXT:
+    case USERS:
+        *(const char **)place = text;
+    }
+    return type == TEXT || remainder_users_valid(text);
 }
 
 #define AT(member) offsetof(struct command_options, member)
 static const char duration_words[] = "a duration such as 500ms, 5s or 10m, up to 24h";
 
 static const struct option_row {
-    char letter; /* upper case: of every command */
+    char letter;
     const char *name, *argument;
-    bool (*read)(const char *text, void *place);
+    enum type type;
     size_t place;
     const char *allowed;
 } rows[] = {
-    {'C', "config", "FILE", read_text, AT(config), NULL},
-    {'U', "url", "URL", read_text, AT(url), NULL},
-    {'L', "cluster", "NAME", read_text, AT(cluster), NULL},
-    {'N', "node", "NAME", read_text, AT(node), NULL},
-    {'j', "job", "JOB", read_text, AT(job_text), NULL},
-    {'r', "reservation", "FILE", read_text, AT(reservation), NULL},
-    {'n', "dry-run", NULL, read_flag, AT(dry_run), NULL},
-    {'c', "cores", "N", read_cores, AT(cores), "a number from 1 to 65535"},
-    {'w', "limits", "WISHES", read_text, AT(limits), NULL},
-    {'p', "patience", "TIME", read_seconds, AT(broker_ms), duration_words},
-    {'t', "retry-busy", "TIME", read_duration, AT(busy_ms), duration_words},
-    {'f', "format", "FORMAT", read_format, AT(format), "sh, json, null or slurm"},
-    {'i', "inherit", NULL, read_flag, AT(inherit), NULL},
-    {'x', "clear", NULL, read_flag, AT(clear), NULL},
-    {'a', "all", NULL, read_flag, AT(all), NULL},
-    {'m', "max", NULL, read_flag, AT(max), NULL},
-    {'J', "json", NULL, read_flag, AT(json), NULL},
-    {'s', "users", "UIDS", read_users, AT(users), "user ids such as 1000,1001"},
-    {'u', "user", "UID", read_user, AT(user), "a user id such as 1000"},
-    {'F', "file", "FILE", read_text, AT(file), NULL},
+    {'C', "config", "FILE", TEXT, AT(config), NULL},
+    {'U', "url", "URL", TEXT, AT(url), NULL},
+    {'L', "cluster", "NAME", TEXT, AT(cluster), NULL},
+    {'N', "node", "NAME", TEXT, AT(node), NULL},
+    {'j', "job", "JOB", TEXT, AT(job_text), NULL},
+    {'r', "reservation", "FILE", TEXT, AT(reservation), NULL},
+    {'n', "dry-run", NULL, FLAG, AT(dry_run), NULL},
+    {'c', "cores", "N", CORES, AT(cores), "a number from 1 to 65535"},
+    {'w', "limits", "WISHES", TEXT, AT(limits), NULL},
+    {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
+    {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
+    {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},
+    {'i', "inherit", NULL, FLAG, AT(inherit), NULL},
+    {'x', "clear", NULL, FLAG, AT(clear), NULL},
+    {'a', "all", NULL, FLAG, AT(all), NULL},
+    {'m', "max", NULL, FLAG, AT(max), NULL},
+    {'J', "json", NULL, FLAG, AT(json), NULL},
+    {'s', "users", "UIDS", USERS, AT(users), "user ids such as 1000,1001"},
+    {'u', "user", "UID", USER, AT(user), "a user id such as 1000"},
+    {'F', "file", "FILE", TEXT, AT(file), NULL},
 };
+/* The first are those of every command. */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0], COMMON_COUNT = 4, FIRST_VALUE = 256 };
-
-static int check_required(const struct command *command, const bool given[ROW_COUNT])
-{
-    for (size_t i = COMMON_COUNT; i < ROW_COUNT; i++) {
-        const char *at = strchr(command->letters, rows[i].letter);
-        if (at && at[1] == '!' && !given[i])
-            return command_misused(command, "--%s %s is required", rows[i].name, rows[i].argument);
-    }
-    return COMMAND_GO_ON;
-}
 
 /* COMMAND_GO_ON, or an exit code after a message. */
 static int read_command_line(struct command_options *options, int argc, char **argv,
@@ -140,7 +109,7 @@ static int read_command_line(struct command_options *options, int argc, char **a
         if (value < FIRST_VALUE)
             return command_misused(command, NULL);
         const struct option_row *row = &rows[value - FIRST_VALUE];
-        if (!row->read(optarg, (char *)options + row->place))
+        if (!read_value(row->type, optarg, (char *)options + row->place))
             return command_misused(command, "--%s %.80s: %s", row->name, optarg, row->allowed);
         given[row - rows] = true;
     }
@@ -160,21 +129,19 @@ static const char *get_variable(const char *name)
 
 static const char *first_given(const char *a, const char *b, const char *c)
 {
-    const char *found = a ? a : b;
-    return found ? found : (c && c[0] ? c : NULL);
+    return a ? a : b ? b : c && c[0] ? c : NULL;
 }
 
 static void name_node(struct node *node, const char *given)
 {
-    char host[NOTE_NODE_SIZE];
+    char host[NOTE_NODE_SIZE] = "";
     const char *configured = node->settings.node[0] ? node->settings.node : NULL;
     const char *name = first_given(given, configured, get_variable("SLURMD_NODENAME"));
     node->name_is = given ? "--node" : configured ? "node.conf" : "SLURMD_NODENAME";
     if (!name) {
         node->name_is = "host name";
-        if (gethostname(host, sizeof host) < 0)
+        if (gethostname(host, sizeof host - 1) < 0)
             host[0] = '\0';
-        host[sizeof host - 1] = '\0';
         host[strcspn(host, ".")] = '\0';
         name = host;
     }
@@ -219,8 +186,11 @@ static int prepare_command(struct node *node, struct command_options *options, i
     int rc = read_command_line(options, argc, argv, given);
     if (rc == COMMAND_GO_ON)
         rc = read_configuration(node, options);
-    if (rc == COMMAND_GO_ON)
-        rc = check_required(command, given);
+    for (size_t i = 0; i < ROW_COUNT && rc == COMMAND_GO_ON; i++) {
+        const char *letter = strchr(command->letters, rows[i].letter);
+        if (letter && letter[1] == '!' && !given[i])
+            rc = command_misused(command, "--%s %s is required", rows[i].name, rows[i].argument);
+    }
     if (rc != COMMAND_GO_ON)
         return rc;
     if (options->job_text && (!jobid_plain(options->job_text, options->job, sizeof options->job) ||

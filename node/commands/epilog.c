@@ -70,12 +70,13 @@ static int destroy_services_of(struct node *node, const struct command_options *
         return command_failed(&err);
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
+    const struct jobsvc_end end = {.known = there, .busy_ms = busy_ms(node, options)};
     if (there)
         *note = fresh;
     int rc = COMMAND_DONE;
     if (known && !there) {
         /* Another run has ended it, and the broker knows. */
-    } else if (jobsvc_destroy(node, note, there, busy_ms(node, options), &err) < 0) {
+    } else if (jobsvc_destroy(node, note, &end, &err) < 0) {
         rc = command_failed(&err);
     } else {
         bool lingers = note->state == NOTE_LINGERING;

@@ -58,7 +58,7 @@ static int report_creation(struct node *node, struct note *note)
     if (fate == REPORT_UNKNOWN && was_made(node, note) && report_spare(node, note, &error))
         return COMMAND_NOT_FOUND;
     say("the job's services are destroyed again: %s", error.text);
-    if (jobsvc_destroy(node, note, true, 0, &err) < 0)
+    if (jobsvc_destroy(node, note, &(struct jobsvc_end){.known = true}, &err) < 0)
         return command_failed(&err);
     (void)report_send(node, note, &error);
     return COMMAND_NOT_FOUND;

@@ -76,12 +76,10 @@ bool note_is_reported(const struct note *note, int64_t now_ms)
 
 bool note_is_due(const struct note *note, int64_t now_ms)
 {
-    int64_t pause = PAUSE_FIRST_MS;
+    int64_t pause = note->tries == 0 ? 0 : PAUSE_FIRST_MS;
     for (unsigned int i = 1; i < note->tries && pause < PAUSE_LONGEST_MS; i++)
-        pause *= 2;
-    if (pause > PAUSE_LONGEST_MS)
-        pause = PAUSE_LONGEST_MS;
-    return note->tries == 0 || now_ms - note->tried_ms >= pause;
+        pause = pause < PAUSE_LONGEST_MS / 2 ? pause * 2 : PAUSE_LONGEST_MS;
+    return pause == 0 || now_ms - note->tried_ms >= pause;
 }
 
 bool note_is_current(const struct note *note)
@@ -147,7 +145,7 @@ static bool read_services(struct note *note, json_t *list)
     if (!json_is_array(list) || json_array_size(list) > NOTE_SERVICES_MAX)
         return false;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        struct note_service *service = &note->services[note->service_count++];
+        struct service_place *service = &note->services[note->service_count++];
         const char *device;
         json_int_t id;
         if (json_unpack(json_array_get(list, i), "{s:s,s:I}", "device", &device, "id", &id) < 0 ||
@@ -386,18 +384,16 @@ static const char boot_file[] = "boot";
  * been wrong, so notes of before and since count for more. */
 static uint64_t boot_order(const struct notes *notes, int64_t started_ms)
 {
-    uint64_t order = started_ms > 0 ? (uint64_t)started_ms : 1;
+    uint64_t order = started_ms > 0 ? (uint64_t)started_ms : 1, latest = UINT64_MAX;
     for (size_t i = 0; i < notes->count; i++) {
         const struct note *note = &notes->at[i];
-        if (!note_is_current(note) && note->order >= order)
+        bool current = note_is_current(note);
+        if (!current && note->order >= order)
             order = note->order + 1;
+        if (current && note->order > 0 && note->order <= latest)
+            latest = note->order - 1; /* of what is here now, nothing must be taken for over */
     }
-    /* Of what is here now, nothing must be taken for over. */
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct note *note = &notes->at[i];
-        if (note_is_current(note) && note->order > 0 && note->order <= order)
-            order = note->order - 1;
-    }
+    order = order < latest ? order : latest;
     return order > 0 ? order : 1;
 }
 

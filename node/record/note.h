@@ -4,14 +4,12 @@
 
 /* What this node made for a job: written as an intent before the first service is made, so that
  * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
- * has it. One file for each life of a job, "<number>.json".
- *
- * A later state replaces an earlier one that could not be delivered: the broker gets the current
- * state only (F3). */
+ * has it. One file for each reservation, "<number>.json". A later state replaces an earlier one
+ * that could not be delivered: the broker gets the current state only (F3). */
 
+#include "node/record/statedir.h"
 #include "node/services/claim.h"
 #include "node/services/nic.h"
-#include "node/record/statedir.h"
 
 #include <stddef.h>
 
@@ -23,11 +21,6 @@ enum note_state {
 };
 
 enum { NOTE_SERVICES_MAX = NIC_MAX, NOTE_NODE_SIZE = 256 };
-
-struct note_service {
-    char device[NIC_NAME_SIZE];
-    unsigned int id;
-};
 
 struct note {
     struct claim claim; /* what matching needs; nodes, cores and traffic classes are not kept */
@@ -42,7 +35,7 @@ struct note {
     int64_t tried_ms;    /* and when, the last time, by note_clock_ms */
     int64_t reported_ms; /* lingering: when that was reported */
     unsigned int service_count;
-    struct note_service services[NOTE_SERVICES_MAX];
+    struct service_place services[NOTE_SERVICES_MAX];
 };
 
 /* "created"; NULL: nothing to report. */
@@ -57,8 +50,7 @@ int64_t note_clock_ms(void);
 /* It was tried in vain. */
 void note_tried(struct note *note, int64_t now_ms);
 
-/* Whether it was reported as lingering, and recently: the broker may lose its ledger, and the node
- * would not notice. */
+/* Whether it was reported as lingering, and recently: the broker may have lost its ledger. */
 bool note_is_reported(const struct note *note, int64_t now_ms);
 
 /* Whether it is time to try again in a hook of another job: with growing pauses, up to an hour. */
@@ -72,7 +64,7 @@ int note_read(const struct statedir *dir, uint64_t number, struct note *note, st
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 
-/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT with an empty note.
+/* As text, for free(), NULL: memory is exhausted; and back: 0, or ERROR_CORRUPT and an empty note.
  */
 char *note_format(const struct note *note);
 int note_parse(struct note *note, const char *text, struct error *err);
@@ -88,22 +80,21 @@ struct notes {
 int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
 void notes_release(struct notes *notes);
 
-/* The job that owns this service by its note, of this start of the machine and not gone; or NULL.
- */
+/* Whose service it is, by the notes of this boot that are not gone; or NULL. */
 const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
 
-/* Another life of which its owner has services here now, or is about to; NULL: none. */
+/* Another reservation of which its owner has services here now, or is about to; or NULL. */
 const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note);
 
-/* What lingers here of another life and has one of the claim's VNIs; NULL: nothing. */
+/* What lingers here of another reservation and has one of the claim's VNIs; or NULL. */
 const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim);
 
-/* The newest life of a job; cluster NULL: whichever. NULL: none. */
+/* A job's newest reservation; cluster NULL: whichever. Or NULL. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
 
 /* The position of this boot in the order of the node's reports to the broker (F3): later than all
- * reports before it, and earlier than all since. It is drawn once, by the first command of a boot,
- * and kept in the file "boot" of the spool. */
+ * reports before it, and earlier than all since. It is drawn by the first command of a boot, and
+ * kept in the file "boot" of the spool. */
 struct boot {
     uint64_t order; /* 0: not known */
     bool owed;      /* it is to be reported, and has not been */

@@ -98,10 +98,11 @@ static void retry_remainder(struct node *node, struct round *round, uint64_t num
     struct error err;
     struct mcast_error error;
     struct services_left result;
+    const struct jobsvc_end end = {.known = true, .left = &result};
     if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
         note.postponed)
         return; /* another process has dealt with it since it was listed */
-    if (jobsvc_destroy_again(node, &note, &result, &err) < 0) {
+    if (jobsvc_destroy(node, &note, &end, &err) < 0) {
         int rc = command_failed(&err);
         round->rc = round->rc == COMMAND_BUSY ? round->rc : rc;
         return;

@@ -190,7 +190,7 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     if (fate == REPORT_NOT_OURS || fate == REPORT_UNKNOWN) {
         char name[CLAIM_NAME_SIZE];
         say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
-        if (jobsvc_destroy(node, &note, true, 0, &err) < 0)
+        if (jobsvc_destroy(node, &note, &(struct jobsvc_end){.known = true}, &err) < 0)
             say("%s", err.text);
         else
             fate = report_send(node, &note, error);

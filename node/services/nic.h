@@ -26,6 +26,12 @@ struct nics {
     char gone[NIC_NAME_SIZE]; /* the last that went away since it was listed; "": none */
 };
 
+/* A service on a NIC. */
+struct service_place {
+    char device[NIC_NAME_SIZE];
+    unsigned int id;
+};
+
 /* Chooses services. */
 typedef bool nic_service_fn(void *arg, const struct nic *nic, const struct cxi_svc_desc *service);
 

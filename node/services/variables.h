@@ -11,16 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define VARIABLES_NAMES(X)                                                                         \
-    X(VNIS, "SLINGSHOT_VNIS")                                                                      \
-    X(DEVICES, "SLINGSHOT_DEVICES")                                                                \
-    X(SVC_IDS, "SLINGSHOT_SVC_IDS")                                                                \
-    X(TCS, "SLINGSHOT_TCS")
-
+/* SLINGSHOT_VNIS, SLINGSHOT_DEVICES, SLINGSHOT_SVC_IDS, SLINGSHOT_TCS. */
 enum variables_name {
-#define VARIABLES_ENUM_(name, text) VARIABLES_##name,
-    VARIABLES_NAMES(VARIABLES_ENUM_) VARIABLES_COUNT
-#undef VARIABLES_ENUM_
+    VARIABLES_VNIS,
+    VARIABLES_DEVICES,
+    VARIABLES_SVC_IDS,
+    VARIABLES_TCS,
+    VARIABLES_COUNT
 };
 
 enum variables_format {
@@ -31,16 +28,11 @@ enum variables_format {
     VARIABLES_NONE,
 };
 
-struct variables_service {
-    char device[NIC_NAME_SIZE];
-    unsigned int id;
-};
-
 struct variables {
     bool clear; /* all are to be unset */
     unsigned int vni_count, service_count;
     uint16_t vnis[CXI_SVC_MAX_VNIS];
-    struct variables_service services[NIC_MAX];
+    struct service_place services[NIC_MAX];
     unsigned int traffic_classes; /* those that every service allows */
 };
 

@@ -48,7 +48,7 @@ static void check_services(const struct variables *variables, struct nics *nics)
     FUZZ_CHECK(variables->vni_count >= 1 && variables->vni_count <= CXI_SVC_MAX_VNIS);
     FUZZ_CHECK(variables->service_count >= 1 && variables->service_count <= nics->count);
     for (unsigned int i = 0; i < variables->service_count; i++) {
-        const struct variables_service *taken = &variables->services[i];
+        const struct service_place *taken = &variables->services[i];
         const struct nic *nic = nics_find(nics, taken->device);
         FUZZ_CHECK(nic && nic->failure == 0);
         const struct cxi_svc_desc *service = service_by_id(nic->services, taken->id);

@@ -36,7 +36,7 @@ static void check_holder(struct note *note)
     const struct notes notes = {.count = 1, .at = note};
     snprintf(note->boot, sizeof note->boot, "%s", statedir_boot());
     for (unsigned int i = 0; i < note->service_count; i++) {
-        const struct note_service *service = &note->services[i];
+        const struct service_place *service = &note->services[i];
         const struct note *holder = notes_holder(&notes, service->device, service->id);
         FUZZ_CHECK(!holder == (note->state == NOTE_GONE));
         FUZZ_CHECK(!notes_holder(&notes, "no such NIC", service->id));
