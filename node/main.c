@@ -110,7 +110,7 @@ static void print_page(FILE *out)
 }
 
 /* What is asked of the program rather than of a command. */
-static int run_without_command(const char *word)
+static int answer_for_program(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         print_help();
@@ -135,5 +135,5 @@ int main(int argc, char **argv)
             return command_run(commands[i], argc - 1, argv + 1);
         }
     }
-    return run_without_command(argv[1]);
+    return answer_for_program(argv[1]);
 }

@@ -36,18 +36,14 @@ static const char *find_all(void *handle)
     return NULL;
 }
 
-/* dlopen's message does not distinguish a library that is missing from one that is broken. */
-static bool is_elsewhere(const char *name)
-{
-    return strchr(name, '/') && access(name, F_OK) == 0;
-}
-
 int library_open(const struct cxi_calls **out, const char *name, struct error *err)
 {
     void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
+        /* Its message does not distinguish a library that is missing from one that is broken. */
         const char *words = dlerror();
-        bool broken = is_elsewhere(name) || (words && !strstr(words, "No such file"));
+        bool broken = (strchr(name, '/') && access(name, F_OK) == 0) ||
+                      (words && !strstr(words, "No such file"));
         if (broken)
             return error_set(err, ERROR_INVALID, "libcxi cannot be used: %.200s", words);
         return error_set(err, ERROR_NOT_FOUND,

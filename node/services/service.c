@@ -87,28 +87,23 @@ unsigned int service_traffic_classes(const struct cxi_svc_desc *service)
     return bits;
 }
 
-static int describe_members(const struct cxi_svc_desc *service, char *out, size_t size)
-{
-    uint32_t uid;
-    if (service_is_system(service))
-        return snprintf(out, size, "system");
-    if (!service->restricted_members)
-        return snprintf(out, size, "everybody");
-    if (has_one_user(service, &uid))
-        return snprintf(out, size, "uid %u", uid);
-    return snprintf(out, size, "several users or groups");
-}
-
 const char *service_describe(const struct cxi_svc_desc *service, char out[SERVICE_TEXT_SIZE])
 {
-    char vnis[CLAIM_VNIS_TEXT_SIZE];
-    int used = describe_members(service, out, SERVICE_TEXT_SIZE);
+    char vnis[CLAIM_VNIS_TEXT_SIZE], user[16];
+    const char *who = service_is_system(service)     ? "system"
+                      : !service->restricted_members ? "everybody"
+                                                     : "several users or groups";
+    uint32_t uid;
+    if (!service_is_system(service) && service->restricted_members && has_one_user(service, &uid)) {
+        snprintf(user, sizeof user, "uid %u", uid);
+        who = user;
+    }
     claim_vnis(service->vnis, service->num_vld_vnis, vnis);
-    if (!service->restricted_vnis)
-        snprintf(out + used, SERVICE_TEXT_SIZE - (size_t)used, ", any VNI");
-    else
-        snprintf(out + used, SERVICE_TEXT_SIZE - (size_t)used, ", VNI%s %s",
-                 service->num_vld_vnis == 1 ? "" : "s", vnis);
+    snprintf(out, SERVICE_TEXT_SIZE, "%s, %s%s", who,
+             !service->restricted_vnis    ? "any VNI"
+             : service->num_vld_vnis == 1 ? "VNI "
+                                          : "VNIs ",
+             service->restricted_vnis ? vnis : "");
     return out;
 }
 
@@ -156,27 +151,24 @@ static int explain_taken(const struct nic *nic, const struct claim *claim, struc
 static int explain_failure(const struct nic *nic, const struct claim *claim, int failure,
                            struct error *err)
 {
-    char vnis[CLAIM_VNIS_TEXT_SIZE];
-    switch (-failure) {
-    case EEXIST:
+    static const struct {
+        int failure;
+        const char *why;
+    } known[] = {
+        {-EPERM, ": that needs CAP_SYS_ADMIN; run it as root"},
+        {-ENOSPC, ", not even without any reservation; mcast-node list shows who holds "
+                  "what"},
+        {-EINVAL, ": the driver calls it invalid; compare max_… of node.conf with mcast-node list "
+                  "--max, and look at dmesg"},
+    };
+    if (failure == -EEXIST)
         return explain_taken(nic, claim, err);
-    case EPERM:
-        return error_set(err, ERROR_REFUSED,
-                         "%s: no service: that needs CAP_SYS_ADMIN; run it as root", nic->name);
-    case ENOSPC:
-        return error_set(err, ERROR_REFUSED,
-                         "%s: no service, not even without any reservation: %s; mcast-node list "
-                         "shows who holds what",
-                         nic->name, strerror(ENOSPC));
-    case EINVAL:
-        return error_set(err, ERROR_REFUSED,
-                         "%s: the driver calls the service invalid (uid %u, VNIs %s); compare "
-                         "max_… of node.conf with mcast-node list --max, and look at dmesg",
-                         nic->name, claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis));
-    default:
-        return error_set(err, ERROR_IO, "%s: no service: %s; look at dmesg", nic->name,
-                         strerror(-failure));
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].failure == failure)
+            return error_set(err, ERROR_REFUSED, "%s: no service%s", nic->name, known[i].why);
     }
+    return error_set(err, ERROR_IO, "%s: no service: %s; look at dmesg", nic->name,
+                     strerror(-failure));
 }
 
 int service_refuse_less(const struct nic *nic, struct fit *fit, struct error *err)
@@ -189,21 +181,9 @@ int service_refuse_less(const struct nic *nic, struct fit *fit, struct error *er
                      nic->name);
 }
 
-/* What to try next; false: nothing is left to try. */
-static bool scale_back(const struct nics *nics, struct nic *nic, const struct service_order *order,
-                       struct fit *fit, const struct cxi_svc_fail_info *info)
-{
-    if (nic_refresh(nics, nic) < 0)
-        return false;
-    /* Another process may have been faster; if not, the driver counts more than it lists. */
-    return fit_tighten(fit, &order->want, &nic->info, nic->services) ||
-           fit_shrink(fit, &order->want, info);
-}
-
 int service_create(const struct nics *nics, struct nic *nic, const struct service_order *order,
                    struct fit *fit, struct error *err)
 {
-    const struct claim *claim = order->claim;
     const struct cxi_svc_desc *there = nic_service(nic, order->is_there, order->arg);
     if (there) {
         *fit = (struct fit){.limits = there->limits};
@@ -218,7 +198,10 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
         struct cxi_svc_desc desc;
         fill_descriptor(&desc, order, fit);
         id = nics->calls->alloc_svc(nic->device, &desc, &info);
-        if (id != -ENOSPC || !scale_back(nics, nic, order, fit, &info))
+        /* Another process may have been faster; if not, the driver counts more than it lists. */
+        if (id != -ENOSPC || nic_refresh(nics, nic) < 0 ||
+            !(fit_tighten(fit, &order->want, &nic->info, nic->services) ||
+              fit_shrink(fit, &order->want, &info)))
             break;
         if (order->exact)
             return service_refuse_less(nic, fit, err);
@@ -229,7 +212,7 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
     if (id == -EINTR && nic_refresh(nics, nic) == 0 &&
         (there = nic_service(nic, order->is_there, order->arg)))
         return (int)there->svc_id;
-    return explain_failure(nic, claim, id == 0 ? -EIO : id, err);
+    return explain_failure(nic, order->claim, id == 0 ? -EIO : id, err);
 }
 
 /* ---- Destroying ---- */
@@ -241,12 +224,8 @@ void services_add_left(struct services_left *result, const char *device, unsigne
         return;
     struct service_left *left = &result->left[result->left_count++];
     *left = (struct service_left){.id = id, .failure = failure};
+    result->busy |= failure == -EBUSY;
     snprintf(left->device, sizeof left->device, "%s", device);
-}
-
-static bool is_there(const struct nics *nics, struct nic *nic, unsigned int id)
-{
-    return nic_refresh(nics, nic) < 0 || service_by_id(nic->services, id);
 }
 
 /* One try on one NIC. */
@@ -266,30 +245,20 @@ static void destroy_on_nic(struct nics *nics, struct nic *nic, nic_service_fn *m
     for (unsigned int i = 0; i < count; i++) {
         int failure = nics->calls->destroy_svc(nic->device, ids[i]);
         /* A call that failed may have had its effect, or another process may have destroyed it. */
-        if (failure < 0 && (failure == -EBUSY || is_there(nics, nic, ids[i])))
+        if (failure < 0 && (failure == -EBUSY || nic_refresh(nics, nic) < 0 ||
+                            service_by_id(nic->services, ids[i])))
             services_add_left(result, nic->name, ids[i], failure);
-        else
-            result->destroyed++;
     }
     (void)nic_refresh(nics, nic);
-}
-
-static bool any_busy(const struct services_left *result)
-{
-    for (unsigned int i = 0; i < result->left_count; i++) {
-        if (result->left[i].failure == -EBUSY)
-            return true;
-    }
-    return false;
 }
 
 void services_destroy(struct nics *nics, nic_service_fn *meant, void *arg, struct retry *retry,
                       struct services_left *result)
 {
-    result->destroyed = 0;
     do {
         result->left_count = 0;
+        result->busy = false;
         for (unsigned int i = 0; i < nics->count; i++)
             destroy_on_nic(nics, &nics->at[i], meant, arg, result);
-    } while (any_busy(result) && retry_pause(retry));
+    } while (result->busy && retry_pause(retry));
 }

@@ -64,7 +64,7 @@ struct service_left {
 };
 
 struct services_left {
-    unsigned int destroyed; /* by us */
+    bool busy; /* some of it is in use */
     unsigned int left_count;
     struct service_left left[SERVICES_LEFT_MAX];
 };

@@ -75,7 +75,6 @@ static void destroy__takes_what_is_meant_and_nothing_else(void **state)
 {
     (void)state;
     struct services_left result = destroy(of_1024, 0);
-    assert_int_equal(result.destroyed, 2);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 2);
     assert_int_equal(driver.count[1], 1);
@@ -90,7 +89,6 @@ static void destroy__never_takes_a_system_service(void **state)
     system.is_system_svc = 1;
     driver_add(1, system);
     struct services_left result = destroy(whatever, 0);
-    assert_int_equal(result.destroyed, 3);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 1);
     assert_int_equal(driver.count[1], 2);
@@ -103,7 +101,6 @@ static void destroy__tries_again_while_busy(void **state)
     driver.busy[1] = 5;
     struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(result.left_count, 0);
-    assert_int_equal(result.destroyed, 2);
     assert_int_equal(driver.destroys, 7);
     /* 20, 40, 80, 160 and 320 ms. */
     assert_int_equal(time_ms, 1000000 + 620);
@@ -152,7 +149,6 @@ static void destroy__believes_the_list_rather_than_the_answer(void **state)
     driver.destroys_all_the_same = true;
     struct services_left result = destroy(of_1024, 0);
     assert_int_equal(result.left_count, 0);
-    assert_int_equal(result.destroyed, 2);
 }
 
 static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **state)
