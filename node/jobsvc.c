@@ -78,24 +78,23 @@ const char *jobsvc_describe_left(struct node *node, const struct note *note,
                                  const struct service_left *left, char out[JOBSVC_LEFT_TEXT_SIZE])
 {
     const size_t size = JOBSVC_LEFT_TEXT_SIZE;
-    char name[CLAIM_NAME_SIZE], holders[HOLDERS_TEXT_SIZE];
-    claim_name(&note->claim, name);
+    char holders[HOLDERS_TEXT_SIZE];
     if (left->failure == -EBUSY)
         snprintf(out, size, "%s: service %u of job %s is still in use: by %s", left->device,
-                 left->id, name,
+                 left->id, note->claim.name,
                  holders_describe("/proc", note->claim.uid, left->device, &node->looks, holders));
     else if (left->failure == -EPERM)
         snprintf(out, size,
                  "%s: service %u of job %s cannot be destroyed: that needs CAP_SYS_ADMIN; run it "
                  "as root",
-                 left->device, left->id, name);
+                 left->device, left->id, note->claim.name);
     else if (left->id)
         snprintf(out, size, "%s: service %u of job %s cannot be destroyed: %s; look at dmesg",
-                 left->device, left->id, name, strerror(-left->failure));
+                 left->device, left->id, note->claim.name, strerror(-left->failure));
     else
         snprintf(out, size,
                  "%s cannot be asked for its services: %s; those of job %s may still be there",
-                 left->device, strerror(-left->failure), name);
+                 left->device, strerror(-left->failure), note->claim.name);
     return out;
 }
 
@@ -185,8 +184,6 @@ int jobsvc_destroy(struct node *node, struct note *note, const struct jobsvc_end
         say("%s", jobsvc_describe_left(node, note, &result.left[i], text));
     if (end->left)
         *end->left = result;
-    if (note->state == NOTE_GONE && !note->owed)
-        return note_remove(&node->dir, note->claim.number, err);
     return note_write(&node->dir, note, err);
 }
 
@@ -271,7 +268,6 @@ static int create_all(struct node *node, const struct service_order *order, stru
 static int check_earlier(const struct node *node, const struct claim *claim,
                          const struct note *before, struct error *err)
 {
-    char name[CLAIM_NAME_SIZE];
     if (before->claim.number == claim->number && before->state == NOTE_MADE &&
         note_is_current(before))
         return 0;
@@ -282,7 +278,7 @@ static int check_earlier(const struct node *node, const struct claim *claim,
         return error_set(err, ERROR_FULL,
                          "a VNI of the job is still in use here, by what is left of job %s; run "
                          "the job again, which gets others",
-                         claim_name(&other->claim, name));
+                         other->claim.name);
     return remainder_check(&node->notes, &node->nics, claim, err);
 }
 
@@ -398,7 +394,6 @@ int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t co
 
 int jobsvc_plan_destroy(struct node *node, const struct note *note, struct error *err)
 {
-    char name[CLAIM_NAME_SIZE];
     struct search search = {.node = node, .claim = &note->claim};
     if (!note_is_current(note))
         return 0;
@@ -409,7 +404,7 @@ int jobsvc_plan_destroy(struct node *node, const struct note *note, struct error
             const struct cxi_svc_desc *service = &nic->services->descs[s];
             if (service_is_of_claim(&search, nic, service))
                 printf("%s: would destroy service %u of job %s\n", nic->name, service->svc_id,
-                       claim_name(&note->claim, name));
+                       note->claim.name);
         }
     }
     return rc;

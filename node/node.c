@@ -145,8 +145,7 @@ void node_release(struct node *node)
 
 const char *node_job_of(void *arg, const char *device, unsigned int service)
 {
-    static char name[CLAIM_NAME_SIZE];
     const struct node *node = arg;
     const struct note *note = notes_holder(&node->notes, device, service);
-    return note ? claim_name(&note->claim, name) : NULL;
+    return note ? note->claim.name : NULL;
 }

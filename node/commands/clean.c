@@ -54,12 +54,11 @@ static int clean_job(struct node *node, int64_t busy_ms, const struct claim *cla
 /* A broker can lose its ledger: what it does not know may run all the same. */
 static bool may_run(const struct note *note)
 {
-    char name[CLAIM_NAME_SIZE];
     bool may = jobsvc_may_run(note);
     if (may)
         say("the broker does not know job %s, but uid %u has processes here: its services are left "
             "alone; mcast-node epilog --job %s destroys them",
-            claim_name(&note->claim, name), note->claim.uid, note->claim.job);
+            note->claim.name, note->claim.uid, note->claim.job);
     return may;
 }
 

@@ -112,7 +112,6 @@ static int run_prolog(struct node *node, const struct command_options *options)
 {
     struct claim claim;
     struct error err;
-    char name[CLAIM_NAME_SIZE];
     if (options->broker_ms >= 0)
         node->settings.busy_ms = options->broker_ms;
     int rc = fetch_claim(node, options, &claim);
@@ -128,7 +127,7 @@ static int run_prolog(struct node *node, const struct command_options *options)
     if (claim.elsewhere) {
         say("this node calls itself %s (%s); job %s runs on %s: set node in node.conf, or give "
             "--node",
-            node->name, node->name_is, claim_name(&claim, name), claim.nodes);
+            node->name, node->name_is, claim.name, claim.nodes);
         return COMMAND_REFUSED;
     }
     uint32_t cores = count_cores(options, &claim);

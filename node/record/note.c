@@ -184,9 +184,8 @@ static bool read_note(struct note *note, json_t *root)
     note->tries = (unsigned int)tries;
     note->tried_ms = tried_ms;
     note->reported_ms = reported_ms;
-    return copy_text(claim->cluster, sizeof claim->cluster, cluster) &&
-           copy_text(claim->job, sizeof claim->job, job) &&
-           copy_text(note->node, sizeof note->node, node) &&
+    claim_set_name(claim, cluster, job);
+    return copy_text(note->node, sizeof note->node, node) &&
            copy_text(note->boot, sizeof note->boot, boot) && read_vnis(claim, vnis) &&
            read_services(note, services);
 }
@@ -241,6 +240,8 @@ static int write_text(const struct statedir *dir, const char *name, char *text, 
 int note_write(const struct statedir *dir, const struct note *note, struct error *err)
 {
     char name[NAME_SIZE];
+    if (note->state == NOTE_GONE && !note->owed)
+        return note_remove(dir, note->claim.number, err);
     return write_text(dir, name_of(name, note->claim.number), note_format(note), err);
 }
 

@@ -61,6 +61,7 @@ bool note_is_current(const struct note *note);
 
 /* ERROR_NOT_FOUND; ERROR_CORRUPT: not written by this program, or damaged; ERROR_IO. */
 int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err);
+/* Removes it when nothing is left, nor to be reported. */
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 

@@ -33,19 +33,17 @@ static bool has_job(const char *users, uint32_t uid)
 static int judge_remainder(const struct node *node, const struct notes *now,
                            const struct note *note, char excuse[EXCUSE_SIZE])
 {
-    char name[CLAIM_NAME_SIZE], its[CLAIM_NAME_SIZE];
     const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
-    claim_name(&note->claim, name);
     if (other)
         snprintf(excuse, EXCUSE_SIZE,
                  "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
                  "and its VNIs stay quarantined until it is gone",
-                 name, claim_name(&other->claim, its), note->claim.uid);
+                 note->claim.name, other->claim.name, note->claim.uid);
     else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
         snprintf(excuse, EXCUSE_SIZE,
                  "what job %s left may be used by another job of uid %u: it is tried again, and "
                  "its VNIs stay quarantined until it is gone",
-                 name, note->claim.uid);
+                 note->claim.name, note->claim.uid);
     else
         return COMMAND_BUSY;
     return COMMAND_IN_USE;

@@ -76,21 +76,16 @@ static enum report_fate fate_of_answer(const struct note *note, int rc,
 static void keep_reported(struct node *node, struct note *note)
 {
     struct error err;
-    int rc;
     note->owed = false;
     if (note->state == NOTE_LINGERING)
         note->reported_ms = note_clock_ms();
-    if (note->state == NOTE_GONE)
-        rc = note_remove(&node->dir, note->claim.number, &err);
-    else
-        rc = note_write(&node->dir, note, &err);
-    if (rc < 0) /* it will be sent once more, which does no harm */
+    if (note_write(&node->dir, note, &err) < 0) /* it will be sent once more, which does no harm */
         say("%s", err.text);
 }
 
 static void say_refused(const struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE], next[NOTE_NODE_SIZE + 120];
+    char next[NOTE_NODE_SIZE + 120];
     if (broker_lacks_reports(error))
         snprintf(next, sizeof next,
                  "it is older than node reports: update it, or set report = no in node.conf");
@@ -100,7 +95,7 @@ static void say_refused(const struct note *note, const struct mcast_error *error
                  "confirms that nothing of it is left",
                  note->node);
     say("the broker refused the report that the services of job %s are %s: %s; %s",
-        claim_name(&note->claim, name), note_report_word(note->state), error->text, next);
+        note->claim.name, note_report_word(note->state), error->text, next);
 }
 
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
@@ -154,18 +149,16 @@ enum report_fate report_boot(struct node *node, struct mcast_error *error)
 
 void report_say_kept(const struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE];
     say("warning: the report that the services of job %s are %s is sent later: %s",
-        claim_name(&note->claim, name), note_report_word(note->state), error->text);
+        note->claim.name, note_report_word(note->state), error->text);
 }
 
 bool report_spare(struct node *node, struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE];
     if (!jobsvc_may_run(note))
         return false;
     say("warning: job %s: %s; its owner has processes here, so its services stay until its epilog",
-        claim_name(&note->claim, name), error->text);
+        note->claim.name, error->text);
     keep_reported(node, note);
     return true;
 }
@@ -188,8 +181,7 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     if (fate == REPORT_UNKNOWN && report_spare(node, &note, error))
         return REPORT_TAKEN;
     if (fate == REPORT_NOT_OURS || fate == REPORT_UNKNOWN) {
-        char name[CLAIM_NAME_SIZE];
-        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
+        say("job %s: %s; its services are destroyed", note.claim.name, error->text);
         if (jobsvc_destroy(node, &note, &(struct jobsvc_end){.known = true}, &err) < 0)
             say("%s", err.text);
         else

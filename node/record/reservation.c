@@ -153,7 +153,6 @@ enum reservation_state reservation_ask(struct node *node, const struct claim *cl
     struct mcast_error error;
     struct show show = {.cluster = claim->cluster, .job = claim->job};
     struct listing listing = {.node = node, .claim = claim};
-    char name[CLAIM_NAME_SIZE];
     int code = node_ask(node, show_job, &show, 0, false, &error);
     if (code == 0) {
         bool over = is_over(claim, show.out);
@@ -166,8 +165,7 @@ enum reservation_state reservation_ask(struct node *node, const struct claim *cl
     if (code == 0)
         return listing.active || listing.hidden > 0 ? RESERVATION_ACTIVE : RESERVATION_UNKNOWN;
     *rc = unanswered(&error);
-    say("whether job %s is active cannot be known, so its services are left alone",
-        claim_name(claim, name));
+    say("whether job %s is active cannot be known, so its services are left alone", claim->name);
     return RESERVATION_NO_ANSWER;
 }
 

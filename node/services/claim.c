@@ -45,8 +45,7 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
                             .node_count = reservation->node_count,
                             .cores_per_node = reservation->cores_per_node,
                             .active = strcmp(reservation->state, "active") == 0};
-    snprintf(claim->cluster, sizeof claim->cluster, "%s", reservation->cluster);
-    snprintf(claim->job, sizeof claim->job, "%s", reservation->job);
+    claim_set_name(claim, reservation->cluster, reservation->job);
     read_nodes(claim, reservation->nodes, node);
     for (const char *const *word = reservation->traffic_classes; word && *word; word++)
         claim->traffic_classes |= (unsigned int)traffic_class_from_word(*word);
@@ -61,29 +60,28 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
 
 int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err)
 {
-    char name[CLAIM_NAME_SIZE];
-    claim_name(claim, name);
     for (unsigned int i = 0; i < claim->vni_count; i++) {
         const uint16_t vni = claim->vnis[i];
         if (vni == VNI_SYSTEM_A || vni == VNI_SYSTEM_B)
             return error_set(err, ERROR_FULL,
                              "the reservation of job %s has VNI %u, which is the system's: nothing "
                              "is done for it; check which broker answers (node.conf: url, cacert)",
-                             name, vni);
+                             claim->name, vni);
         if (!idset_has(allowed, vni))
             return error_set(err, ERROR_FULL,
                              "the reservation of job %s has VNI %u, which no job may have on this "
                              "node: nothing is done for it; compare vnis in node.conf with the "
                              "broker's [vni] pool",
-                             name, vni);
+                             claim->name, vni);
     }
     return 0;
 }
 
-const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE])
+void claim_set_name(struct claim *claim, const char *cluster, const char *job)
 {
-    snprintf(out, CLAIM_NAME_SIZE, "%s/%s", claim->cluster, claim->job);
-    return out;
+    snprintf(claim->cluster, sizeof claim->cluster, "%s", cluster);
+    snprintf(claim->job, sizeof claim->job, "%s", job);
+    snprintf(claim->name, sizeof claim->name, "%s/%s", cluster, job);
 }
 
 const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE])
