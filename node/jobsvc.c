@@ -345,14 +345,6 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
 
 /* ---- Plans ---- */
 
-static void print_limits(const struct cxi_rsrc_limits *limits)
-{
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        const struct cxi_limits *of = &limits->type[limits_resources[i].type];
-        printf(" %s %u/%u", limits_resources[i].key, of->res, of->max);
-    }
-}
-
 static int plan_on(struct node *node, const struct nic *nic, const struct service_order *order,
                    struct error *err)
 {
@@ -372,7 +364,10 @@ static int plan_on(struct node *node, const struct nic *nic, const struct servic
     }
     printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
            claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), order->traffic_classes);
-    print_limits(&fit.limits);
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct cxi_limits *of = &fit.limits.type[limits_resources[i].type];
+        printf(" %s %u/%u", limits_resources[i].key, of->res, of->max);
+    }
     putchar('\n');
     say_shortages(node, nic, &fit);
     return 0;
@@ -395,17 +390,8 @@ int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t co
 int jobsvc_plan_destroy(struct node *node, const struct note *note, struct error *err)
 {
     struct search search = {.node = node, .claim = &note->claim};
-    if (!note_is_current(note))
-        return 0;
-    int rc = node_find_nics(node, err);
-    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++) {
-        const struct nic *nic = &node->nics.at[i];
-        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
-            const struct cxi_svc_desc *service = &nic->services->descs[s];
-            if (service_is_of_claim(&search, nic, service))
-                printf("%s: would destroy service %u of job %s\n", nic->name, service->svc_id,
-                       note->claim.name);
-        }
-    }
+    int rc = note_is_current(note) ? node_find_nics(node, err) : 0;
+    if (rc == 0 && note_is_current(note))
+        (void)services_count(&node->nics, service_is_of_claim, &search, true, note->claim.name);
     return rc;
 }

@@ -117,26 +117,6 @@ static bool is_unknown_leftover(void *arg, const struct nic *nic,
     return !search->active || count_vnis_in(&search->active->vnis, service) == 0;
 }
 
-/* How many are meant; prints them, when asked to. */
-static unsigned int count_meant(const struct node *node, struct search *search, bool print)
-{
-    unsigned int count = 0;
-    for (unsigned int i = 0; i < node->nics.count; i++) {
-        const struct nic *nic = &node->nics.at[i];
-        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
-            const struct cxi_svc_desc *service = &nic->services->descs[s];
-            char who[SERVICE_TEXT_SIZE];
-            if (!is_unknown_leftover(search, nic, service))
-                continue;
-            count++;
-            if (print)
-                printf("%s: would destroy service %u (%s)\n", nic->name, service->svc_id,
-                       service_describe(service, who));
-        }
-    }
-    return count;
-}
-
 static int destroy_meant(struct node *node, int64_t busy_ms, struct search *search)
 {
     struct retry retry;
@@ -175,7 +155,7 @@ static int clean_unknown(struct node *node, const struct command_options *option
     int rc = node_find_nics(node, &err);
     if (rc < 0)
         return rc == ERROR_NOT_FOUND ? COMMAND_DONE : command_failed(&err);
-    if (count_meant(node, &search, false) == 0)
+    if (services_count(&node->nics, is_unknown_leftover, &search, false, NULL) == 0)
         return COMMAND_DONE;
     rc = reservation_load_active(node, &active);
     if (rc != COMMAND_GO_ON)
@@ -183,7 +163,7 @@ static int clean_unknown(struct node *node, const struct command_options *option
     search.active = &active;
     if (!options->dry_run)
         return destroy_locked(node, busy_ms, &search);
-    (void)count_meant(node, &search, true);
+    (void)services_count(&node->nics, is_unknown_leftover, &search, true, NULL);
     return COMMAND_DONE;
 }
 

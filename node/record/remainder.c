@@ -34,18 +34,13 @@ static int judge_remainder(const struct node *node, const struct notes *now,
                            const struct note *note, char excuse[EXCUSE_SIZE])
 {
     const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
-    if (other)
-        snprintf(excuse, EXCUSE_SIZE,
-                 "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
-                 "and its VNIs stay quarantined until it is gone",
-                 note->claim.name, other->claim.name, note->claim.uid);
-    else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
-        snprintf(excuse, EXCUSE_SIZE,
-                 "what job %s left may be used by another job of uid %u: it is tried again, and "
-                 "its VNIs stay quarantined until it is gone",
-                 note->claim.name, note->claim.uid);
-    else
+    if (!other && (note->stuck || !node->users || !has_job(node->users, note->claim.uid)))
         return COMMAND_BUSY;
+    snprintf(excuse, EXCUSE_SIZE,
+             "what job %s left may be used by %s%s of uid %u: it is tried again, and its VNIs stay "
+             "quarantined until it is gone",
+             note->claim.name, other ? "job " : "another job", other ? other->claim.name : "",
+             note->claim.uid);
     return COMMAND_IN_USE;
 }
 
@@ -111,17 +106,6 @@ static void retry_remainder(struct node *node, struct round *round, uint64_t num
         count_left(round, node, &note, &result);
 }
 
-static void say_round(const struct round *round)
-{
-    if (round->services == 1)
-        say("%s", round->left);
-    else if (round->services > 1)
-        say("%s; in all %u services of %u earlier job%s could not be destroyed", round->left,
-            round->services, round->jobs, round->jobs == 1 ? "" : "s");
-    if (round->rc == COMMAND_IN_USE)
-        say("%s", round->excuse);
-}
-
 static int by_try(const void *left, const void *right)
 {
     const struct note *a = *(struct note *const *)left, *b = *(struct note *const *)right;
@@ -145,17 +129,6 @@ static size_t choose_remainders(struct node *node, enum remainder_scope scope, u
     return count;
 }
 
-static void try_all(struct node *node, struct round *round, struct note **chosen, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!jobsvc_try_lock(node, &chosen[i]->claim))
-            continue;
-        retry_remainder(node, round, chosen[i]->claim.number);
-        jobsvc_unlock(node, &chosen[i]->claim);
-        chosen[i]->owed = false; /* it has had its turn */
-    }
-}
-
 int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
 {
     struct round round = {.rc = COMMAND_DONE};
@@ -168,11 +141,24 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
         count += choose_remainders(node, scope, uid, false, chosen + count);
     if (scope != REMAINDER_ALL && count > HOOK_TRIES_MAX)
         count = HOOK_TRIES_MAX;
-    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0)
+    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0) {
         round.rc = command_failed(&err);
-    else
-        try_all(node, &round, chosen, count);
-    say_round(&round);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!jobsvc_try_lock(node, &chosen[i]->claim))
+            continue;
+        retry_remainder(node, &round, chosen[i]->claim.number);
+        jobsvc_unlock(node, &chosen[i]->claim);
+        chosen[i]->owed = false; /* it has had its turn */
+    }
+    if (round.services == 1)
+        say("%s", round.left);
+    else if (round.services > 1)
+        say("%s; in all %u services of %u earlier job%s could not be destroyed", round.left,
+            round.services, round.jobs, round.jobs == 1 ? "" : "s");
+    if (round.rc == COMMAND_IN_USE)
+        say("%s", round.excuse);
     notes_release(&round.now);
     free(chosen);
     return round.rc;

@@ -262,3 +262,24 @@ void services_destroy(struct nics *nics, nic_service_fn *meant, void *arg, struc
             destroy_on_nic(nics, &nics->at[i], meant, arg, result);
     } while (result->busy && retry_pause(retry));
 }
+
+unsigned int services_count(const struct nics *nics, nic_service_fn *meant, void *arg, bool print,
+                            const char *job)
+{
+    unsigned int count = 0;
+    char who[SERVICE_TEXT_SIZE];
+    for (unsigned int i = 0; i < nics->count; i++) {
+        const struct nic *nic = &nics->at[i];
+        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
+            const struct cxi_svc_desc *service = &nic->services->descs[s];
+            if (!meant(arg, nic, service))
+                continue;
+            count++;
+            if (print)
+                printf("%s: would destroy service %u %s%s%s\n", nic->name, service->svc_id,
+                       job ? "of job " : "(", job ? job : service_describe(service, who),
+                       job ? "" : ")");
+        }
+    }
+    return count;
+}

@@ -79,4 +79,9 @@ void services_destroy(struct nics *nics, nic_service_fn *meant, void *arg, struc
 void services_add_left(struct services_left *result, const char *device, unsigned int id,
                        int failure);
 
+/* How many are meant; prints them as what would be destroyed, when asked to. job: whose they are;
+ * NULL: that is not known, and they are described. */
+unsigned int services_count(const struct nics *nics, nic_service_fn *meant, void *arg, bool print,
+                            const char *job);
+
 #endif
