@@ -99,7 +99,7 @@ static void in_use__by_another_job_of_the_owner_drains_no_node(void **state)
     assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
     fixture_expect_err(fixture,
                        "cxi0: service 2 of job elcap/f17 is still in use: by a process of uid ");
-    fixture_expect_err(fixture, "what job elcap/f17 left may be used by job elcap/f18, of uid ");
+    fixture_expect_err(fixture, "what job elcap/f17 left may be used by job elcap/f18 of uid ");
     assert_int_equal(fixture_services(fixture, NULL), 5);
     /* The broker knows that its VNI is not free. */
     assert_true(was_last_reported(fixture, "f17/n1 lingering 1 cxi0:2\n"));
