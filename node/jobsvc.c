@@ -235,7 +235,7 @@ static void say_shortages(struct node *node, const struct nic *nic, const struct
     char text[FIT_TEXT_SIZE];
     for (unsigned int i = 0; i < fit->shortage_count; i++)
         say("%s%s", fit->shortages[i].refused ? "" : "warning: ",
-            fit_explain(&fit->shortages[i], &nic->info, nic->services, node_job_of, node, text));
+            fit_explain(&fit->shortages[i], nic, node_job_of, node, text));
 }
 
 static int create_all(struct node *node, const struct service_order *order, struct note *note,
@@ -356,7 +356,7 @@ static int plan_on(struct node *node, const struct nic *nic, const struct servic
         printf("%s: would keep service %u\n", nic->name, there->svc_id);
         return 0;
     }
-    fit_compute(&fit, &order->want, &nic->info, nic->services, fit_count_pools(nic->services));
+    fit_compute(&fit, &order->want, nic, fit_count_pools(nic));
     if (order->exact && fit.shortage_count > 0) {
         int rc = service_refuse_less(nic, &fit, err);
         say_shortages(node, nic, &fit);

@@ -69,21 +69,6 @@ static const char page_tail[] =
     ".BR mcastd (8),\n"
     ".BR mcastctl (1)\n";
 
-static void print_page_key(void *arg, const char *name, const char *allowed, const char *initial,
-                           const char *sentence)
-{
-    FILE *out = arg;
-    fputs(".TP\n.B ", out);
-    roff_text(out, name);
-    fputc('\n', out);
-    roff_text(out, sentence);
-    fputs("\n.br\nAllowed: ", out);
-    roff_text(out, allowed);
-    fputs("; default: ", out);
-    roff_text(out, initial[0] ? initial : "none");
-    fputs(".\n", out);
-}
-
 static void print_page(FILE *out)
 {
     roff_title(out, "MCAST\\-NODE", 8);
@@ -99,7 +84,7 @@ static void print_page(FILE *out)
     fputs(".SH CONFIGURATION\nLines\n.IR \"key = value\" ;\nthose that begin with # or ; are\n"
           "comments.\n",
           out);
-    settings_each(print_page_key, out);
+    settings_print_page(out);
     fputs(".SH EXIT STATUS\n", out);
 #define EXIT_(name, value, when)                                                                   \
     fputs(".TP\n.B " #value "\n", out);                                                            \

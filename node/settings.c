@@ -3,6 +3,7 @@
 
 #include "base/duration.h"
 #include "base/names.h"
+#include "base/roff.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
@@ -349,23 +350,27 @@ void settings_apply_job_limits(struct settings *settings, const char *text, sett
 
 /* ---- For people ---- */
 
-void settings_each(settings_key_fn *each, void *arg)
-{
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        char text[64];
-        each(arg, keys[i].name, allowed_values(&keys[i], text), keys[i].initial, keys[i].sentence);
-    }
-}
-
-static void print_key(void *arg, const char *name, const char *allowed_values, const char *initial,
-                      const char *sentence)
-{
-    fprintf(arg, "\n# %s\n# %s\n#%s =%s%s\n", sentence, allowed_values, name, initial[0] ? " " : "",
-            initial);
-}
-
 void settings_print_sample(FILE *out)
 {
+    char text[64];
     fputs("# mcast-node's configuration. What is commented out is the default.\n", out);
-    settings_each(print_key, out);
+    for (const struct key *key = keys; key < keys + KEY_COUNT; key++)
+        fprintf(out, "\n# %s\n# %s\n#%s =%s%s\n", key->sentence, allowed_values(key, text),
+                key->name, key->initial[0] ? " " : "", key->initial);
+}
+
+void settings_print_page(FILE *out)
+{
+    char text[64];
+    for (const struct key *key = keys; key < keys + KEY_COUNT; key++) {
+        fputs(".TP\n.B ", out);
+        roff_text(out, key->name);
+        fputc('\n', out);
+        roff_text(out, key->sentence);
+        fputs("\n.br\nAllowed: ", out);
+        roff_text(out, allowed_values(key, text));
+        fputs("; default: ", out);
+        roff_text(out, key->initial[0] ? key->initial : "none");
+        fputs(".\n", out);
+    }
 }

@@ -52,13 +52,9 @@ typedef void settings_warn_fn(void *arg, const char *sentence);
 void settings_apply_job_limits(struct settings *settings, const char *text, settings_warn_fn *warn,
                                void *arg);
 
-/* The sample file: every key with its default and its sentence. */
+/* Every key with its default and its sentence: the sample file, and for the manual page. */
 void settings_print_sample(FILE *out);
-
-/* Calls each(name, allowed values, default, sentence) for every key. */
-typedef void settings_key_fn(void *arg, const char *name, const char *allowed, const char *initial,
-                             const char *sentence);
-void settings_each(settings_key_fn *each, void *arg);
+void settings_print_page(FILE *out);
 
 /* "500ms", "5s", "10m", "1h": milliseconds, up to a day. False: it is none. */
 bool settings_duration(const char *text, int64_t *ms);

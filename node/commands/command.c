@@ -236,12 +236,6 @@ int command_failed(const struct error *err)
     return COMMAND_REFUSED;
 }
 
-int command_no_memory(void)
-{
-    say("memory is exhausted");
-    return COMMAND_REFUSED;
-}
-
 int command_exit(const struct mcast_error *error)
 {
     if (error->status >= 500)

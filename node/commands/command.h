@@ -75,7 +75,6 @@ __attribute__((format(printf, 2, 3))) int command_misused(const struct command *
 
 /* Says it; COMMAND_REFUSED. */
 int command_failed(const struct error *err);
-int command_no_memory(void);
 
 /* The exit code that fits. */
 int command_exit(const struct mcast_error *error);

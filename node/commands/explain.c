@@ -25,10 +25,10 @@ static unsigned int explain_nic(struct node *node, const struct nic *nic,
         printf("%s: it cannot be asked for its services: %s\n", nic->name, strerror(-nic->failure));
         return 1;
     }
-    fit_compute(&fit, want, &nic->info, nic->services, fit_count_pools(nic->services));
+    fit_compute(&fit, want, nic, fit_count_pools(nic));
     for (unsigned int i = 0; i < fit.shortage_count; i++) {
         fit.shortages[i].refused = !node->settings.adjust_limits;
-        puts(fit_explain(&fit.shortages[i], &nic->info, nic->services, node_job_of, node, text));
+        puts(fit_explain(&fit.shortages[i], nic, node_job_of, node, text));
     }
     return fit.shortage_count;
 }

@@ -71,7 +71,7 @@ static json_t *encode_service(struct node *node, const struct nic *nic,
     return object;
 }
 
-static int print_json(struct node *node)
+static bool print_json(struct node *node)
 {
     json_t *list = json_array();
     for (unsigned int i = 0; i < node->nics.count; i++) {
@@ -82,11 +82,11 @@ static int print_json(struct node *node)
     json_t *root = json_pack("{s:o}", "services", list);
     char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
     json_decref(root);
-    if (!text)
-        return command_no_memory();
-    puts(text);
+    if (text)
+        puts(text);
+    bool good = text != NULL;
     free(text);
-    return COMMAND_DONE;
+    return good;
 }
 
 /* ---- Table ---- */
@@ -210,7 +210,7 @@ static void print_lines(const struct table *table, bool max)
     }
 }
 
-static int print_table(struct node *node, bool max)
+static bool print_table(struct node *node, bool max)
 {
     static struct line line;
     struct table table = {0};
@@ -228,7 +228,7 @@ static int print_table(struct node *node, bool max)
     if (good)
         print_lines(&table, max);
     free(table.lines);
-    return good ? COMMAND_DONE : command_no_memory();
+    return good;
 }
 
 static int run_list(struct node *node, const struct command_options *options)
@@ -244,8 +244,10 @@ static int run_list(struct node *node, const struct command_options *options)
             rc = COMMAND_REFUSED;
         }
     }
-    int printed = options->json ? print_json(node) : print_table(node, options->max);
-    return printed == COMMAND_DONE ? rc : printed;
+    if (options->json ? print_json(node) : print_table(node, options->max))
+        return rc;
+    say("memory is exhausted");
+    return COMMAND_REFUSED;
 }
 
 const struct command command_list = {"list",  "all services of all NICs", usage, "mJ", SPOOL_READ,

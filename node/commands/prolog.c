@@ -27,16 +27,6 @@ static const char usage[] =
     "Example:\n"
     "  mcast-node prolog --job f2Rs8sydSxmd --cores 96\n";
 
-static uint32_t count_cores(const struct command_options *options, const struct claim *claim)
-{
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    if (options->cores > 0)
-        return options->cores;
-    if (claim->cores_per_node > 0)
-        return claim->cores_per_node;
-    return online > 0 ? (uint32_t)online : 1;
-}
-
 /* By an earlier run: the job may have begun. */
 static bool was_made(const struct node *node, const struct note *note)
 {
@@ -130,7 +120,11 @@ static int run_prolog(struct node *node, const struct command_options *options)
             node->name, node->name_is, claim.name, claim.nodes);
         return COMMAND_REFUSED;
     }
-    uint32_t cores = count_cores(options, &claim);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t cores = options->cores         ? options->cores
+                     : claim.cores_per_node ? claim.cores_per_node
+                     : online > 0           ? (uint32_t)online
+                                            : 1;
     command_limits(node, options);
     if (!options->dry_run)
         return create_and_report(node, &claim, cores);

@@ -134,8 +134,10 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
     struct round round = {.rc = COMMAND_DONE};
     struct error err;
     struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
-    if (!chosen)
-        return command_no_memory();
+    if (!chosen) {
+        say("memory is exhausted");
+        return COMMAND_REFUSED;
+    }
     size_t count = choose_remainders(node, scope, uid, true, chosen);
     if (scope != REMAINDER_OF_OWNER)
         count += choose_remainders(node, scope, uid, false, chosen + count);

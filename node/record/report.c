@@ -193,23 +193,18 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
 /* What one run has learned while it reported other lives. */
 struct round {
     unsigned int asked, refused;
-    bool ask_no_more;         /* the broker does not answer, or it was enough for one hook */
-    const struct note *alien; /* the last one that the broker did not authorize */
+    bool ask_no_more;                /* the broker does not answer, or it was enough for one hook */
+    const struct note *unauthorized; /* the last one that the broker did not authorize */
     struct mcast_error why;
 };
-
-/* A node name that is not authorized for one job of a cluster is so for none of its jobs. */
-static bool is_not_authorized_like_last(const struct round *round, const struct note *note)
-{
-    return round->alien && strcmp(round->alien->node, note->node) == 0 &&
-           strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
-}
 
 /* True: the note needs no report any more. */
 static bool deliver_or_keep(struct node *node, struct round *round, const struct note *note)
 {
     struct mcast_error error;
-    if (is_not_authorized_like_last(round, note)) {
+    /* A node name that is not authorized for one job of a cluster is so for none of its jobs. */
+    if (round->unauthorized && strcmp(round->unauthorized->node, note->node) == 0 &&
+        strcmp(round->unauthorized->claim.cluster, note->claim.cluster) == 0) {
         round->refused++;
         return false;
     }
@@ -219,20 +214,13 @@ static bool deliver_or_keep(struct node *node, struct round *round, const struct
     round->asked++;
     if (deliver(node, note->claim.number, &error) != REPORT_KEPT)
         return true;
-    if (is_not_authorized(&error)) {
+    round->ask_no_more = !is_not_authorized(&error);
+    if (!round->ask_no_more) {
         round->refused++;
-        round->alien = note;
+        round->unauthorized = note;
         round->why = error;
-    } else {
-        round->ask_no_more = true;
     }
     return false;
-}
-
-/* Old reports are dropped, so that a broker that never comes back does not fill the disk. */
-static bool is_surplus(const struct node *node, size_t i)
-{
-    return node->notes.count - i > SPOOL_MAX && node->notes.at[i].state == NOTE_GONE;
 }
 
 void report_spool(struct node *node, uint64_t except)
@@ -247,7 +235,10 @@ void report_spool(struct node *node, uint64_t except)
         bool stale = !note_is_current(note) && note->state != NOTE_GONE;
         if (number == except || !(note->owed || stale) || !jobsvc_try_lock(node, &note->claim))
             continue;
-        if (!deliver_or_keep(node, &round, note) && is_surplus(node, i))
+        /* Old reports are dropped, so that a broker that never comes back does not fill the disk.
+         */
+        if (!deliver_or_keep(node, &round, note) && node->notes.count - i > SPOOL_MAX &&
+            note->state == NOTE_GONE)
             (void)note_remove(&node->dir, number, NULL);
         jobsvc_unlock(node, &note->claim);
     }

@@ -23,7 +23,7 @@ struct claim {
     char cluster[CLUSTER_NAME_MAX + 1];
     char job[JOB_ID_MAX + 1];
     char name[CLAIM_NAME_SIZE]; /* "cluster/job", for people */
-    uint64_t number; /* of the reservation: one life of a job that may be requeued under its id */
+    uint64_t number;            /* of the reservation: a job that is requeued gets another */
     uint32_t uid;
     uint32_t node_count;     /* 0: not given */
     uint32_t cores_per_node; /* 0: not given */

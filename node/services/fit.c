@@ -13,12 +13,11 @@ enum { LE_POOLS = 16 - 1, TLE_POOLS = 4 };
 
 enum { HOLDERS_NAMED = 4 };
 
-static uint32_t count_free(const struct cxil_devinfo *info, const struct cxil_svc_list *services,
-                           enum cxi_rsrc_type type)
+static uint32_t count_free(const struct nic *nic, enum cxi_rsrc_type type)
 {
-    uint32_t reserved = 0, total = limits_total(info, type);
-    for (unsigned int i = 0; services && i < services->count; i++)
-        reserved += limits_reserved(&services->descs[i], type);
+    uint32_t reserved = 0, total = limits_total(&nic->info, type);
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++)
+        reserved += limits_reserved(&nic->services->descs[i], type);
     return reserved < total ? total - reserved : 0;
 }
 
@@ -55,16 +54,15 @@ static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
     }
 }
 
-void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
-                 const struct cxil_devinfo *info, const struct cxil_svc_list *services,
+void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic,
                  struct fit_pools pools)
 {
     fit->pools = pools;
     for (int i = 0; i < LIMITS_COUNT; i++) {
         enum cxi_rsrc_type type = (enum cxi_rsrc_type)i;
         struct cxi_limits *limits = &fit->limits.type[type];
-        uint32_t total = limits_total(info, type);
-        uint32_t left = lacks_pool(&pools, type) ? 0 : count_free(info, services, type);
+        uint32_t total = limits_total(&nic->info, type);
+        uint32_t left = lacks_pool(&pools, type) ? 0 : count_free(nic, type);
         *limits = want->type[type];
         /* A maximum above the device's is -EINVAL, and Flux and Slurm give up then. */
         if (limits->max > total)
@@ -74,12 +72,11 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
     list_shortages(fit, want);
 }
 
-bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
-                 const struct cxil_devinfo *info, const struct cxil_svc_list *services)
+bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic)
 {
     struct fit now;
     bool less = false;
-    fit_compute(&now, &fit->limits, info, services, fit->pools);
+    fit_compute(&now, &fit->limits, nic, fit->pools);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
         less |= now.limits.type[type].res < fit->limits.type[type].res;
     fit->limits = now.limits;
@@ -122,12 +119,12 @@ bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
     return smaller;
 }
 
-struct fit_pools fit_count_pools(const struct cxil_svc_list *services)
+struct fit_pools fit_count_pools(const struct nic *nic)
 {
     unsigned int les = 0, tles = 0;
-    for (unsigned int i = 0; services && i < services->count; i++) {
-        les += limits_reserved(&services->descs[i], CXI_RSRC_TYPE_LE) > 0;
-        tles += limits_reserved(&services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        les += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_LE) > 0;
+        tles += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
     }
     return (struct fit_pools){.no_les = les >= LE_POOLS, .no_tles = tles >= TLE_POOLS};
 }
@@ -146,14 +143,13 @@ __attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used
 }
 
 /* The largest holder that is smaller than `below`, or as large and further back than `after`. */
-static const struct cxi_svc_desc *next_holder(const struct cxil_svc_list *services,
-                                              enum cxi_rsrc_type type,
+static const struct cxi_svc_desc *next_holder(const struct nic *nic, enum cxi_rsrc_type type,
                                               const struct cxi_svc_desc *after)
 {
     const struct cxi_svc_desc *best = NULL;
     uint32_t below = after ? limits_reserved(after, type) : UINT32_MAX;
-    for (unsigned int i = 0; services && i < services->count; i++) {
-        const struct cxi_svc_desc *service = &services->descs[i];
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        const struct cxi_svc_desc *service = &nic->services->descs[i];
         uint32_t holds = limits_reserved(service, type);
         bool later = holds < below || (holds == below && after && service > after);
         if (holds > 0 && later && (!best || holds > limits_reserved(best, type)))
@@ -162,22 +158,21 @@ static const struct cxi_svc_desc *next_holder(const struct cxil_svc_list *servic
     return best;
 }
 
-const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_devinfo *info,
-                        const struct cxil_svc_list *services, fit_job_fn *job_of, void *arg,
-                        char out[FIT_TEXT_SIZE])
+const char *fit_explain(const struct fit_shortage *shortage, const struct nic *nic,
+                        fit_job_fn *job_of, void *arg, char out[FIT_TEXT_SIZE])
 {
     size_t used = 0;
     const enum cxi_rsrc_type type = shortage->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
-    append(out, &used, "%.13s: %u of %u wanted %s %s, the NIC has %u", info->device_name,
-           shortage->granted, shortage->wanted, limits_words(type),
-           shortage->refused ? "free" : "granted", limits_total(info, type));
+    append(out, &used, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name, shortage->granted,
+           shortage->wanted, limits_words(type), shortage->refused ? "free" : "granted",
+           limits_total(&nic->info, type));
     if (shortage->pools)
         append(out, &used, ", but no pool of them is left");
-    while ((holder = next_holder(services, type, holder)) && named < HOLDERS_NAMED) {
+    while ((holder = next_holder(nic, type, holder)) && named < HOLDERS_NAMED) {
         char who[SERVICE_TEXT_SIZE];
-        const char *job = job_of ? job_of(arg, info->device_name, holder->svc_id) : NULL;
+        const char *job = job_of ? job_of(arg, nic->name, holder->svc_id) : NULL;
         append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
                job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
                limits_reserved(holder, type));

@@ -189,7 +189,7 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
         *fit = (struct fit){.limits = there->limits};
         return (int)there->svc_id;
     }
-    fit_compute(fit, &order->want, &nic->info, nic->services, (struct fit_pools){0});
+    fit_compute(fit, &order->want, nic, (struct fit_pools){0});
     if (order->exact && fit->shortage_count > 0)
         return service_refuse_less(nic, fit, err);
     int id = -ENOSPC;
@@ -200,8 +200,7 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
         id = nics->calls->alloc_svc(nic->device, &desc, &info);
         /* Another process may have been faster; if not, the driver counts more than it lists. */
         if (id != -ENOSPC || nic_refresh(nics, nic) < 0 ||
-            !(fit_tighten(fit, &order->want, &nic->info, nic->services) ||
-              fit_shrink(fit, &order->want, &info)))
+            !(fit_tighten(fit, &order->want, nic) || fit_shrink(fit, &order->want, &info)))
             break;
         if (order->exact)
             return service_refuse_less(nic, fit, err);
