@@ -67,4 +67,13 @@ const char *fixture_released(const char *job, uint64_t number, const char *vnis)
 void fixture_expect_out(const struct fixture *fixture, const char *words);
 void fixture_expect_err(const struct fixture *fixture, const char *words);
 
+/* Of a test that has `fixture`: the exit status of a run; the services on all NICs; both. */
+#define EXPECT_RUN(status, ...) assert_int_equal(fixture_run(fixture, __VA_ARGS__), status)
+#define EXPECT_SERVICES(count) assert_int_equal(fixture_services(fixture, NULL), count)
+#define EXPECT_RUN_LEAVES(status, count, ...)                                                      \
+    do {                                                                                           \
+        EXPECT_RUN(status, __VA_ARGS__);                                                           \
+        EXPECT_SERVICES(count);                                                                    \
+    } while (0)
+
 #endif
