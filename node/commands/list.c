@@ -6,7 +6,6 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +97,8 @@ enum { CELL_SIZE = 300 };
 /* Services that differ in NIC and id only. */
 struct line {
     const struct nic *last;
+    unsigned int first_id;
+    bool ids_differ;
     char cells[COLUMNS][CELL_SIZE];
 };
 
@@ -106,21 +107,11 @@ struct table {
     struct line *lines; /* the first is the heading */
 };
 
-__attribute__((format(printf, 2, 3))) static void append(char cell[CELL_SIZE], const char *format,
-                                                         ...)
-{
-    size_t used = strlen(cell);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(cell + used, CELL_SIZE - used, format, args);
-    va_end(args);
-}
-
 static void fill_heading(struct line *line)
 {
     static const char *const names[LEFT_COLUMNS] = {"NICS", "ID", "JOB", "UID", "VNIS", "TCS"};
     for (int i = 0; i < LEFT_COLUMNS; i++)
-        append(line->cells[i], "%s", names[i]);
+        snprintf(line->cells[i], CELL_SIZE, "%s", names[i]);
     for (int i = LEFT_COLUMNS; i < COLUMNS; i++) {
         const char *key = limits_resources[(i - LEFT_COLUMNS) % LIMITS_COUNT].key;
         for (size_t c = 0; key[c]; c++)
@@ -131,30 +122,37 @@ static void fill_heading(struct line *line)
 static void fill_line(struct line *line, const char *job, const struct nic *nic,
                       const struct cxi_svc_desc *service)
 {
-    char(*cell)[CELL_SIZE] = line->cells, vnis[CLAIM_VNIS_TEXT_SIZE];
-    line->last = nic;
-    append(*cell++, "%s", nic->name);
-    append(*cell++, "%u", service->svc_id);
-    append(*cell++, "%s", job ? job : "-");
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    char(*cell)[CELL_SIZE] = line->cells;
+    *line = (struct line){.last = nic, .first_id = service->svc_id};
+    snprintf(*cell++, CELL_SIZE, "%s", nic->name);
+    snprintf(*cell++, CELL_SIZE, "%u", service->svc_id);
+    snprintf(*cell++, CELL_SIZE, "%s", job ? job : "-");
     if (service_is_system(service))
-        append(*cell++, "system");
+        snprintf(*cell++, CELL_SIZE, "system");
     else if (!service->restricted_members)
-        append(*cell++, "any");
+        snprintf(*cell++, CELL_SIZE, "any");
     else if (service->members[0].type == CXI_SVC_MEMBER_UID)
-        append(*cell++, "%u", service->members[0].svc_member.uid);
+        snprintf(*cell++, CELL_SIZE, "%u", service->members[0].svc_member.uid);
     else
-        append(*cell++, "others");
+        snprintf(*cell++, CELL_SIZE, "others");
     claim_vnis(service->vnis, service->num_vld_vnis, vnis);
-    append(*cell++, "%s", service->restricted_vnis ? vnis : "any");
-    append(*cell++, "0x%02x", service_traffic_classes(service));
+    snprintf(*cell++, CELL_SIZE, "%s", service->restricted_vnis ? vnis : "any");
+    snprintf(*cell++, CELL_SIZE, "0x%02x", service_traffic_classes(service));
     for (int i = 0; i < 2 * LIMITS_COUNT; i++) {
         const struct cxi_limits *of =
             &service->limits.type[limits_resources[i % LIMITS_COUNT].type];
         if (service->resource_limits)
-            append(*cell++, "%u", i < LIMITS_COUNT ? of->res : of->max);
+            snprintf(*cell++, CELL_SIZE, "%u", i < LIMITS_COUNT ? of->res : of->max);
         else
-            append(*cell++, "-");
+            snprintf(*cell++, CELL_SIZE, "-");
     }
+}
+
+static void join(char cell[CELL_SIZE], const char *other)
+{
+    size_t used = strlen(cell);
+    snprintf(cell + used, CELL_SIZE - used, ",%s", other);
 }
 
 /* False: memory is exhausted. */
@@ -165,8 +163,9 @@ static bool add_line(struct table *table, const struct line *line)
         if (at->last != line->last && memcmp(at->cells[SHARED], line->cells[SHARED],
                                              sizeof line->cells - 2 * CELL_SIZE) == 0) {
             at->last = line->last;
-            append(at->cells[NICS], ",%s", line->cells[NICS]);
-            append(at->cells[ID], ",%s", line->cells[ID]);
+            at->ids_differ |= at->first_id != line->first_id;
+            join(at->cells[NICS], line->cells[NICS]);
+            join(at->cells[ID], line->cells[ID]);
             return true;
         }
     }
@@ -178,23 +177,14 @@ static bool add_line(struct table *table, const struct line *line)
     return true;
 }
 
-/* "11,11,11" becomes "11". */
-static void shorten_ids(char *ids)
-{
-    size_t length = strcspn(ids, ",");
-    const char *at = ids;
-    while (strncmp(at, ids, length) == 0 && at[length] == ',')
-        at += length + 1;
-    if (at != ids && strncmp(at, ids, length) == 0 && !at[length])
-        ids[length] = '\0';
-}
-
 static void print_lines(const struct table *table, bool max)
 {
     const int left_out = max ? LEFT_COLUMNS : LEFT_COLUMNS + LIMITS_COUNT;
     int widths[COLUMNS] = {0};
     for (size_t i = 0; i < table->count; i++) {
-        shorten_ids(table->lines[i].cells[ID]);
+        char *ids = table->lines[i].cells[ID];
+        if (!table->lines[i].ids_differ) /* "11,11,11" becomes "11" */
+            ids[strcspn(ids, ",")] = '\0';
         for (int c = 0; c < COLUMNS; c++) {
             int length = (int)strlen(table->lines[i].cells[c]);
             widths[c] = length > widths[c] ? length : widths[c];
@@ -220,7 +210,6 @@ static bool print_table(struct node *node, bool max)
         const struct nic *nic = &node->nics.at[i];
         for (unsigned int s = 0; good && nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
-            line = (struct line){0};
             fill_line(&line, node_job_of(node, nic->name, service->svc_id), nic, service);
             good = add_line(&table, &line);
         }

@@ -35,19 +35,6 @@ static int restrict_to_owner(const struct statedir *dir, struct error *err)
     return 0;
 }
 
-static int open_for_writing(struct statedir *dir, struct error *err)
-{
-    int rc = restrict_to_owner(dir, err);
-    if (rc < 0)
-        return rc;
-    /* A process that can open a file can lock it. */
-    dir->lock =
-        openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-    if (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0)
-        return set_errno_error(dir, "its lock cannot be opened", err);
-    return 0;
-}
-
 int statedir_open(struct statedir *dir, const char *path, bool change, struct error *err)
 {
     *dir = (struct statedir){.directory = -1, .lock = -1};
@@ -59,7 +46,13 @@ int statedir_open(struct statedir *dir, const char *path, bool change, struct er
         return 0;
     if (dir->directory < 0)
         return set_errno_error(dir, "it cannot be opened", err);
-    int rc = open_for_writing(dir, err);
+    int rc = restrict_to_owner(dir, err);
+    /* A process that can open a file can lock it. */
+    if (rc == 0)
+        dir->lock =
+            openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (rc == 0 && (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0))
+        rc = set_errno_error(dir, "its lock cannot be opened", err);
     if (rc < 0)
         statedir_close(dir);
     return rc;
