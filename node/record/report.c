@@ -163,7 +163,7 @@ bool report_spare(struct node *node, struct note *note, const struct mcast_error
     return true;
 }
 
-/* One life's. error: why it is kept. */
+/* One note's. error: why it is kept. */
 static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
 {
     struct note note;
@@ -190,7 +190,7 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     return fate;
 }
 
-/* What one run has learned while it reported other lives. */
+/* What one run has learned while it reported other jobs'. */
 struct round {
     unsigned int asked, refused;
     bool ask_no_more;                /* the broker does not answer, or it was enough for one hook */

@@ -164,7 +164,7 @@ static void report__is_delivered_to_the_broker_s_next_life(void **state)
     testbed_destroy(testbed);
 }
 
-/* Services for a life of the job that the broker does not know are destroyed at once. */
+/* Services for a reservation that the broker does not know are destroyed at once. */
 static void services__of_no_reservation_do_not_stay(void **state)
 {
     struct fixture *fixture = *state;

@@ -57,7 +57,8 @@ static void clean__takes_an_earlier_life_and_leaves_the_present_one(void **state
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1026\n");
 }
 
-/* A broker with an old ledger does not know of the job's present life: no reason to end it. */
+/* A broker with an old ledger does not know of the job's present reservation: no reason to end it.
+ */
 static void clean__believes_no_broker_that_knows_less(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job's life on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
+/* A job on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
 
 #include "tests/system/node/fixture.h"
 
@@ -63,6 +63,8 @@ static void hooks__nodes_differ(void **state)
     EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_DEVICES=cxi0,cxi2,cxi3\n");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,3,2\n");
+    EXPECT_RUN(0, "list");
+    fixture_expect_out(fixture, "\ncxi0,cxi3 3,2 elcap/f17 5588   1024 0x0a  192 ");
     EXPECT_RUN_LEAVES(0, 2, "epilog --job f17"); /* the other job's */
 }
 

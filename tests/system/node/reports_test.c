@@ -257,8 +257,8 @@ static void report__an_older_broker_takes_none(void **state)
     assert_false(fixture_remembers(fixture));
 }
 
-/* The id stays, the life is another: Slurm and Flux requeue. */
-static void requeue__each_life_is_reported_by_its_number(void **state)
+/* The id stays, the reservation is another: Slurm and Flux requeue. */
+static void requeue__each_reservation_is_reported_by_its_number(void **state)
 {
     struct fixture *fixture = *state;
     give_job(fixture);
@@ -395,7 +395,7 @@ int main(void)
         TEST(report__refused_for_good_is_said_once),
         TEST(report__an_older_broker_takes_none),
         TEST(reports__of_a_node_that_is_not_believed_are_kept),
-        TEST(requeue__each_life_is_reported_by_its_number),
+        TEST(requeue__each_reservation_is_reported_by_its_number),
         TEST(reboot__everything_is_reported_destroyed),
         TEST(epilog__of_what_is_not_remembered),
         TEST(epilog__heals_a_damaged_note),

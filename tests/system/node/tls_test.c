@@ -46,7 +46,7 @@ static json_int_t held(struct tlssite *tls)
     return count;
 }
 
-/* The whole life of a job on a node that knows its broker by TLS alone. */
+/* All hooks of a job on a node that knows its broker by TLS alone. */
 static void node__proves_itself_by_its_certificate(void **state)
 {
     struct fixture *fixture = *state;

@@ -209,8 +209,8 @@ static void taken__by_a_leftover(void **state)
     EXPECT_SERVICES(4);
 }
 
-/* Not even of the same user and VNI is another life's service taken for one's own. */
-static void taken__by_another_life(void **state)
+/* Not even of the same user and VNI is another reservation's service taken for one's own. */
+static void taken__by_another_reservation(void **state)
 {
     struct fixture *fixture = *state;
     make_services(fixture);
@@ -474,7 +474,7 @@ int main(void)
         TEST(full__all_of_a_sudden),
         TEST(full__explain_says_who_holds_what),
         TEST(taken__by_a_leftover),
-        TEST(taken__by_another_life),
+        TEST(taken__by_another_reservation),
         TEST(failure__on_one_nic_undoes_all),
         TEST(failure__after_the_effect_leaves_nothing),
         TEST(failure__undoing_that_fails_is_left_to_the_epilog),
