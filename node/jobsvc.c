@@ -238,10 +238,30 @@ static void say_shortages(struct node *node, const struct nic *nic, const struct
             fit_explain(&fit->shortages[i], nic, node_job_of, node, text));
 }
 
+/* What would be done on the NIC. id: of the service that is there; 0: one would be made. */
+static void print_plan(const struct nic *nic, const struct service_order *order,
+                       const struct fit *fit, int id)
+{
+    const struct claim *claim = order->claim;
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
+    if (id > 0) {
+        printf("%s: would keep service %d\n", nic->name, id);
+        return;
+    }
+    printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
+           claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), order->traffic_classes);
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct cxi_limits *of = &fit->limits.type[limits_resources[i].type];
+        printf(" %s %u/%u", limits_resources[i].key, of->res, of->max);
+    }
+    putchar('\n');
+}
+
+/* note: gets what was made; NULL when it is only planned. */
 static int create_all(struct node *node, const struct service_order *order, struct note *note,
                       struct error *err)
 {
-    int rc = statedir_lock(&node->dir, STATEDIR_NICS, err);
+    int rc = order->plan ? 0 : statedir_lock(&node->dir, STATEDIR_NICS, err);
     for (unsigned int i = 0; rc >= 0 && i < node->nics.count; i++) {
         struct nic *nic = &node->nics.at[i];
         struct fit fit = {0};
@@ -253,11 +273,12 @@ static int create_all(struct node *node, const struct service_order *order, stru
         if (nic->info.link_state != 1)
             say("warning: %s: its link is down", nic->name);
         rc = service_create(&node->nics, nic, order, &fit, err);
+        if (rc >= 0 && order->plan)
+            print_plan(nic, order, &fit, rc);
         if (rc >= 0 || order->exact)
             say_shortages(node, nic, &fit);
-        if (rc < 0)
-            break;
-        add_service(note, nic->name, (unsigned int)rc);
+        if (rc >= 0 && note)
+            add_service(note, nic->name, (unsigned int)rc);
     }
     statedir_unlock(&node->dir, STATEDIR_NICS);
     return rc < 0 ? rc : 0;
@@ -343,47 +364,19 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     return rc;
 }
 
-/* ---- Plans ---- */
-
-static int plan_on(struct node *node, const struct nic *nic, const struct service_order *order,
-                   struct error *err)
-{
-    const struct claim *claim = order->claim;
-    const struct cxi_svc_desc *there = jobsvc_on(node, claim, nic);
-    char vnis[CLAIM_VNIS_TEXT_SIZE];
-    struct fit fit;
-    if (there) {
-        printf("%s: would keep service %u\n", nic->name, there->svc_id);
-        return 0;
-    }
-    fit_compute(&fit, &order->want, nic, fit_count_pools(nic));
-    if (order->exact && fit.shortage_count > 0) {
-        int rc = service_refuse_less(nic, &fit, err);
-        say_shortages(node, nic, &fit);
-        return rc;
-    }
-    printf("%s: would create a service for uid %u, VNIs %s, traffic classes 0x%02x,", nic->name,
-           claim->uid, claim_vnis(claim->vnis, claim->vni_count, vnis), order->traffic_classes);
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        const struct cxi_limits *of = &fit.limits.type[limits_resources[i].type];
-        printf(" %s %u/%u", limits_resources[i].key, of->res, of->max);
-    }
-    putchar('\n');
-    say_shortages(node, nic, &fit);
-    return 0;
-}
-
 int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
                        struct error *err)
 {
     struct note before = {0};
-    struct service_order order = {.claim = claim};
+    struct search search = {.node = node, .claim = claim};
+    struct service_order order = {
+        .claim = claim, .is_there = service_is_of_claim, .arg = &search, .plan = true};
     (void)note_read(&node->dir, claim->number, &before, NULL);
     int rc = claim_check_vnis(claim, &node->settings.vnis, err);
     if (rc == 0)
         rc = prepare_order(node, cores, &before, &order, err);
-    for (unsigned int i = 0; rc == 0 && i < node->nics.count; i++)
-        rc = plan_on(node, &node->nics.at[i], &order, err);
+    if (rc == 0)
+        rc = create_all(node, &order, NULL, err);
     return rc < 0 ? rc : 0;
 }
 

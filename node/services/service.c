@@ -171,7 +171,8 @@ static int explain_failure(const struct nic *nic, const struct claim *claim, int
                      strerror(-failure));
 }
 
-int service_refuse_less(const struct nic *nic, struct fit *fit, struct error *err)
+/* Because of the fit's shortages, when all is wanted or nothing: marks them so. */
+static int refuse_less(const struct nic *nic, struct fit *fit, struct error *err)
 {
     for (unsigned int i = 0; i < fit->shortage_count; i++)
         fit->shortages[i].refused = true;
@@ -189,9 +190,12 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
         *fit = (struct fit){.limits = there->limits};
         return (int)there->svc_id;
     }
-    fit_compute(fit, &order->want, nic, (struct fit_pools){0});
+    /* Of the pools the driver knows best. */
+    fit_compute(fit, &order->want, nic, order->plan ? fit_count_pools(nic) : (struct fit_pools){0});
     if (order->exact && fit->shortage_count > 0)
-        return service_refuse_less(nic, fit, err);
+        return refuse_less(nic, fit, err);
+    if (order->plan)
+        return 0;
     int id = -ENOSPC;
     for (int tries = 0; tries < TRIES_MAX; tries++) {
         struct cxi_svc_fail_info info = {0};
@@ -203,7 +207,7 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
             !(fit_tighten(fit, &order->want, nic) || fit_shrink(fit, &order->want, &info)))
             break;
         if (order->exact)
-            return service_refuse_less(nic, fit, err);
+            return refuse_less(nic, fit, err);
     }
     if (id > 0)
         return id;

@@ -40,6 +40,7 @@ struct service_order {
     struct cxi_rsrc_limits want;
     unsigned int traffic_classes; /* bits of enum traffic_class */
     bool exact;                   /* all that is wanted, or nothing */
+    bool plan;                    /* nothing is made: 0 instead of an id */
     nic_service_fn *is_there;     /* whether a service is the job's already */
     void *arg;
 };
@@ -51,9 +52,6 @@ struct service_order {
  * not allocate meanwhile (statedir_lock), else less may be granted than could be. */
 int service_create(const struct nics *nics, struct nic *nic, const struct service_order *order,
                    struct fit *fit, struct error *err);
-
-/* Because of the fit's shortages, when all is wanted or nothing: marks them so; ERROR_FULL. */
-int service_refuse_less(const struct nic *nic, struct fit *fit, struct error *err);
 
 enum { SERVICES_LEFT_MAX = 2 * NIC_MAX };
 

@@ -50,8 +50,8 @@ static void clean__takes_an_earlier_life_and_leaves_the_present_one(void **state
 {
     struct fixture *fixture = *state;
     make_two(fixture);
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4713, "1026", 8));
-    EXPECT_RUN_LEAVES(0, 12, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4713, "1026", 8);
+    EXPECT_SERVICES(12);
     EXPECT_RUN_LEAVES(0, 8, "clean");
     EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1026\n");
@@ -233,8 +233,7 @@ static void clean__says_when_something_stays(void **state)
 static void clean__leaves_a_job_that_is_just_beginning(void **state)
 {
     struct fixture *fixture = *state;
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     assert_true(fixture_edit_spool(fixture, "4711", "\"made\"", "\"intended\""));
     EXPECT_RUN_LEAVES(0, 4, "clean --all");
 }

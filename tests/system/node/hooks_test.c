@@ -11,8 +11,7 @@
 static void hooks__make_a_service_on_each_of_four_nics_and_take_it_away(void **state)
 {
     struct fixture *fixture = *state;
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 96));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 96);
     assert_string_equal(fixture->err, "");
     EXPECT_SERVICES(4);
     assert_string_equal(fakebroker_reports(fixture->broker),
@@ -35,8 +34,7 @@ static void hooks__do_the_same_with_one_nic(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 1\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024,1025", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024,1025", 8);
     EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1024,1025\n");
     fixture_expect_out(fixture, "SLINGSHOT_DEVICES=cxi0\n");
@@ -53,8 +51,7 @@ static void hooks__nodes_differ(void **state)
     fixture_set_cxi(fixture, "nics = 3\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
     EXPECT_RUN(0, "prolog --job f16");
     fixture_set_cxi(fixture, "nics = 4\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 96));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 96);
     fixture_expect_err(fixture,
                        "cxi2: 84 of 192 wanted transmit command queues granted, the NIC has "
                        "100: service 2 (job elcap/f16, uid 5588, VNI 1030) holds 16\n");
@@ -72,8 +69,7 @@ static void prolog__warns_of_a_link_that_is_down(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 2\n[cxi1]\nlink = down\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024,1025,1026,1027", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024,1025,1026,1027", 8);
     assert_string_equal(fixture->err, "mcast-node: warning: cxi1: its link is down\n");
     EXPECT_SERVICES(2);
     EXPECT_RUN(0, "env --job f17");
@@ -122,8 +118,7 @@ static void epilog__destroys_under_any_name(void **state)
 {
     struct fixture *fixture = *state;
     char note[128];
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     EXPECT_RUN(0, "epilog --job f17 --node vm");
     assert_string_equal(fixture->err, "");
     EXPECT_SERVICES(0);
@@ -189,8 +184,8 @@ static void prolog__takes_flux_s_form_of_an_id(void **state)
 static void prolog__without_vnis_makes_nothing(void **state)
 {
     struct fixture *fixture = *state;
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "", 8));
-    EXPECT_RUN_LEAVES(0, 0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "", 8);
+    EXPECT_SERVICES(0);
     EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "unset SLINGSHOT_SVC_IDS\n");
     EXPECT_RUN(0, "epilog --job f17");

@@ -127,11 +127,9 @@ static void list__is_merged_for_people_and_whole_for_programs(void **state)
     json_decref(root);
     /* Ids that differ from NIC to NIC. */
     fixture_set_cxi(fixture, "nics = 2\n[nic]\ntle_pools = 8\n[cxi1]\npresent = no\n");
-    fakebroker_set_job(fixture->broker, "f19", fixture_job("f19", 4713, "1027", 8));
-    EXPECT_RUN(0, "prolog --job f19");
+    fixture_make_services(fixture, "f19", 4713, "1027", 8);
     fixture_set_cxi(fixture, "nics = 2\n[nic]\ntle_pools = 8\n");
-    fakebroker_set_job(fixture->broker, "f20", fixture_job("f20", 4714, "1028", 8));
-    EXPECT_RUN(0, "prolog --job f20");
+    fixture_make_services(fixture, "f20", 4714, "1028", 8);
     EXPECT_RUN(0, "list");
     fixture_expect_out(fixture, "cxi0,cxi1 5,4 elcap/f20");
     fixture_expect_out(fixture, "cxi0      4   elcap/f19");

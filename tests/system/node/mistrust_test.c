@@ -34,8 +34,8 @@ static void vni__that_no_job_may_have_gets_no_service(void **state)
     }
     assert_string_equal(fakebroker_reports(fixture->broker), "");
     fixture_set_config(fixture, "vnis = 10,500-600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "500", 8));
-    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "500", 8);
+    EXPECT_SERVICES(4);
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "10", 8));
     EXPECT_RUN(6, "prolog --job f18");
     fixture_expect_err(fixture, "VNI 10, which is the system's");
@@ -50,8 +50,7 @@ static void vni__that_no_job_may_have_is_not_taken_from_anybody(void **state)
     struct fixture *fixture = *state;
     char note[128];
     fixture_set_config(fixture, "vnis = 500-600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "500", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "500", 8);
     snprintf(note, sizeof note, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(note), 0);
     fixture_set_config(fixture, "");

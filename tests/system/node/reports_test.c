@@ -16,8 +16,7 @@ static void give_job(struct fixture *fixture)
 static void broker__down_during_epilog(void **state)
 {
     struct fixture *fixture = *state;
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fakebroker_go(fixture->broker);
     EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture,
@@ -27,8 +26,7 @@ static void broker__down_during_epilog(void **state)
     assert_true(fixture_remembers(fixture));
     /* Whatever talks to the broker next delivers it. */
     fakebroker_come(fixture->broker);
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    EXPECT_RUN(0, "prolog --job f18");
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f18/n1 created 4712 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
@@ -164,8 +162,7 @@ static void report__an_absent_broker_is_not_waited_for(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "busy_retry = 1h\n");
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fakebroker_go(fixture->broker);
     EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture, "is sent later");
@@ -176,8 +173,7 @@ static void report__retries_end(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "busy_retry = 10ms\n");
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     const unsigned int before = fakebroker_requests(fixture->broker);
     fakebroker_be_busy(fixture->broker, 1000);
     EXPECT_RUN(0, "epilog --job f17");
@@ -261,14 +257,12 @@ static void report__an_older_broker_takes_none(void **state)
 static void requeue__each_reservation_is_reported_by_its_number(void **state)
 {
     struct fixture *fixture = *state;
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nnic = cxi0\n"
                     "errno = EBUSY\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4800, "1099", 8));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4800, "1099", 8);
     EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1099\n");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,2,2,2\n");
@@ -287,8 +281,7 @@ static void reboot__everything_is_reported_destroyed(void **state)
 {
     struct fixture *fixture = *state;
     char path[128], boot[64];
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%63s", boot), 1);
@@ -297,8 +290,7 @@ static void reboot__everything_is_reported_destroyed(void **state)
     snprintf(path, sizeof path, "%s/cxi/state", fixture->folder);
     assert_int_equal(remove(path), 0);
     /* Another job has a service with the same id by now; nothing says that it is f17's. */
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    EXPECT_RUN(0, "prolog --job f18");
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
     const char *reports = fakebroker_reports(fixture->broker);
     assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
     assert_null(strstr(reports, "f18/n1 destroyed"));
@@ -311,8 +303,7 @@ static void epilog__of_what_is_not_remembered(void **state)
 {
     struct fixture *fixture = *state;
     char path[128];
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(path, sizeof path, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(path), 0);
     fakebroker_go(fixture->broker);
@@ -337,8 +328,7 @@ static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
     char spool[128];
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     assert_int_equal(folder_write(spool, "4711.json", 0644, ""), 0);
     EXPECT_RUN(0, "epilog --job f17");
@@ -353,8 +343,7 @@ static void spool__is_bounded(void **state)
     struct fixture *fixture = *state;
     char spool[128], name[32], text[512];
     enum { SPOOLED = 1030, KEPT = 1000 };
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     for (int i = 1; i <= SPOOLED; i++) {
         snprintf(name, sizeof name, "%d.json", i);

@@ -14,12 +14,6 @@ static void give_job(struct fixture *fixture)
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
 }
 
-static void make_services(struct fixture *fixture)
-{
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
-}
-
 static const char *last_report(struct fixture *fixture)
 {
     const char *reports = fakebroker_reports(fixture->broker);
@@ -34,7 +28,7 @@ static const char *last_report(struct fixture *fixture)
 static void busy__for_some_tries(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault slow]\ncall = destroy_svc\nerrno = EBUSY\ncount = 3\n"
                     "each_service = yes\n");
@@ -45,7 +39,7 @@ static void busy__for_some_tries(void **state)
 static void busy__on_one_nic_for_ever(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 30ms");
@@ -71,7 +65,7 @@ static void busy__is_housekeeping_s_to_report_where_there_is_one(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "housekeeping = yes\n");
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
@@ -86,7 +80,7 @@ static void busy__is_housekeeping_s_to_report_where_there_is_one(void **state)
 static void busy__on_all_nics(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[fault stuck]\ncall = destroy_svc\nerrno = EBUSY\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_string_equal(last_report(fixture),
@@ -98,12 +92,12 @@ static void busy__on_all_nics(void **state)
 static void busy__leaves_the_next_job_alone(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nerrno = EBUSY\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    EXPECT_RUN_LEAVES(0, 8, "prolog --job f18");
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
+    EXPECT_SERVICES(8);
     /* What is of its own goes; that the node is to be drained has not changed. */
     EXPECT_RUN_LEAVES(5, 4, "epilog --job f18 --retry-busy 0s");
 }
@@ -144,8 +138,7 @@ static void full__tles_and_their_pools(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 2\n[cxi1]\ntles = 515\n");
-    give_job(fixture);
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     assert_string_equal(fixture->err,
                         "mcast-node: warning: cxi1: 0 of 8 wanted trigger list entries "
                         "granted, the NIC has 515: service 1 (system, VNIs 1,10) "
@@ -184,8 +177,7 @@ static void full__explain_says_who_holds_what(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 1\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 192));
-    EXPECT_RUN(0, "prolog --job f17");
+    fixture_make_services(fixture, "f17", 4711, "1024", 192);
     EXPECT_RUN(1, "explain --cores 192");
     assert_string_equal(fixture->out,
                         "cxi0: 896 of 1152 wanted portal table entries granted, the NIC has 2048: "
@@ -200,7 +192,7 @@ static void full__explain_says_who_holds_what(void **state)
 static void taken__by_a_leftover(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\nshared_vnis = no\n");
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1024,1025", 8));
     EXPECT_RUN(1, "prolog --job f18");
@@ -213,9 +205,9 @@ static void taken__by_a_leftover(void **state)
 static void taken__by_another_reservation(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1024", 8));
-    EXPECT_RUN_LEAVES(0, 8, "prolog --job f18");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fixture_make_services(fixture, "f18", 4712, "1024", 8);
+    EXPECT_SERVICES(8);
     EXPECT_RUN(0, "env --job f18 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,3,3,3\n");
     EXPECT_RUN_LEAVES(0, 4, "epilog --job f17");
@@ -295,7 +287,7 @@ static void gone__between_list_and_open(void **state)
 static void gone__with_a_service_on_it(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[cxi1]\npresent = no\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     fixture_expect_err(fixture, "cxi1: service 2 of job elcap/f17 cannot be destroyed");
@@ -310,7 +302,7 @@ static void gone__with_a_service_on_it(void **state)
 static void gone__with_all_others(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[fault list]\ncall = get_device_list\nerrno = EIO\n");
     EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_string_equal(last_report(fixture),
@@ -448,7 +440,7 @@ static bool is_deleting(void *arg)
 static void epilog__killed_and_run_again(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stop]\ncall = destroy_svc\nnic = cxi1\ndelay = 1h\n");
     struct process *epilog = fixture_start(fixture, "epilog --job f17");

@@ -36,31 +36,21 @@ static void service__is_exact(void **state)
 static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
 {
     (void)state;
-    struct cxi_svc_desc service = two_vnis();
-    service.restricted_members = 0;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.restricted_vnis = 0;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.restricted_tcs = 0;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.is_system_svc = 1;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.svc_id = CXI_DEFAULT_SVC_ID;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[0].type = CXI_SVC_MEMBER_GID;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[1].type = CXI_SVC_MEMBER_UID;
-    service.members[1].svc_member.uid = 4000;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[1].type = CXI_SVC_MEMBER_GID;
-    assert_false(service_is_of(&service, 5588, vnis, 2));
+    struct cxi_svc_desc others[8];
+    enum { COUNT = sizeof others / sizeof others[0] };
+    for (int i = 0; i < COUNT; i++)
+        others[i] = two_vnis();
+    others[0].restricted_members = 0;
+    others[1].restricted_vnis = 0;
+    others[2].restricted_tcs = 0;
+    others[3].is_system_svc = 1;
+    others[4].svc_id = CXI_DEFAULT_SVC_ID;
+    others[5].members[0].type = CXI_SVC_MEMBER_GID;
+    others[6].members[1].type = CXI_SVC_MEMBER_UID;
+    others[6].members[1].svc_member.uid = 4000;
+    others[7].members[1].type = CXI_SVC_MEMBER_GID;
+    for (int i = 0; i < COUNT; i++)
+        assert_false(service_is_of(&others[i], 5588, vnis, 2));
 }
 
 static void service__the_default_service_is_the_system_s(void **state)
