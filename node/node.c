@@ -56,17 +56,13 @@ int node_find_nics(struct node *node, struct error *err)
     return rc;
 }
 
-/* Two proofs would not add up: the broker looks at the credential only. A munged that is named and
- * is away should be said, rather than that the broker does not know who asks. */
-static enum mcast_munge munge_use(const struct settings *settings)
-{
-    return settings->cert[0] ? MCAST_MUNGE_AUTO : MCAST_MUNGE_ALWAYS;
-}
-
 static int connect_broker(struct node *node, struct mcast_error *error)
 {
     const struct settings *settings = &node->settings;
     const char *url = settings->url[0] ? settings->url : NULL;
+    /* Two proofs would not add up: the broker looks at the credential only. A munged that is named
+     * and is away should be said, rather than that the broker does not know who asks. */
+    enum mcast_munge munge = settings->cert[0] ? MCAST_MUNGE_AUTO : MCAST_MUNGE_ALWAYS;
     int rc = mcast_open(&node->broker, url, error);
     if (rc == 0 && settings->timeout_ms > 0)
         rc = mcast_set_timeout(node->broker, (unsigned)settings->timeout_ms, error);
@@ -79,17 +75,12 @@ static int connect_broker(struct node *node, struct mcast_error *error)
     if (rc == 0)
         rc = mcast_set_node(node->broker, node->name, error);
     if (rc == 0 && settings->munge_socket[0])
-        rc = mcast_set_munge(node->broker, munge_use(settings), settings->munge_socket, error);
+        rc = mcast_set_munge(node->broker, munge, settings->munge_socket, error);
     if (rc < 0) {
         mcast_close(node->broker);
         node->broker = NULL;
     }
     return rc;
-}
-
-static bool is_no_connection(const struct mcast_error *error)
-{
-    return error->code == MCAST_UNREACHABLE && strcmp(error->word, "no-connection") == 0;
 }
 
 /* Whether the request is to be sent again, after a pause. A busy broker is normal and not logged; a
@@ -98,7 +89,7 @@ static bool pause_for_broker(struct retry *retry, bool if_absent, bool *logged,
                              const struct mcast_error *error)
 {
     unsigned int after_ms;
-    bool absent = is_no_connection(error);
+    bool absent = error->code == MCAST_UNREACHABLE && strcmp(error->word, "no-connection") == 0;
     if (!mcast_later(error, &after_ms) || (absent && !if_absent) || retry_left_ms(retry) <= 0)
         return false;
     if (absent && !*logged)

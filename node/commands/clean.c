@@ -51,17 +51,6 @@ static int clean_job(struct node *node, int64_t busy_ms, const struct claim *cla
     return rc;
 }
 
-/* A broker can lose its ledger: what it does not know may run all the same. */
-static bool may_run(const struct note *note)
-{
-    bool may = jobsvc_may_run(note);
-    if (may)
-        say("the broker does not know job %s, but uid %u has processes here: its services are left "
-            "alone; mcast-node epilog --job %s destroys them",
-            note->claim.name, note->claim.uid, note->claim.job);
-    return may;
-}
-
 /* What is remembered: job by job. */
 static int clean_remembered(struct node *node, const struct command_options *options,
                             int64_t busy_ms)
@@ -74,8 +63,13 @@ static int clean_remembered(struct node *node, const struct command_options *opt
         if (note->state == NOTE_GONE || !note_is_current(note))
             continue; /* nothing is there; report_spool reports */
         enum reservation_state state = reservation_ask(node, &note->claim, &one);
-        if (state == RESERVATION_UNKNOWN && may_run(note))
+        /* A broker can lose its ledger: what it does not know may run all the same. */
+        if (state == RESERVATION_UNKNOWN && jobsvc_may_run(note)) {
+            say("the broker does not know job %s, but uid %u has processes here: its services are "
+                "left alone; mcast-node epilog --job %s destroys them",
+                note->claim.name, note->claim.uid, note->claim.job);
             continue;
+        }
         if (state != RESERVATION_OVER && state != RESERVATION_UNKNOWN) {
             rc = one == COMMAND_DONE ? rc : one;
             continue;

@@ -36,25 +36,6 @@ static const char housekeeping_usage[] =
     "Example, in Flux's housekeeping, which has the id in decimal:\n"
     "  mcast-node housekeeping --job $(flux job id --to=f58plain $FLUX_JOB_ID)\n";
 
-/* Whether housekeeping tries again before what is left is reported (F9). Then the VNIs stay
- * quarantined: the node is not reported as clean. */
-static void postpone_report(struct node *node, struct note *note)
-{
-    struct error err;
-    note->owed = false;
-    note->postponed = true;
-    if (note_write(&node->dir, note, &err) < 0)
-        say("%s", err.text);
-}
-
-static int64_t busy_ms(const struct node *node, const struct command_options *options)
-{
-    if (options->busy_ms >= 0)
-        return options->busy_ms;
-    return options->command == &command_epilog ? node->settings.epilog_ms
-                                               : node->settings.housekeeping_ms;
-}
-
 /* Of one reservation: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a
  * message. known: there is a note of it; then it is read again, now that no other process works on
  * it. */
@@ -70,7 +51,12 @@ static int destroy_services_of(struct node *node, const struct command_options *
         return command_failed(&err);
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
-    const struct jobsvc_end end = {.known = there, .busy_ms = busy_ms(node, options)};
+    const struct settings *settings = &node->settings;
+    bool epilog = options->command == &command_epilog;
+    const struct jobsvc_end end = {.known = there,
+                                   .busy_ms = options->busy_ms >= 0 ? options->busy_ms
+                                              : epilog              ? settings->epilog_ms
+                                                                    : settings->housekeeping_ms};
     if (there)
         *note = fresh;
     int rc = COMMAND_DONE;
@@ -79,11 +65,16 @@ static int destroy_services_of(struct node *node, const struct command_options *
     } else if (jobsvc_destroy(node, note, &end, &err) < 0) {
         rc = command_failed(&err);
     } else {
-        bool lingers = note->state == NOTE_LINGERING;
-        if (lingers)
+        if (note->state == NOTE_LINGERING)
             rc = remainder_judge(node, note);
-        if (lingers && node->settings.housekeeping && options->command == &command_epilog)
-            postpone_report(node, note);
+        if (note->state == NOTE_LINGERING && settings->housekeeping && epilog) {
+            /* Housekeeping tries again before what is left is reported (F9). Until then the VNIs
+             * stay quarantined, as the node is not reported as clean. */
+            note->owed = false;
+            note->postponed = true;
+            if (note_write(&node->dir, note, &err) < 0)
+                say("%s", err.text);
+        }
         if (report_send(node, note, &error) == REPORT_KEPT)
             report_say_kept(note, &error);
     }

@@ -143,7 +143,7 @@ static void fill_line(struct line *line, const char *job, const struct nic *nic,
         const struct cxi_limits *of =
             &service->limits.type[limits_resources[i % LIMITS_COUNT].type];
         if (service->resource_limits)
-            snprintf(*cell++, CELL_SIZE, "%u", i < LIMITS_COUNT ? of->res : of->max);
+            snprintf(*cell++, CELL_SIZE, "%d", i < LIMITS_COUNT ? of->res : of->max);
         else
             snprintf(*cell++, CELL_SIZE, "-");
     }
