@@ -194,7 +194,8 @@ static int check_shares_of_nic(const struct notes *notes, const struct nic *nic,
             return error_set(err, ERROR_FULL,
                              "%s: services of earlier jobs of uid %u that are still in use hold "
                              "%u of its %u %s, more than an eighth: %s",
-                             nic->name, claim->uid, reserved, total, limits_words(type), next_step);
+                             nic->name, claim->uid, reserved, total, limits_resources[i].words,
+                             next_step);
     }
     return 0;
 }

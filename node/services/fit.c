@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/fit.h"
 
-#include "node/services/limits.h"
 #include "node/services/service.h"
 
 #include <stdarg.h>
@@ -31,26 +30,20 @@ static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t r
         limits->max = limits->res;
 }
 
-static bool lacks_pool(const struct fit_pools *pools, enum cxi_rsrc_type type)
-{
-    return (type == CXI_RSRC_TYPE_LE && pools->no_les) ||
-           (type == CXI_RSRC_TYPE_TLE && pools->no_tles);
-}
-
 /* Compares what was wanted with what is asked for. */
 static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
 {
     fit->shortage_count = 0;
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        enum cxi_rsrc_type type = limits_resources[i].type;
+        const enum cxi_rsrc_type type = limits_resources[i].type;
         uint16_t wanted = want->type[type].res, granted = fit->limits.type[type].res;
         if (granted >= wanted)
             continue;
         fit->shortages[fit->shortage_count++] =
-            (struct fit_shortage){.type = type,
+            (struct fit_shortage){.resource = &limits_resources[i],
                                   .wanted = wanted,
                                   .granted = granted,
-                                  .pools = lacks_pool(&fit->pools, type)};
+                                  .pools = fit->pools.none[type]};
     }
 }
 
@@ -62,7 +55,7 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want, const stru
         enum cxi_rsrc_type type = (enum cxi_rsrc_type)i;
         struct cxi_limits *limits = &fit->limits.type[type];
         uint32_t total = limits_total(&nic->info, type);
-        uint32_t left = lacks_pool(&pools, type) ? 0 : count_free(nic, type);
+        uint32_t left = pools.none[type] ? 0 : count_free(nic, type);
         *limits = want->type[type];
         /* A maximum above the device's is -EINVAL, and Flux and Slurm give up then. */
         if (limits->max > total)
@@ -102,16 +95,16 @@ static bool shrink_first(struct fit *fit, const struct cxi_svc_fail_info *info)
 bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
                 const struct cxi_svc_fail_info *info)
 {
-    bool les = info->no_le_pools && fit->limits.les.res > 0;
-    bool tles = info->no_tle_pools && fit->limits.tles.res > 0;
-    bool smaller = true;
-    fit->pools.no_les |= les;
-    fit->pools.no_tles |= tles;
-    if (les)
-        grant(&fit->limits.les, CXI_RSRC_TYPE_LE, 0);
-    if (tles)
-        grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
-    if (!les && !tles && !shrink_first(fit, info)) {
+    const bool none[CXI_RSRC_TYPE_MAX] = {
+        [CXI_RSRC_TYPE_LE] = info->no_le_pools, [CXI_RSRC_TYPE_TLE] = info->no_tle_pools};
+    bool smaller = false;
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
+        if (!none[type] || fit->limits.type[type].res == 0)
+            continue;
+        smaller = fit->pools.none[type] = true;
+        grant(&fit->limits.type[type], (enum cxi_rsrc_type)type, 0);
+    }
+    if (!smaller && !(smaller = shrink_first(fit, info))) {
         smaller = fit->limits.tles.res > 0;
         grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
     }
@@ -126,7 +119,8 @@ struct fit_pools fit_count_pools(const struct nic *nic)
         les += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_LE) > 0;
         tles += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
     }
-    return (struct fit_pools){.no_les = les >= LE_POOLS, .no_tles = tles >= TLE_POOLS};
+    return (struct fit_pools){
+        .none = {[CXI_RSRC_TYPE_LE] = les >= LE_POOLS, [CXI_RSRC_TYPE_TLE] = tles >= TLE_POOLS}};
 }
 
 __attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used,
@@ -162,11 +156,11 @@ const char *fit_explain(const struct fit_shortage *shortage, const struct nic *n
                         fit_job_fn *job_of, void *arg, char out[FIT_TEXT_SIZE])
 {
     size_t used = 0;
-    const enum cxi_rsrc_type type = shortage->type;
+    const enum cxi_rsrc_type type = shortage->resource->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
     append(out, &used, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name, shortage->granted,
-           shortage->wanted, limits_words(type), shortage->refused ? "free" : "granted",
+           shortage->wanted, shortage->resource->words, shortage->refused ? "free" : "granted",
            limits_total(&nic->info, type));
     if (shortage->pools)
         append(out, &used, ", but no pool of them is left");

@@ -5,15 +5,16 @@
 /* Scales what a job wants of a NIC back to what is free, and says who holds the rest (F7, F11).
  * Pure. */
 
+#include "node/services/limits.h"
 #include "node/services/nic.h"
 
 /* Who reserves list entries, or trigger list entries, needs a pool of them, and there are few. */
 struct fit_pools {
-    bool no_les, no_tles; /* none is left */
+    bool none[CXI_RSRC_TYPE_MAX]; /* is left, of LE and TLE */
 };
 
 struct fit_shortage {
-    enum cxi_rsrc_type type;
+    const struct limits_resource *resource;
     uint16_t wanted, granted;
     bool pools;   /* it is for want of a pool */
     bool refused; /* and so nothing is granted at all: `granted` is what is free */

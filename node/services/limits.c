@@ -7,16 +7,6 @@ const struct limits_resource limits_resources[LIMITS_COUNT] = {
 #undef RESOURCE_
 };
 
-const char *limits_words(enum cxi_rsrc_type type)
-{
-    static const char *const words_of[LIMITS_COUNT] = {
-#define WORDS_(type, key, words, def, max, total) [CXI_RSRC_TYPE_##type] = (words),
-        LIMITS_RESOURCES(WORDS_)
-#undef WORDS_
-    };
-    return words_of[type];
-}
-
 void limits_want(const struct limits_rules *rules, uint32_t cores, struct cxi_rsrc_limits *want)
 {
     for (int type = 0; type < LIMITS_COUNT; type++) {

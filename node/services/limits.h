@@ -41,8 +41,6 @@ struct limits_resource {
 
 extern const struct limits_resource limits_resources[LIMITS_COUNT]; /* in the table's order */
 
-const char *limits_words(enum cxi_rsrc_type type);
-
 /* What a job with so many cores is to get. No reservation exceeds its maximum; of trigger list
  * entries the maximum is the reservation, and a service with some has at least LIMITS_TLES_MIN,
  * because the driver makes it so. */

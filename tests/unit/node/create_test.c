@@ -114,7 +114,7 @@ static void create__takes_less_of_what_the_driver_lacks(void **state)
         assert_int_equal(create(&fit, &err), 2);
         assert_int_equal(driver.allocs, 2);
         assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].type, type);
+        assert_int_equal(fit.shortages[0].resource->type, type);
         /* Of TLEs the driver tells no number. */
         uint16_t granted = type == CXI_RSRC_TYPE_TLE ? 0 : 20;
         assert_int_equal(driver.asked[1].limits.type[type].res, granted);
@@ -186,7 +186,7 @@ static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
     assert_int_equal(create(&fit, &err), ERROR_FULL);
     assert_int_equal(driver.allocs, 1);
     assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].type, CXI_RSRC_TYPE_TLE);
+    assert_int_equal(fit.shortages[0].resource->type, CXI_RSRC_TYPE_TLE);
     assert_true(fit.shortages[0].refused && fit.shortages[0].pools);
 }
 

@@ -60,7 +60,7 @@ static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
         struct fit fit;
         fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
         assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].type, type);
+        assert_int_equal(fit.shortages[0].resource->type, type);
         assert_int_equal(fit.shortages[0].wanted, want.type[type].res);
         assert_int_equal(fit.shortages[0].granted, 40);
         assert_int_equal(fit.limits.type[type].res, 40);
@@ -130,14 +130,14 @@ static void fit__four_services_with_tles_leave_no_pool(void **state)
     struct cxil_svc_list *list = chip_list(services, 4);
     struct fit_pools pools = fit_count_pools(NIC_OF(info, list));
     struct fit fit;
-    assert_true(pools.no_tles);
-    assert_false(pools.no_les);
+    assert_true(pools.none[CXI_RSRC_TYPE_TLE]);
+    assert_false(pools.none[CXI_RSRC_TYPE_LE]);
     fit_compute(&fit, &want, NIC_OF(info, list), pools);
     assert_int_equal(fit.shortage_count, 1);
     assert_true(fit.shortages[0].pools);
     assert_int_equal(fit.limits.tles.res, 0);
     list->count = 3;
-    assert_false(fit_count_pools(NIC_OF(info, list)).no_tles);
+    assert_false(fit_count_pools(NIC_OF(info, list)).none[CXI_RSRC_TYPE_TLE]);
     free(list);
 }
 
