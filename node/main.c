@@ -3,9 +3,8 @@
 
 #include "base/roff.h"
 #include "node/commands/command.h"
-#include "node/say.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct command *const commands[] = {
@@ -24,7 +23,7 @@ static const char help_tail[] =
     "  vars=$(mcast-node env --job f2Rs8sydSxmd) && eval \"$vars\"\n"
     "  mcast-node epilog --job f2Rs8sydSxmd\n";
 
-static int print_help(void)
+static void print_help(void)
 {
     puts("Usage: mcast-node COMMAND [OPTIONS]\n"
          "CXI services of jobs on a compute node, for the VNIs that mcastd reserved.\n\n"
@@ -35,7 +34,6 @@ static int print_help(void)
            "  --man-page       mcast-node(8), for man -l\n"
            "  --version        the release\n%s",
            command_common_usage, help_tail);
-    return command_finish(COMMAND_DONE);
 }
 
 static const char page_head[] =
@@ -71,21 +69,6 @@ static const char page_tail[] =
     ".BR mcastd (8),\n"
     ".BR mcastctl (1)\n";
 
-static void print_page_key(void *arg, const char *name, const char *allowed, const char *initial,
-                           const char *sentence)
-{
-    FILE *out = arg;
-    fputs(".TP\n.B ", out);
-    roff_text(out, name);
-    fputc('\n', out);
-    roff_text(out, sentence);
-    fputs("\n.br\nAllowed: ", out);
-    roff_text(out, allowed);
-    fputs("; default: ", out);
-    roff_text(out, initial[0] ? initial : "none");
-    fputs(".\n", out);
-}
-
 static void print_page(FILE *out)
 {
     roff_title(out, "MCAST\\-NODE", 8);
@@ -101,7 +84,7 @@ static void print_page(FILE *out)
     fputs(".SH CONFIGURATION\nLines\n.IR \"key = value\" ;\nthose that begin with # or ; are\n"
           "comments.\n",
           out);
-    settings_each(print_page_key, out);
+    settings_print_page(out);
     fputs(".SH EXIT STATUS\n", out);
 #define EXIT_(name, value, when)                                                                   \
     fputs(".TP\n.B " #value "\n", out);                                                            \
@@ -112,11 +95,11 @@ static void print_page(FILE *out)
 }
 
 /* What is asked of the program rather than of a command. */
-static int run_without_command(const char *word)
+static int answer_for_program(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return print_help();
-    if (strcmp(word, "--version") == 0)
+        print_help();
+    else if (strcmp(word, "--version") == 0)
         printf("mcast-node %s\n", mcast_version());
     else if (strcmp(word, "--help-config") == 0)
         settings_print_sample(stdout);
@@ -129,14 +112,13 @@ static int run_without_command(const char *word)
 
 int main(int argc, char **argv)
 {
-    static struct node node = {.dir = {.directory = -1, .lock = -1}};
     if (argc < 2)
         return command_misused(NULL, "a command is required");
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(commands[i]->name, argv[1]) == 0) {
             argv[1] = argv[0]; /* what getopt calls the program in its messages */
-            return commands[i]->run(commands[i], &node, argc - 1, argv + 1);
+            return command_run(commands[i], argc - 1, argv + 1);
         }
     }
-    return run_without_command(argv[1]);
+    return answer_for_program(argv[1]);
 }

@@ -3,6 +3,7 @@
 
 #include "base/duration.h"
 #include "base/names.h"
+#include "base/roff.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
@@ -13,14 +14,24 @@
 #include <string.h>
 
 enum type {
-    TYPE_TEXT,
-    TYPE_PATH,     /* absolute, or "" */
-    TYPE_CLUSTER,  /* a cluster's name, or "" */
-    TYPE_DURATION, /* int64_t ms */
-    TYPE_BOOL,
-    TYPE_NUMBER,  /* uint32_t, 0 to max */
-    TYPE_CLASSES, /* uint32_t */
-    TYPE_IDSET,
+    TEXT,
+    PATH,     /* absolute, or "" */
+    CLUSTER,  /* a cluster's name, or "" */
+    DURATION, /* int64_t ms */
+    BOOL,
+    NUMBER,  /* uint32_t, 0 to max */
+    CLASSES, /* uint32_t */
+    IDSET,
+};
+
+static const char *const allowed_words[] = {
+    [TEXT] = "text",
+    [PATH] = "an absolute path",
+    [CLUSTER] = "1 to 32 of a-z, 0-9 and _",
+    [DURATION] = "a duration such as 500ms, 5s or 10m, up to 24h",
+    [BOOL] = "yes or no",
+    [CLASSES] = "one or more of best_effort, low_latency, bulk_data, dedicated_access",
+    [IDSET] = "ids and ranges such as 1024-2047,4096",
 };
 
 struct key {
@@ -35,81 +46,73 @@ struct key {
 #define AT(member) offsetof(struct settings, member)
 
 static const struct key keys[] = {
-    {"url", TYPE_TEXT, AT(url), 0, "",
+    {"url", TEXT, AT(url), 0, "",
      "The broker: https://host:port, or unix:/path. Empty: MCAST_URL, or its socket on this host."},
-    {"cacert", TYPE_PATH, AT(cacert), 0, "",
+    {"cacert", PATH, AT(cacert), 0, "",
      "What signed the broker's certificate, a PEM file. Name one: the system's store takes longer "
      "to read than all else that mcast-node does."},
-    {"cert", TYPE_PATH, AT(cert), 0, "",
+    {"cert", PATH, AT(cert), 0, "",
      "Certificate that names this node, PEM. Without it, and but on the socket of the broker's own "
      "host, root's MUNGE credential says which host this is."},
-    {"key", TYPE_PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
-    {"munge_socket", TYPE_PATH, AT(munge_socket), 0, "",
+    {"key", PATH, AT(key), 0, "", "The certificate's key, PEM, readable by root alone."},
+    {"munge_socket", PATH, AT(munge_socket), 0, "",
      "Of munged, where there is no certificate. Empty: libmunge's own."},
-    {"server_user", TYPE_TEXT, AT(server_user), 0, "",
+    {"server_user", TEXT, AT(server_user), 0, "",
      "Who may serve the broker's Unix socket besides root and the owner of its folder: a name or a "
      "uid. Empty: MCAST_SERVER_USER, if it is set."},
-    {"timeout", TYPE_DURATION, AT(timeout_ms), 0, "5s",
+    {"timeout", DURATION, AT(timeout_ms), 0, "5s",
      "How long to wait for one answer, the connection included, which has five seconds at most."},
-    {"busy_retry", TYPE_DURATION, AT(busy_ms), 0, "30s",
+    {"busy_retry", DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. prolog and env, which need its answer, also wait so long for one "
      "that is being restarted."},
-    {"cluster", TYPE_CLUSTER, AT(cluster), 0, "",
+    {"cluster", CLUSTER, AT(cluster), 0, "",
      "The resource manager's cluster that this node is in."},
-    {"node", TYPE_TEXT, AT(node), 0, "",
+    {"node", TEXT, AT(node), 0, "",
      "This node's name in job's node lists. Empty: SLURMD_NODENAME, or the host's name up to its "
      "first dot."},
-    {"spool", TYPE_PATH, AT(spool), 0, "/var/lib/mcast-node",
+    {"spool", PATH, AT(spool), 0, "/var/lib/mcast-node",
      "Folder for the services that the node made and the reports that the broker has not received "
      "yet. It must outlive processes, and may be lost when the machine boots."},
-    {"report", TYPE_BOOL, AT(report), 0, "yes",
+    {"report", BOOL, AT(report), 0, "yes",
      "Whether created and destroyed services are reported to the broker. With no, for nodes that "
      "cannot reach it, a released VNI is quarantined for as long as [vni] hold says."},
-    {"libcxi", TYPE_TEXT, AT(libcxi), 0, "libcxi.so.1",
+    {"libcxi", TEXT, AT(libcxi), 0, "libcxi.so.1",
      "HPE's library, by name or path; it is opened when it is needed."},
-    {"min_nics", TYPE_NUMBER, AT(min_nics), 16, "1",
+    {"min_nics", NUMBER, AT(min_nics), 16, "1",
      "A job with VNIs fails on a node with fewer NICs. 0: nodes without NICs take part."},
-    {"single_node", TYPE_BOOL, AT(single_node), 0, "yes",
+    {"single_node", BOOL, AT(single_node), 0, "yes",
      "Whether jobs on a single node get services, if they have VNIs. With no, some MPIs do not "
      "start on one node."},
-    {"traffic_classes", TYPE_CLASSES, AT(traffic_classes), 0, "best_effort low_latency",
+    {"traffic_classes", CLASSES, AT(traffic_classes), 0, "best_effort low_latency",
      "What jobs may have here, of best_effort, low_latency, bulk_data, dedicated_access. A job "
      "gets those of its reservation that are allowed."},
-    {"vnis", TYPE_IDSET, AT(vnis), 0, "1024-65535",
+    {"vnis", IDSET, AT(vnis), 0, "1024-65535",
      "VNIs that jobs may have here, which the broker's [vni] pool lies within. For others no "
      "service is made, whatever the broker says; never for 1 and 10, which are the system's."},
-    {"pool", TYPE_IDSET, AT(pool), 0, "",
+    {"pool", IDSET, AT(pool), 0, "",
      "VNIs that are mcastd's alone on this node, such as 1024-65535: a service for one of them "
-     "that "
-     "is not known is a leftover. Empty: only what this node remembers to have made is."},
-    {"adjust_limits", TYPE_BOOL, AT(adjust_limits), 0, "yes",
+     "that is not known is a leftover. Empty: only what this node remembers to have made is."},
+    {"adjust_limits", BOOL, AT(adjust_limits), 0, "yes",
      "Whether a job gets what is left when a NIC has less free than the job is to have reserved. "
      "With no, it fails."},
-    {"epilog_retry", TYPE_DURATION, AT(epilog_ms), 0, "5s",
+    {"epilog_retry", DURATION, AT(epilog_ms), 0, "5s",
      "How long epilog tries to destroy a service that is busy."},
-    {"housekeeping", TYPE_BOOL, AT(housekeeping), 0, "no",
+    {"housekeeping", BOOL, AT(housekeeping), 0, "no",
      "Whether housekeeping follows on each epilog here, as under Flux. With yes, what an epilog "
-     "leaves busy is "
-     "reported as lingering by housekeeping only, when nothing else is to come but draining the "
+     "leaves busy is reported as lingering by housekeeping only, when nothing else is to come but "
+     "draining the "
      "node."},
-    {"housekeeping_retry", TYPE_DURATION, AT(housekeeping_ms), 0, "5m",
-     "How long housekeeping does."},
-#define LIMITS_(type, key, words, per_core, most)                                                  \
-    {"def_" #key, TYPE_NUMBER, AT(limits.of[CXI_RSRC_TYPE_##type].def),                            \
-     65535,       #per_core,   "Reserved per core: " words "."},                                   \
-        {"res_" #key,                                                                              \
-         TYPE_NUMBER,                                                                              \
-         AT(limits.of[CXI_RSRC_TYPE_##type].res),                                                  \
-         65535,                                                                                    \
-         "0",                                                                                      \
-         "Reserved for a job, however many cores it has; 0: def_" #key " for each core."},         \
-        {"max_" #key,                                                                              \
-         TYPE_NUMBER,                                                                              \
-         AT(limits.of[CXI_RSRC_TYPE_##type].max),                                                  \
-         65535,                                                                                    \
-         #most,                                                                                    \
-         "The most of them that a job may use or reserve; no more than the NIC has."},
+    {"housekeeping_retry", DURATION, AT(housekeeping_ms), 0, "5m", "How long housekeeping does."},
+/* clang-format off */
+#define LIMITS_(type, key, words, per_core, most, total)                                           \
+    {"def_" #key, NUMBER, AT(limits.of[CXI_RSRC_TYPE_##type].def), 65535, #per_core,               \
+     "Reserved per core: " words "."},                                                             \
+    {"res_" #key, NUMBER, AT(limits.of[CXI_RSRC_TYPE_##type].res), 65535, "0",                     \
+     "Reserved for a job, however many cores it has; 0: def_" #key " for each core."},             \
+    {"max_" #key, NUMBER, AT(limits.of[CXI_RSRC_TYPE_##type].max), 65535, #most,                   \
+     "The most of them that a job may use or reserve; no more than the NIC has."},
+    /* clang-format on */
     LIMITS_RESOURCES(LIMITS_)
 #undef LIMITS_
 };
@@ -118,24 +121,8 @@ enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
 static const char *allowed_values(const struct key *key, char out[64])
 {
-    switch (key->type) {
-    case TYPE_TEXT:
-        return "text";
-    case TYPE_PATH:
-        return "an absolute path";
-    case TYPE_CLUSTER:
-        return "1 to 32 of a-z, 0-9 and _";
-    case TYPE_DURATION:
-        return "a duration such as 500ms, 5s or 10m, up to 24h";
-    case TYPE_BOOL:
-        return "yes or no";
-    case TYPE_CLASSES:
-        return "one or more of best_effort, low_latency, bulk_data, dedicated_access";
-    case TYPE_IDSET:
-        return "ids and ranges such as 1024-2047,4096";
-    case TYPE_NUMBER:
-        break;
-    }
+    if (key->type != NUMBER)
+        return allowed_words[key->type];
     snprintf(out, 64, "a number from 0 to %u", key->max);
     return out;
 }
@@ -148,7 +135,7 @@ bool settings_duration(const char *text, int64_t *ms)
     return value >= 0;
 }
 
-static bool set_number(const char *text, uint32_t max, uint32_t *out)
+bool settings_number(const char *text, uint32_t max, uint32_t *out)
 {
     char *end;
     if (!isdigit((unsigned char)text[0]))
@@ -175,39 +162,37 @@ static bool set_classes(char *text, uint32_t *out)
     return bits != 0;
 }
 
-static bool set_text(const char *text, char *out)
-{
-    size_t length = strlen(text);
-    if (length >= SETTINGS_TEXT_SIZE)
-        return false;
-    memcpy(out, text, length + 1);
-    return true;
-}
-
 /* value is changed. */
 static bool set_key_value(const struct key *key, struct settings *settings, char *value)
 {
     void *place = (char *)settings + key->offset;
     switch (key->type) {
-    case TYPE_TEXT:
-        return set_text(value, place);
-    case TYPE_PATH:
-        return (value[0] == '\0' || value[0] == '/') && set_text(value, place);
-    case TYPE_CLUSTER:
-        return (value[0] == '\0' || cluster_name_valid(value)) && set_text(value, place);
-    case TYPE_DURATION:
+    case PATH:
+        if (value[0] != '\0' && value[0] != '/')
+            return false;
+        break;
+    case CLUSTER:
+        if (value[0] != '\0' && !cluster_name_valid(value))
+            return false;
+        break;
+    case DURATION:
         return settings_duration(value, place);
-    case TYPE_BOOL:
+    case BOOL:
         *(bool *)place = strcmp(value, "yes") == 0;
         return *(bool *)place || strcmp(value, "no") == 0;
-    case TYPE_NUMBER:
-        return set_number(value, key->max, place);
-    case TYPE_CLASSES:
+    case NUMBER:
+        return settings_number(value, key->max, place);
+    case CLASSES:
         return set_classes(value, place);
-    case TYPE_IDSET:
+    case IDSET:
         return idset_parse(place, value, NULL) == 0;
+    case TEXT:
+        break;
     }
-    return false;
+    if (strlen(value) >= SETTINGS_TEXT_SIZE)
+        return false;
+    strcpy(place, value);
+    return true;
 }
 
 void settings_init(struct settings *settings)
@@ -222,6 +207,17 @@ void settings_init(struct settings *settings)
     }
 }
 
+static const struct key *find_key(const char *name)
+{
+    for (size_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(keys[i].name, name) == 0)
+            return &keys[i];
+    }
+    return NULL;
+}
+
+/* ---- The file ---- */
+
 static char *trim_blanks(char *text)
 {
     while (isspace((unsigned char)*text))
@@ -232,54 +228,29 @@ static char *trim_blanks(char *text)
     return text;
 }
 
-static const struct key *find_key(const char *name)
+/* What is wrong with the line goes to err; negative then. */
+static int read_line(struct settings *settings, char *line, unsigned int number,
+                     unsigned int seen[KEY_COUNT], struct error *err)
 {
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        if (strcmp(keys[i].name, name) == 0)
-            return &keys[i];
-    }
-    return NULL;
-}
-
-/* Begins a fault's line, which the caller ends. */
-static FILE *begin_fault_line(FILE *out, const char *name, unsigned int line)
-{
-    fprintf(out, "%s:%u: ", name, line);
-    return out;
-}
-
-static unsigned int read_line(struct settings *settings, char *line, const char *name,
-                              unsigned int number, unsigned int seen[KEY_COUNT], FILE *faults)
-{
+    char allowed[64], *equals = strchr(line, '=');
     line = trim_blanks(line);
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
         return 0;
-    char *equals = strchr(line, '=');
-    if (!equals) {
-        fprintf(begin_fault_line(faults, name, number), "'%.80s' is not key = value\n", line);
-        return 1;
-    }
+    if (!equals)
+        return error_set(err, ERROR_INVALID, "'%.80s' is not key = value", line);
     *equals = '\0';
-    const char *word = trim_blanks(line);
-    const struct key *key = find_key(word);
-    if (!key) {
-        fprintf(begin_fault_line(faults, name, number),
-                "there is no key '%.80s'; mcast-node --help-config lists them\n", word);
-        return 1;
-    }
+    const char *name = trim_blanks(line);
+    const struct key *key = find_key(name);
+    if (!key)
+        return error_set(err, ERROR_INVALID,
+                         "there is no key '%.80s'; mcast-node --help-config lists them", name);
     unsigned int *before = &seen[key - keys];
-    if (*before) {
-        fprintf(begin_fault_line(faults, name, number), "%s is set in line %u already\n", key->name,
-                *before);
-        return 1;
-    }
+    if (*before)
+        return error_set(err, ERROR_INVALID, "%s is set in line %u already", key->name, *before);
     *before = number;
-    if (!set_key_value(key, settings, trim_blanks(equals + 1))) {
-        char text[64];
-        fprintf(begin_fault_line(faults, name, number), "%s must be %s\n", key->name,
-                allowed_values(key, text));
-        return 1;
-    }
+    if (!set_key_value(key, settings, trim_blanks(equals + 1)))
+        return error_set(err, ERROR_INVALID, "%s must be %s", key->name,
+                         allowed_values(key, allowed));
     return 0;
 }
 
@@ -287,8 +258,13 @@ unsigned int settings_parse(struct settings *settings, char *text, const char *n
 {
     unsigned int seen[KEY_COUNT] = {0};
     unsigned int number = 0, count = 0;
-    for (char *line; (line = strsep(&text, "\n")) != NULL;)
-        count += read_line(settings, line, name, ++number, seen, faults);
+    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+        struct error err;
+        if (read_line(settings, line, ++number, seen, &err) == 0)
+            continue;
+        fprintf(faults, "%s:%u: %s\n", name, number, err.text);
+        count++;
+    }
     if ((settings->cert[0] == '\0') != (settings->key[0] == '\0')) {
         fprintf(faults, "%s: cert and key go together\n", name);
         count++;
@@ -322,24 +298,79 @@ unsigned int settings_read(struct settings *settings, const char *path, bool may
     return count;
 }
 
-void settings_each(settings_key_fn *each, void *arg)
+/* ---- What a job wants ---- */
+
+/* ERROR_INVALID: it is not understood; ERROR_FULL: as much of it is given as is allowed. */
+static int apply_job_limit(const struct limits_rules *site, struct settings *settings, char *word,
+                           struct error *err)
 {
-    for (size_t i = 0; i < KEY_COUNT; i++) {
-        char text[64];
-        each(arg, keys[i].name, allowed_values(&keys[i], text), keys[i].initial, keys[i].sentence);
+    char given[64], *value = strchr(word, '=');
+    uint32_t number;
+    bool adjust = strcmp(word, "adjust_limits") == 0;
+    if (adjust || strcmp(word, "no_adjust_limits") == 0) {
+        settings->adjust_limits = adjust;
+        return 0;
+    }
+    strcpy(given, word);
+    if (value)
+        *value++ = '\0';
+    const struct key *key = value ? find_key(word) : NULL;
+    if (!key || key->offset < AT(limits) || !settings_number(value, key->max, &number))
+        return error_set(err, ERROR_INVALID,
+                         "'%s' is not understood, the job goes without: def_, res_ or max_ and one "
+                         "of txqs, tgqs, eqs, cts, tles, ptes, les, acs, = and a number up to "
+                         "65535; or adjust_limits, or no_adjust_limits",
+                         given);
+    uint32_t most = site->of[(key->offset - AT(limits)) / sizeof site->of[0]].max;
+    *(uint32_t *)((char *)settings + key->offset) = number < most ? number : most;
+    if (number <= most)
+        return 0;
+    return error_set(err, ERROR_FULL, "%s is too much, the job gets %u (node.conf: max_%s)", given,
+                     most, word + sizeof "max_" - 1);
+}
+
+void settings_apply_job_limits(struct settings *settings, const char *text, settings_warn_fn *warn,
+                               void *arg)
+{
+    static const char between[] = " \t\r\n,";
+    const struct limits_rules site = settings->limits;
+    for (text += strspn(text, between); *text; text += strspn(text, between)) {
+        char word[64];
+        struct error err;
+        size_t length = strcspn(text, between);
+        /* One that is cut is none. */
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (length >= sizeof word)
+            strcpy(word + sizeof word - sizeof "...", "...");
+        if (apply_job_limit(&site, settings, word, &err) < 0)
+            warn(arg, err.text);
+        text += length;
     }
 }
 
-static void print_key(void *arg, const char *name, const char *allowed_values, const char *initial,
-                      const char *sentence)
-{
-    FILE *out = arg;
-    fprintf(out, "\n# %s\n# %s\n#%s =%s%s\n", sentence, allowed_values, name, initial[0] ? " " : "",
-            initial);
-}
+/* ---- For people ---- */
 
 void settings_print_sample(FILE *out)
 {
+    char text[64];
     fputs("# mcast-node's configuration. What is commented out is the default.\n", out);
-    settings_each(print_key, out);
+    for (const struct key *key = keys; key < keys + KEY_COUNT; key++)
+        fprintf(out, "\n# %s\n# %s\n#%s =%s%s\n", key->sentence, allowed_values(key, text),
+                key->name, key->initial[0] ? " " : "", key->initial);
+}
+
+void settings_print_page(FILE *out)
+{
+    char text[64];
+    for (const struct key *key = keys; key < keys + KEY_COUNT; key++) {
+        fputs(".TP\n.B ", out);
+        roff_text(out, key->name);
+        fputc('\n', out);
+        roff_text(out, key->sentence);
+        fputs("\n.br\nAllowed: ", out);
+        roff_text(out, allowed_values(key, text));
+        fputs("; default: ", out);
+        roff_text(out, key->initial[0] ? key->initial : "none");
+        fputs(".\n", out);
+    }
 }

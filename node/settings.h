@@ -3,7 +3,7 @@
 #define MCAST_NODE_SETTINGS_H
 
 /* node.conf: what a site says of its nodes. Every key has a default; one table makes the parser,
- * the sample file and the manual page. */
+ * the sample file, the manual page, and what a job may want of the NICs' resources. */
 
 #include "base/idset.h"
 #include "node/services/limits.h"
@@ -43,15 +43,23 @@ unsigned int settings_read(struct settings *settings, const char *path, bool may
 /* The same from a text, which is changed; name: of the file, for faults. */
 unsigned int settings_parse(struct settings *settings, char *text, const char *name, FILE *faults);
 
-/* The sample file: every key with its default and its sentence. */
-void settings_print_sample(FILE *out);
+/* What one job wants of the NICs' resources, other than node.conf says, in the words that srun
+ * takes after --network (F7): "def_txqs=4", "res_les=200", "max_cts=64", "adjust_limits",
+ * "no_adjust_limits", with blanks or commas between them. The settings are the site's before, and
+ * the job's after it. What is above the site's max_… becomes that, what is not understood is left
+ * out; warn gets a sentence for each of them. */
+typedef void settings_warn_fn(void *arg, const char *sentence);
+void settings_apply_job_limits(struct settings *settings, const char *text, settings_warn_fn *warn,
+                               void *arg);
 
-/* Calls each(name, allowed values, default, sentence) for every key. */
-typedef void settings_key_fn(void *arg, const char *name, const char *allowed, const char *initial,
-                             const char *sentence);
-void settings_each(settings_key_fn *each, void *arg);
+/* Every key with its default and its sentence: the sample file, and for the manual page. */
+void settings_print_sample(FILE *out);
+void settings_print_page(FILE *out);
 
 /* "500ms", "5s", "10m", "1h": milliseconds, up to a day. False: it is none. */
 bool settings_duration(const char *text, int64_t *ms);
+
+/* Digits, up to max. False: it is none. */
+bool settings_number(const char *text, uint32_t max, uint32_t *out);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
-#include "node/services/destroy.h"
-#include "node/life.h"
-#include "node/services/match.h"
+#include "node/jobsvc.h"
 #include "node/record/report.h"
-#include "node/say.h"
-#include "node/record/standing.h"
+#include "node/record/reservation.h"
+#include "node/services/service.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char usage[] =
@@ -22,45 +21,25 @@ static const char usage[] =
     "Example:\n"
     "  mcast-node clean --all --dry-run\n";
 
-struct wanted {
-    bool all, dry_run;
-    int64_t retry_ms;
-};
-
 /* Of services that no note knows: which are meant. */
 struct search {
     const struct node *node;
     bool all;
-    const struct standing *standing; /* NULL: active VNIs are not considered */
+    const struct active_vnis *active; /* NULL: they are not considered */
 };
 
-static int read_clean_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    switch (option) {
-    case 'a':
-        wanted->all = true;
-        break;
-    case 't':
-        return command_duration(&command_clean, "--retry-busy", value, &wanted->retry_ms);
-    case 'n':
-        wanted->dry_run = true;
-        break;
-    }
-    return COMMAND_GO_ON;
-}
-
 /* A job's services that were made here, once the broker has said that the job is over. */
-static int clean_life(struct node *node, const struct wanted *wanted, const struct claim *claim)
+static int clean_job(struct node *node, int64_t busy_ms, const struct claim *claim)
 {
+    const struct jobsvc_end end = {.known = true, .busy_ms = busy_ms};
     struct note note;
     struct error err;
     struct mcast_error error;
-    if (life_lock(node, claim->cluster, claim->job, &err) < 0)
+    if (jobsvc_lock(node, claim->cluster, claim->job, &err) < 0)
         return command_failed(&err);
     int rc = COMMAND_DONE;
     if (note_read(&node->dir, claim->number, &note, NULL) == 0) {
-        if (life_destroy(node, &note, true, wanted->retry_ms, &err) < 0) {
+        if (jobsvc_destroy(node, &note, &end, &err) < 0) {
             rc = command_failed(&err);
         } else {
             rc = note.state == NOTE_LINGERING ? COMMAND_BUSY : COMMAND_DONE;
@@ -68,24 +47,13 @@ static int clean_life(struct node *node, const struct wanted *wanted, const stru
                 report_say_kept(&note, &error);
         }
     }
-    life_unlock(node, claim);
+    jobsvc_unlock(node, claim);
     return rc;
 }
 
-/* A broker can lose its ledger: what it does not know may run all the same. */
-static bool may_run(const struct note *note)
-{
-    char name[CLAIM_NAME_SIZE];
-    bool may = life_may_run(note);
-    if (may)
-        say("the broker does not know job %s, but uid %u has processes here: its services are left "
-            "alone; mcast-node epilog --job %s destroys them",
-            claim_name(&note->claim, name), note->claim.uid, note->claim.job);
-    return may;
-}
-
 /* What is remembered: job by job. */
-static int clean_remembered(struct node *node, const struct wanted *wanted)
+static int clean_remembered(struct node *node, const struct command_options *options,
+                            int64_t busy_ms)
 {
     int rc = COMMAND_DONE;
     for (size_t i = 0; i < node->notes.count && rc != COMMAND_UNREACHABLE; i++) {
@@ -94,77 +62,63 @@ static int clean_remembered(struct node *node, const struct wanted *wanted)
         int one = COMMAND_DONE;
         if (note->state == NOTE_GONE || !note_is_current(note))
             continue; /* nothing is there; report_spool reports */
-        enum standing_of_job is = standing_ask(node, &note->claim, &one);
-        if (is == STANDING_NO_JOB && may_run(note))
+        enum reservation_state state = reservation_ask(node, &note->claim, &one);
+        /* A broker can lose its ledger: what it does not know may run all the same. */
+        if (state == RESERVATION_UNKNOWN && jobsvc_may_run(note)) {
+            say("the broker does not know job %s, but uid %u has processes here: its services are "
+                "left alone; mcast-node epilog --job %s destroys them",
+                note->claim.name, note->claim.uid, note->claim.job);
             continue;
-        if (is != STANDING_OVER && is != STANDING_NO_JOB) {
+        }
+        if (state != RESERVATION_OVER && state != RESERVATION_UNKNOWN) {
             rc = one == COMMAND_DONE ? rc : one;
             continue;
         }
-        if (wanted->dry_run)
-            one = life_plan_destroy(node, note, &err) < 0 ? command_failed(&err) : COMMAND_DONE;
-        else
-            one = clean_life(node, wanted, &note->claim);
+        if (!options->dry_run)
+            one = clean_job(node, busy_ms, &note->claim);
+        else if (jobsvc_plan_destroy(node, note, &err) < 0)
+            one = command_failed(&err);
         note->owed = false; /* it has had its turn */
         rc = rc == COMMAND_BUSY || one == COMMAND_DONE ? rc : one;
     }
     return rc;
 }
 
-static bool is_in_pool(const struct idset *pool, const struct cxi_svc_desc *service)
-{
-    for (unsigned int i = 0; i < service->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++) {
-        if (!idset_has(pool, service->vnis[i]))
-            return false;
-    }
-    return match_looks_ours(service);
-}
-
-static bool service_is_unknown_leftover(void *arg, const struct nic *nic,
-                                        const struct cxi_svc_desc *service)
-{
-    const struct search *search = arg;
-    const struct node *node = search->node;
-    if (match_is_system(service) || notes_holder(&node->notes, nic->name, service->svc_id))
-        return false;
-    if (!search->all && !is_in_pool(&node->settings.pool, service))
-        return false;
-    for (size_t i = 0; i < node->notes.count; i++) {
-        const struct claim *claim = &node->notes.at[i].claim;
-        if (match_is_of(service, claim->uid, claim->vnis, claim->vni_count))
-            return false; /* it was looked at as that job's */
-    }
-    return !search->standing || !standing_is_active(search->standing, service);
-}
-
-/* How many are meant; prints them, when asked to. */
-static unsigned int count_meant(const struct node *node, struct search *search, bool print)
+/* How many of the service's VNIs are in the set; one that is not restricted to VNIs has none. */
+static unsigned int count_vnis_in(const struct idset *set, const struct cxi_svc_desc *service)
 {
     unsigned int count = 0;
-    for (unsigned int i = 0; i < node->nics.count; i++) {
-        const struct nic *nic = &node->nics.at[i];
-        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
-            const struct cxi_svc_desc *service = &nic->services->descs[s];
-            char who[MATCH_TEXT_SIZE];
-            if (!service_is_unknown_leftover(search, nic, service))
-                continue;
-            count++;
-            if (print)
-                printf("%s: would destroy service %u (%s)\n", nic->name, service->svc_id,
-                       match_describe(service, who));
-        }
-    }
+    for (unsigned int i = 0; i < service->num_vld_vnis && i < CXI_SVC_MAX_VNIS; i++)
+        count += idset_has(set, service->vnis[i]);
     return count;
 }
 
-static int destroy_meant(struct node *node, const struct wanted *wanted, struct search *search)
+static bool is_unknown_leftover(void *arg, const struct nic *nic,
+                                const struct cxi_svc_desc *service)
+{
+    const struct search *search = arg;
+    const struct node *node = search->node;
+    bool in_pool = service_looks_ours(service) &&
+                   count_vnis_in(&node->settings.pool, service) == service->num_vld_vnis;
+    if (service_is_system(service) || notes_holder(&node->notes, nic->name, service->svc_id) ||
+        !(search->all || in_pool))
+        return false;
+    for (size_t i = 0; i < node->notes.count; i++) {
+        const struct claim *claim = &node->notes.at[i].claim;
+        if (service_is_of(service, claim->uid, claim->vnis, claim->vni_count))
+            return false; /* it was looked at as that job's */
+    }
+    return !search->active || count_vnis_in(&search->active->vnis, service) == 0;
+}
+
+static int destroy_meant(struct node *node, int64_t busy_ms, struct search *search)
 {
     struct retry retry;
-    struct destroy_result result;
-    retry_begin(&retry, &retry_real, wanted->retry_ms);
-    destroy_services(&node->nics, service_is_unknown_leftover, search, &retry, &result);
+    struct services_left result;
+    retry_begin(&retry, &retry_real, busy_ms);
+    services_destroy(&node->nics, is_unknown_leftover, search, &retry, &result);
     for (unsigned int i = 0; i < result.left_count; i++) {
-        const struct destroy_left *left = &result.left[i];
+        const struct service_left *left = &result.left[i];
         say("%s: service %u cannot be destroyed: %s", left->device, left->id,
             left->failure == -EBUSY ? "a process uses it, or the NIC has to end operations"
                                     : strerror(-left->failure));
@@ -174,66 +128,49 @@ static int destroy_meant(struct node *node, const struct wanted *wanted, struct 
 
 /* With no prolog at work: each has noted what it is going to make before it takes the lock, so that
  * whatever was made since the broker was asked is known by its note. */
-static int destroy_alone(struct node *node, const struct wanted *wanted, struct search *search)
+static int destroy_locked(struct node *node, int64_t busy_ms, struct search *search)
 {
     struct error err;
     if (statedir_lock(&node->dir, STATEDIR_NICS, &err) < 0)
         return command_failed(&err);
     notes_release(&node->notes);
     int rc = notes_load(&node->notes, &node->dir, &err) < 0 ? command_failed(&err)
-                                                            : destroy_meant(node, wanted, search);
+                                                            : destroy_meant(node, busy_ms, search);
     statedir_unlock(&node->dir, STATEDIR_NICS);
     return rc;
 }
 
 /* Services without a note. */
-static int clean_unknown(struct node *node, const struct wanted *wanted)
+static int clean_unknown(struct node *node, const struct command_options *options, int64_t busy_ms)
 {
-    struct search search = {.node = node, .all = wanted->all};
-    struct standing standing;
+    struct search search = {.node = node, .all = options->all};
+    struct active_vnis active;
     struct error err;
     int rc = node_find_nics(node, &err);
-    if (rc == ERROR_NOT_FOUND)
-        return COMMAND_DONE;
     if (rc < 0)
-        return command_failed(&err);
-    if (count_meant(node, &search, false) == 0)
+        return rc == ERROR_NOT_FOUND ? COMMAND_DONE : command_failed(&err);
+    if (services_count(&node->nics, is_unknown_leftover, &search, false, NULL) == 0)
         return COMMAND_DONE;
-    rc = standing_load(&standing, node);
+    rc = reservation_load_active(node, &active);
     if (rc != COMMAND_GO_ON)
         return rc;
-    search.standing = &standing;
-    if (!wanted->dry_run)
-        return destroy_alone(node, wanted, &search);
-    (void)count_meant(node, &search, true);
+    search.active = &active;
+    if (!options->dry_run)
+        return destroy_locked(node, busy_ms, &search);
+    (void)services_count(&node->nics, is_unknown_leftover, &search, true, NULL);
     return COMMAND_DONE;
 }
 
-static int clean(struct node *node, const struct wanted *wanted)
+static int run_clean(struct node *node, const struct command_options *options)
 {
-    struct error err;
-    if (node_remember(node, !wanted->dry_run, &err) < 0)
-        return command_failed(&err);
-    int unknown = clean_unknown(node, wanted);
-    int remembered = unknown == COMMAND_UNREACHABLE ? unknown : clean_remembered(node, wanted);
-    if (!wanted->dry_run)
+    int64_t busy_ms = options->busy_ms >= 0 ? options->busy_ms : 0;
+    int unknown = clean_unknown(node, options, busy_ms);
+    int remembered =
+        unknown == COMMAND_UNREACHABLE ? unknown : clean_remembered(node, options, busy_ms);
+    if (!options->dry_run)
         report_spool(node, 0);
     return unknown == COMMAND_BUSY || remembered == COMMAND_DONE ? unknown : remembered;
 }
 
-static int run_clean(const struct command *command, struct node *node, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"all", no_argument, NULL, 'a'},
-        {"retry-busy", required_argument, NULL, 't'},
-        {"dry-run", no_argument, NULL, 'n'},
-        {0},
-    };
-    struct wanted wanted = {0};
-    int rc = command_options(command, node, argc, argv, options, read_clean_option, &wanted);
-    if (rc == COMMAND_GO_ON)
-        rc = clean(node, &wanted);
-    return command_end(node, rc);
-}
-
-const struct command command_clean = {"clean", "destroy what jobs left behind", usage, run_clean};
+const struct command command_clean = {
+    "clean", "destroy what jobs left behind", usage, "atn", SPOOL_WRITTEN, run_clean};

@@ -2,32 +2,16 @@
 #include "node/commands/command.h"
 
 #include "base/jobid.h"
-#include "node/say.h"
-#include "node/services/wishes.h"
+#include "node/record/remainder.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    OPTION_CONFIG = 256,
-    OPTION_URL,
-    OPTION_CLUSTER,
-    OPTION_NODE,
-    OPTIONS_MAX = 24,
-};
-
-static const struct option shared[] = {
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"url", required_argument, NULL, OPTION_URL},
-    {"cluster", required_argument, NULL, OPTION_CLUSTER},
-    {"node", required_argument, NULL, OPTION_NODE},
-    {"help", no_argument, NULL, 'h'},
-};
-enum { SHARED_COUNT = sizeof shared / sizeof shared[0] };
 
 const char command_common_usage[] =
     "Common options:\n"
@@ -38,30 +22,104 @@ const char command_common_usage[] =
     "                   the host's name up to its first dot)\n"
     "  -h, --help       this text\n";
 
-/* What the common options say, before node.conf is read. */
-struct common {
-    const char *config, *url, *cluster, *node;
-};
+/* ---- Options ---- */
 
-static bool read_common_option(struct common *common, int option, const char *value)
+enum type { TEXT, FLAG, CORES, USER, USERS, TIME, SECONDS, FORMAT };
+
+static bool read_value(enum type type, const char *text, void *place)
 {
-    switch (option) {
-    case OPTION_CONFIG:
-        common->config = value;
-        return true;
-    case OPTION_URL:
-        common->url = value;
-        return true;
-    case OPTION_CLUSTER:
-        common->cluster = value;
-        return true;
-    case OPTION_NODE:
-        common->node = value;
-        return true;
-    default:
-        return false;
+    char seconds[16];
+    switch (type) {
+    case FLAG:
+        return *(bool *)place = true;
+    case CORES:
+        return settings_number(text, UINT16_MAX, place) && *(uint32_t *)place > 0;
+    case USER:
+        return settings_number(text, UINT32_MAX - 1, place);
+    case SECONDS: /* a number without a unit, as in mcastctl */
+        if (text[0] && !text[strspn(text, "0123456789")] &&
+            snprintf(seconds, sizeof seconds, "%ss", text) < (int)sizeof seconds)
+            text = seconds;
+        return settings_duration(text, place);
+    case TIME:
+        return settings_duration(text, place);
+    case FORMAT:
+        *(enum variables_format *)place = variables_format_from_word(text);
+        return *(enum variables_format *)place != VARIABLES_NONE;
+    case TEXT:
+    case USERS:
+        *(const char **)place = text;
     }
+    return type == TEXT || remainder_users_valid(text);
 }
+
+#define AT(member) offsetof(struct command_options, member)
+static const char duration_words[] = "a duration such as 500ms, 5s or 10m, up to 24h";
+
+static const struct option_row {
+    char letter;
+    const char *name, *argument;
+    enum type type;
+    size_t place;
+    const char *allowed;
+} rows[] = {
+    {'C', "config", "FILE", TEXT, AT(config), NULL},
+    {'U', "url", "URL", TEXT, AT(url), NULL},
+    {'L', "cluster", "NAME", TEXT, AT(cluster), NULL},
+    {'N', "node", "NAME", TEXT, AT(node), NULL},
+    {'j', "job", "JOB", TEXT, AT(job_text), NULL},
+    {'r', "reservation", "FILE", TEXT, AT(reservation), NULL},
+    {'n', "dry-run", NULL, FLAG, AT(dry_run), NULL},
+    {'c', "cores", "N", CORES, AT(cores), "a number from 1 to 65535"},
+    {'w', "limits", "WISHES", TEXT, AT(limits), NULL},
+    {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
+    {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
+    {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},
+    {'i', "inherit", NULL, FLAG, AT(inherit), NULL},
+    {'x', "clear", NULL, FLAG, AT(clear), NULL},
+    {'a', "all", NULL, FLAG, AT(all), NULL},
+    {'m', "max", NULL, FLAG, AT(max), NULL},
+    {'J', "json", NULL, FLAG, AT(json), NULL},
+    {'s', "users", "UIDS", USERS, AT(users), "user ids such as 1000,1001"},
+    {'u', "user", "UID", USER, AT(user), "a user id such as 1000"},
+    {'F', "file", "FILE", TEXT, AT(file), NULL},
+};
+/* The first are those of every command. */
+enum { ROW_COUNT = sizeof rows / sizeof rows[0], COMMON_COUNT = 4, FIRST_VALUE = 256 };
+
+/* COMMAND_GO_ON, or an exit code after a message. */
+static int read_command_line(struct command_options *options, int argc, char **argv,
+                             bool given[ROW_COUNT])
+{
+    const struct command *command = options->command;
+    struct option known[ROW_COUNT + 2] = {{"help", no_argument, NULL, 'h'}};
+    size_t used = 1;
+    int value;
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (i < COMMON_COUNT || strchr(command->letters, rows[i].letter))
+            known[used++] =
+                (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument,
+                                NULL, FIRST_VALUE + i};
+    }
+    while ((value = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (value == 'h') {
+            printf("%s\n%s", command->usage, command_common_usage);
+            return COMMAND_DONE;
+        }
+        if (value < FIRST_VALUE)
+            return command_misused(command, NULL);
+        const struct option_row *row = &rows[value - FIRST_VALUE];
+        if (!read_value(row->type, optarg, (char *)options + row->place))
+            return command_misused(command, "--%s %.80s: %s", row->name, optarg, row->allowed);
+        given[row - rows] = true;
+    }
+    if (optind < argc)
+        return command_misused(command, "'%.80s' is not understood: %s takes options only",
+                               argv[optind], command->name);
+    return COMMAND_GO_ON;
+}
+
+/* ---- Configuration ---- */
 
 static const char *get_variable(const char *name)
 {
@@ -71,21 +129,19 @@ static const char *get_variable(const char *name)
 
 static const char *first_given(const char *a, const char *b, const char *c)
 {
-    const char *found = a ? a : b;
-    return found ? found : (c && c[0] ? c : NULL);
+    return a ? a : b ? b : c && c[0] ? c : NULL;
 }
 
 static void name_node(struct node *node, const char *given)
 {
-    char host[NOTE_NODE_SIZE];
+    char host[NOTE_NODE_SIZE] = "";
     const char *configured = node->settings.node[0] ? node->settings.node : NULL;
     const char *name = first_given(given, configured, get_variable("SLURMD_NODENAME"));
     node->name_is = given ? "--node" : configured ? "node.conf" : "SLURMD_NODENAME";
     if (!name) {
         node->name_is = "host name";
-        if (gethostname(host, sizeof host) < 0)
+        if (gethostname(host, sizeof host - 1) < 0)
             host[0] = '\0';
-        host[sizeof host - 1] = '\0';
         host[strcspn(host, ".")] = '\0';
         name = host;
     }
@@ -93,71 +149,72 @@ static void name_node(struct node *node, const char *given)
 }
 
 /* node.conf, and over it the environment and the options. */
-static int read_configuration(const struct command *command, struct node *node,
-                              const struct common *common)
+static int read_configuration(struct node *node, const struct command_options *options)
 {
     struct settings *settings = &node->settings;
-    const char *file = common->config ? common->config : SETTINGS_DEFAULT_FILE;
+    const char *file = options->config ? options->config : SETTINGS_DEFAULT_FILE;
     settings_init(settings);
-    if (settings_read(settings, file, !common->config, stderr) > 0) {
+    if (settings_read(settings, file, !options->config, stderr) > 0) {
         say("the configuration has faults, so nothing is done");
         return COMMAND_USAGE;
     }
-    const char *url = first_given(common->url, get_variable("MCAST_URL"), settings->url);
+    const char *url = first_given(options->url, get_variable("MCAST_URL"), settings->url);
     const char *spool = get_variable("MCAST_NODE_SPOOL");
-    node->cluster = first_given(common->cluster, get_variable("MCAST_CLUSTER"), settings->cluster);
+    node->cluster = first_given(options->cluster, get_variable("MCAST_CLUSTER"), settings->cluster);
     if (node->cluster && !cluster_name_valid(node->cluster))
-        return command_misused(command, "'%.80s' is not a cluster name: 1 to %d of a-z, 0-9 and _",
+        return command_misused(options->command,
+                               "'%.80s' is not a cluster name: 1 to %d of a-z, 0-9 and _",
                                node->cluster, CLUSTER_NAME_MAX);
     if ((url && strlen(url) >= sizeof settings->url) ||
         (spool && strlen(spool) >= sizeof settings->spool))
-        return command_misused(command, "a name is longer than %zu characters",
+        return command_misused(options->command, "a name is longer than %zu characters",
                                sizeof settings->url - 1);
     if (url && url != settings->url)
         strcpy(settings->url, url);
     if (spool)
         strcpy(settings->spool, spool);
-    name_node(node, common->node);
+    name_node(node, options->node);
     return COMMAND_GO_ON;
 }
 
-int command_options(const struct command *command, struct node *node, int argc, char **argv,
-                    const struct option *own, command_option_fn *take, void *data)
+static int prepare_command(struct node *node, struct command_options *options, int argc,
+                           char **argv)
 {
-    struct option all[OPTIONS_MAX] = {0};
-    struct common common = {0};
-    size_t used = SHARED_COUNT;
-    int option;
-    memcpy(all, shared, sizeof shared);
-    for (; own->name && used < OPTIONS_MAX - 1; own++)
-        all[used++] = *own;
-    optind = 0; /* the command line's second part begins anew */
-    while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
-        if (read_common_option(&common, option, optarg))
-            continue;
-        if (option == 'h') {
-            printf("%s\n%s", command->usage, command_common_usage);
-            return command_finish(COMMAND_DONE);
-        }
-        int rc = option == '?' ? command_misused(command, NULL) : take(option, optarg, data);
-        if (rc != COMMAND_GO_ON)
-            return rc;
+    const struct command *command = options->command;
+    bool given[ROW_COUNT] = {false};
+    struct error err;
+    int rc = read_command_line(options, argc, argv, given);
+    if (rc == COMMAND_GO_ON)
+        rc = read_configuration(node, options);
+    for (size_t i = 0; i < ROW_COUNT && rc == COMMAND_GO_ON; i++) {
+        const char *letter = strchr(command->letters, rows[i].letter);
+        if (letter && letter[1] == '!' && !given[i])
+            rc = command_misused(command, "--%s %s is required", rows[i].name, rows[i].argument);
     }
-    if (optind < argc)
-        return command_misused(command, "'%.80s' is not understood: %s takes options only",
-                               argv[optind], command->name);
-    return read_configuration(command, node, &common);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    if (options->job_text && (!jobid_plain(options->job_text, options->job, sizeof options->job) ||
+                              !job_id_valid(options->job)))
+        return command_misused(command, "'%.140s' is not a job id: 1 to %d of A-Za-z0-9._:@+-",
+                               options->job_text, JOB_ID_MAX);
+    bool writes = command->spool == SPOOL_WRITTEN && !options->dry_run;
+    if (command->spool != SPOOL_IGNORED && node_remember(node, writes, &err) < 0)
+        return command_failed(&err);
+    return COMMAND_GO_ON;
 }
 
-void command_take_subject(struct command_subject *subject, int option, const char *value)
+int command_run(const struct command *command, int argc, char **argv)
 {
-    if (option == 'j')
-        subject->job = value;
-    else if (option == 'r')
-        subject->reservation = value;
-    else if (option == 'n')
-        subject->dry_run = true;
+    static struct node node = {.dir = {.directory = -1, .lock = -1}};
+    struct command_options options = {.command = command, .busy_ms = -1, .broker_ms = -1};
+    int rc = prepare_command(&node, &options, argc, argv);
+    if (rc == COMMAND_GO_ON)
+        rc = command->run(&node, &options);
+    node_release(&node);
+    return command_finish(rc);
 }
+
+/* ---- Ends ---- */
 
 int command_misused(const struct command *command, const char *format, ...)
 {
@@ -181,83 +238,21 @@ int command_failed(const struct error *err)
 
 int command_exit(const struct mcast_error *error)
 {
-    switch (error->code) {
-    case MCAST_USAGE:
-        return COMMAND_USAGE;
-    case MCAST_NOT_FOUND:
-        return COMMAND_NOT_FOUND;
-    case MCAST_UNREACHABLE:
-    case MCAST_UNCLEAR:
+    if (error->status >= 500)
         return COMMAND_UNREACHABLE;
-    default:
-        return error->status >= 500 || mcast_later(error, NULL) ? COMMAND_UNREACHABLE
-                                                                : COMMAND_REFUSED;
-    }
+    return (int)mcast_exit_status(error); /* the same numbers, of all programs of mcastd */
 }
 
-int command_unanswered(const struct mcast_error *error)
-{
-    say("%s", error->text);
-    return command_exit(error);
-}
-
-int command_no_memory(void)
-{
-    say("memory is exhausted");
-    return COMMAND_REFUSED;
-}
-
-int command_job(const struct command *command, const char *text, char out[JOB_ID_MAX + 1])
-{
-    if (!text)
-        return command_misused(command, "--job JOB is required");
-    if (!jobid_plain(text, out, JOB_ID_MAX + 1) || !job_id_valid(out))
-        return command_misused(command, "'%.140s' is not a job id: 1 to %d of A-Za-z0-9._:@+-",
-                               text, JOB_ID_MAX);
-    return COMMAND_GO_ON;
-}
-
-int command_duration(const struct command *command, const char *option, const char *text,
-                     int64_t *ms)
-{
-    if (settings_duration(text, ms))
-        return COMMAND_GO_ON;
-    return command_misused(command, "%s %.40s: a duration such as 500ms, 5s or 10m, up to 24h",
-                           option, text);
-}
-
-int command_broker_retry(const struct command *command, const char *text, int64_t *ms)
-{
-    char seconds[16];
-    size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || text[digits] || digits > sizeof seconds - 2)
-        return command_duration(command, "--patience", text, ms);
-    snprintf(seconds, sizeof seconds, "%ss", text);
-    return command_duration(command, "--patience", seconds, ms);
-}
-
-int command_cores(const struct command *command, const char *text, uint32_t *cores)
-{
-    char *end;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (!isdigit((unsigned char)text[0]) || *end || errno || value < 1 || value > UINT16_MAX)
-        return command_misused(command, "--cores %.40s: a number from 1 to %d", text, UINT16_MAX);
-    *cores = (uint32_t)value;
-    return COMMAND_GO_ON;
-}
-
-static void warn_of_wish(void *arg, const char *sentence)
+static void say_limit(void *arg, const char *sentence)
 {
     (void)arg;
     say("warning: --limits: %s", sentence);
 }
 
-void command_wishes(struct node *node, const char *text)
+void command_limits(struct node *node, const struct command_options *options)
 {
-    struct settings *settings = &node->settings;
-    if (text)
-        wishes_take(&settings->limits, &settings->adjust_limits, text, warn_of_wish, NULL);
+    if (options->limits)
+        settings_apply_job_limits(&node->settings, options->limits, say_limit, NULL);
 }
 
 int command_finish(int rc)
@@ -266,10 +261,4 @@ int command_finish(int rc)
         return rc;
     say("the output could not be written: %s", strerror(errno));
     return COMMAND_REFUSED;
-}
-
-int command_end(struct node *node, int rc)
-{
-    node_release(node);
-    return command_finish(rc);
 }

@@ -5,8 +5,7 @@
 /* The commands of mcast-node, and what they have in common: options, exit codes. */
 
 #include "node/node.h"
-
-#include <getopt.h>
+#include "node/services/variables.h"
 
 /* What hooks rely on (docs/mcast-node.md). */
 #define COMMAND_EXITS(X)                                                                           \
@@ -33,11 +32,30 @@ enum command_exit {
 #undef COMMAND_EXIT_
 };
 
+struct command;
+
+/* What the command line says; NULL, 0 or false: nothing. */
+struct command_options {
+    const struct command *command;
+    const char *config, *url, *cluster, *node; /* of every command */
+    const char *job_text, *reservation, *limits, *users, *file;
+    char job[JOB_ID_MAX + 1]; /* job_text in the plain form: Flux's hooks write it with U+0192 */
+    enum variables_format format;
+    uint32_t cores, user;
+    int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
+    bool dry_run, inherit, clear, all, max, json;
+};
+
+/* Whether the notes are read before the command runs; with --dry-run nothing is written. */
+enum command_spool { SPOOL_IGNORED, SPOOL_READ, SPOOL_WRITTEN };
+
 struct command {
     const char *name;
     const char *summary; /* one line for `mcast-node --help` */
     const char *usage;   /* all of `mcast-node NAME --help`, before the common options */
-    int (*run)(const struct command *command, struct node *node, int argc, char **argv);
+    const char *letters; /* its own options (the table of command.c); "j!": one that is required */
+    enum command_spool spool;
+    int (*run)(struct node *node, const struct command_options *options); /* an exit code */
 };
 
 extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
@@ -46,29 +64,9 @@ extern const struct command command_prolog, command_env, command_epilog, command
 /* The common options as --help shows them. */
 extern const char command_common_usage[];
 
-/* Takes one option of the command: `option` is its val, below 256. COMMAND_GO_ON, or an exit code
- * after a message. */
-typedef int command_option_fn(int option, const char *value, void *data);
-
-/* Reads the command's options (own: ended by a zero entry; take may be NULL if it has none) and the
- * common ones, then node.conf; fills what of `node` they say. No arguments may be left.
- * COMMAND_GO_ON, or the exit code with which to end: --help is answered here. */
-int command_options(const struct command *command, struct node *node, int argc, char **argv,
-                    const struct option *own, command_option_fn *take, void *data);
-
-/* The options of both prolog and epilog: the job, and where its reservation comes from. */
-struct command_subject {
-    const char *job, *reservation; /* as given; NULL: not given */
-    bool dry_run;
-};
-
-#define COMMAND_SUBJECT_OPTIONS                                                                    \
-    {"job", required_argument, NULL, 'j'}, {"reservation", required_argument, NULL, 'r'},          \
-    {                                                                                              \
-        "dry-run", no_argument, NULL, 'n'                                                          \
-    }
-
-void command_take_subject(struct command_subject *subject, int option, const char *value);
+/* Reads command line and node.conf, runs the command, and releases the node; the exit code. --help
+ * is answered here. */
+int command_run(const struct command *command, int argc, char **argv);
 
 /* Says what is wrong with the command line and how to learn more; COMMAND_USAGE. command may be
  * NULL; format NULL: getopt has said it. */
@@ -77,36 +75,15 @@ __attribute__((format(printf, 2, 3))) int command_misused(const struct command *
 
 /* Says it; COMMAND_REFUSED. */
 int command_failed(const struct error *err);
+
 /* The exit code that fits. */
 int command_exit(const struct mcast_error *error);
-/* Says it, and returns that. */
-int command_unanswered(const struct mcast_error *error);
 
-/* Says that memory is exhausted; COMMAND_REFUSED. */
-int command_no_memory(void);
-
-/* The plain form of a job id, and that it can be one: Flux's hooks write f2Rs8sydSxmd with U+0192.
- * COMMAND_GO_ON, or COMMAND_USAGE after a message. text NULL: the option was not given. */
-int command_job(const struct command *command, const char *text, char out[JOB_ID_MAX + 1]);
-
-/* A duration; likewise. */
-int command_duration(const struct command *command, const char *option, const char *text,
-                     int64_t *ms);
-
-/* The same of --patience, where a number without a unit is in seconds, as in mcastctl. */
-int command_broker_retry(const struct command *command, const char *text, int64_t *ms);
-
-/* A job's wishes for NIC resources into node->settings, where its like of every job is. What is not
- * taken as it stands is said. text may be NULL. */
-void command_wishes(struct node *node, const char *text);
-
-/* A number from 1 to 65535 of cores; likewise. */
-int command_cores(const struct command *command, const char *text, uint32_t *cores);
+/* The limits that a job wants (--limits) into node->settings, where those of every job are. What is
+ * not accepted as it stands is said. */
+void command_limits(struct node *node, const struct command_options *options);
 
 /* Flushes standard output; COMMAND_REFUSED after a message when that fails, else rc. */
 int command_finish(int rc);
-
-/* Every command ends with this: releases the node and returns rc. */
-int command_end(struct node *node, int rc);
 
 #endif

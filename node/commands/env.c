@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
-#include "node/inherit.h"
-#include "node/life.h"
+#include "node/jobsvc.h"
 #include "node/record/reservation.h"
-#include "node/say.h"
 #include "node/services/variables.h"
 
 #include <stdlib.h>
@@ -33,43 +31,13 @@ static const char usage[] =
     "  vars=$(mcast-node env --inherit) || exit 1\n"
     "  eval \"$vars\"\n";
 
-struct wanted {
-    const char *job, *reservation;
-    bool inherit, clear;
-    enum variables_format format;
-};
-
-static int read_env_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    switch (option) {
-    case 'j':
-        wanted->job = value;
-        break;
-    case 'r':
-        wanted->reservation = value;
-        break;
-    case 'i':
-        wanted->inherit = true;
-        break;
-    case 'c':
-        wanted->clear = true;
-        break;
-    case 'f':
-        wanted->format = variables_format_from_word(value);
-        if (wanted->format == VARIABLES_NONE)
-            return command_misused(&command_env, "--format %.80s: sh, json, null or slurm", value);
-        break;
-    }
-    return COMMAND_GO_ON;
-}
-
 /* The services that the job has, on whichever NICs. */
-static void gather(const struct node *node, const struct claim *claim, struct variables *variables)
+static void gather_services(const struct node *node, const struct claim *claim,
+                            struct variables *variables)
 {
     for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
-        const struct cxi_svc_desc *service = life_service(node, claim, nic);
+        const struct cxi_svc_desc *service = jobsvc_on(node, claim, nic);
         if (nic->failure < 0)
             say("warning: %s cannot be asked for its services: %s", nic->name,
                 strerror(-nic->failure));
@@ -83,7 +51,7 @@ static void gather(const struct node *node, const struct claim *claim, struct va
 }
 
 /* What the prolog made must still be there: else tasks on some NICs would fail one by one. */
-static int compare(const struct note *note, const struct variables *variables)
+static int compare_with_note(const struct note *note, const struct variables *variables)
 {
     for (unsigned int i = 0; note && i < note->service_count; i++) {
         bool there = false;
@@ -108,9 +76,9 @@ static int find_services(struct node *node, const struct claim *claim, const str
     if (rc < 0 && rc != ERROR_NOT_FOUND)
         return command_failed(&err);
     if (rc == 0)
-        gather(node, claim, variables);
+        gather_services(node, claim, variables);
     if (variables->service_count > 0)
-        return compare(note, variables);
+        return compare_with_note(note, variables);
     /* As prolog decides: a job that is to have none must not be given what is left of another. */
     variables->clear = (rc < 0 || node->nics.count == 0) && settings->min_nics == 0;
     variables->clear |= claim->node_count == 1 && !settings->single_node;
@@ -123,32 +91,32 @@ static int find_services(struct node *node, const struct claim *claim, const str
     return COMMAND_REFUSED;
 }
 
-static int of_job(struct node *node, const struct wanted *wanted, const char *job,
-                  struct variables *variables)
+static int read_job(struct node *node, const struct command_options *options,
+                    struct variables *variables)
 {
     struct claim claim;
     struct error err;
     if (node_remember(node, false, &err) < 0)
         return command_failed(&err);
     const struct note *note = NULL;
-    if (!wanted->reservation)
-        note = notes_newest(&node->notes, node->cluster, job);
+    if (!options->reservation)
+        note = notes_newest(&node->notes, node->cluster, options->job);
     if (note && (note->state != NOTE_MADE || !note_is_current(note)))
         note = NULL;
-    if (note) {
+    int rc = COMMAND_GO_ON;
+    if (note)
         claim = note->claim;
-    } else {
-        int rc = reservation_fetch(node, wanted->reservation, job, false, &claim);
-        if (rc != COMMAND_GO_ON)
-            return rc;
-    }
+    else
+        rc = reservation_fetch(node, options, false, &claim);
+    if (rc != COMMAND_GO_ON)
+        return rc;
     if (claim.vni_count > 0)
         return find_services(node, &claim, note, variables);
     variables->clear = true;
     return COMMAND_GO_ON;
 }
 
-static int of_environment(struct node *node, struct variables *variables)
+static int read_environment(struct node *node, struct variables *variables)
 {
     const char *given[VARIABLES_COUNT];
     struct error err;
@@ -157,47 +125,32 @@ static int of_environment(struct node *node, struct variables *variables)
         given[i] = getenv(variables_names[i]);
         if (given[i] && !given[i][0])
             given[i] = NULL;
+        if (given[i] && rc == 0)
+            rc = node_find_nics(node, &err);
     }
-    if (inherit_anything(given))
-        rc = node_find_nics(node, &err);
     if (rc == 0)
-        rc = inherit_variables(variables, given, &node->nics, &err);
+        rc = variables_inherit(variables, given, &node->nics, &err);
     return rc < 0 ? command_failed(&err) : COMMAND_GO_ON;
 }
 
-static int env(struct node *node, const struct wanted *wanted)
+static int run_env(struct node *node, const struct command_options *options)
 {
-    struct variables variables = {.clear = wanted->clear};
-    char job[JOB_ID_MAX + 1];
+    struct variables variables = {.clear = options->clear};
+    int ways = options->inherit + options->clear + (options->job[0] || options->reservation);
     int rc = COMMAND_GO_ON;
-    if (wanted->inherit) {
-        rc = of_environment(node, &variables);
-    } else if (!wanted->clear) {
-        rc = command_job(&command_env, wanted->job, job);
-        if (rc == COMMAND_GO_ON)
-            rc = of_job(node, wanted, job, &variables);
-    }
+    if (ways > 1)
+        return command_misused(options->command, "only one of --job, --inherit and --clear");
+    if (options->inherit)
+        rc = read_environment(node, &variables);
+    else if (!options->clear && !options->job[0])
+        return command_misused(options->command, "--job JOB is required");
+    else if (!options->clear)
+        rc = read_job(node, options, &variables);
     if (rc != COMMAND_GO_ON)
         return rc;
-    variables_print(&variables, wanted->format, stdout);
+    variables_print(&variables, options->format, stdout);
     return COMMAND_DONE;
 }
 
-static int run_env(const struct command *command, struct node *node, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"job", required_argument, NULL, 'j'},    {"reservation", required_argument, NULL, 'r'},
-        {"inherit", no_argument, NULL, 'i'},      {"clear", no_argument, NULL, 'c'},
-        {"format", required_argument, NULL, 'f'}, {0},
-    };
-    struct wanted wanted = {.format = VARIABLES_SH};
-    int rc = command_options(command, node, argc, argv, options, read_env_option, &wanted);
-    int ways = wanted.inherit + wanted.clear + (wanted.job || wanted.reservation);
-    if (rc == COMMAND_GO_ON && ways > 1)
-        rc = command_misused(command, "only one of --job, --inherit and --clear");
-    if (rc == COMMAND_GO_ON)
-        rc = env(node, &wanted);
-    return command_end(node, rc);
-}
-
-const struct command command_env = {"env", "SLINGSHOT_* for a job's tasks", usage, run_env};
+const struct command command_env = {
+    "env", "SLINGSHOT_* for a job's tasks", usage, "jrixf", SPOOL_IGNORED, run_env};

@@ -2,13 +2,11 @@
 /* epilog and housekeeping: the same, with a shorter and a longer time for retries (F9). */
 
 #include "node/commands/command.h"
-#include "node/life.h"
+#include "node/jobsvc.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
 #include "node/record/reservation.h"
-#include "node/say.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char epilog_usage[] =
@@ -38,69 +36,49 @@ static const char housekeeping_usage[] =
     "Example, in Flux's housekeeping, which has the id in decimal:\n"
     "  mcast-node housekeeping --job $(flux job id --to=f58plain $FLUX_JOB_ID)\n";
 
-struct wanted {
-    const struct command *command;
-    struct command_subject subject;
-    int64_t retry_ms; /* negative: not given */
-};
-
-static int read_epilog_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    if (option == 't')
-        return command_duration(wanted->command, "--retry-busy", value, &wanted->retry_ms);
-    command_take_subject(&wanted->subject, option, value);
-    return COMMAND_GO_ON;
-}
-
-/* Whether housekeeping tries again before what is left is reported (F9). */
-static bool is_housekeeping_s(const struct node *node, const struct wanted *wanted,
-                              const struct note *note)
-{
-    return note->state == NOTE_LINGERING && node->settings.housekeeping &&
-           wanted->command == &command_epilog;
-}
-
-/* The VNIs stay quarantined: the node is not reported as clean. */
-static void postpone(struct node *node, struct note *note)
-{
-    struct error err;
-    note->owed = false;
-    note->postponed = true;
-    if (note_write(&node->dir, note, &err) < 0)
-        say("%s", err.text);
-}
-
-/* One life: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a message. known:
- * there is a note of it; then it is read again, now that no other process works on it. */
-static int destroy_life(struct node *node, const struct wanted *wanted, struct note *note,
-                        bool known)
+/* Of one reservation: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a
+ * message. known: there is a note of it; then it is read again, now that no other process works on
+ * it. */
+static int destroy_services_of(struct node *node, const struct command_options *options,
+                               struct note *note, bool known)
 {
     struct error err;
     struct mcast_error error;
-    if (wanted->subject.dry_run)
-        return life_plan_destroy(node, note, &err) < 0 && known ? command_failed(&err)
-                                                                : COMMAND_DONE;
-    if (life_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
+    if (options->dry_run)
+        return jobsvc_plan_destroy(node, note, &err) < 0 && known ? command_failed(&err)
+                                                                  : COMMAND_DONE;
+    if (jobsvc_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
         return command_failed(&err);
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
+    const struct settings *settings = &node->settings;
+    bool epilog = options->command == &command_epilog;
+    const struct jobsvc_end end = {.known = there,
+                                   .busy_ms = options->busy_ms >= 0 ? options->busy_ms
+                                              : epilog              ? settings->epilog_ms
+                                                                    : settings->housekeeping_ms};
     if (there)
         *note = fresh;
     int rc = COMMAND_DONE;
     if (known && !there) {
         /* Another run has ended it, and the broker knows. */
-    } else if (life_destroy(node, note, there, wanted->retry_ms, &err) < 0) {
+    } else if (jobsvc_destroy(node, note, &end, &err) < 0) {
         rc = command_failed(&err);
     } else {
         if (note->state == NOTE_LINGERING)
             rc = remainder_judge(node, note);
-        if (is_housekeeping_s(node, wanted, note))
-            postpone(node, note);
+        if (note->state == NOTE_LINGERING && settings->housekeeping && epilog) {
+            /* Housekeeping tries again before what is left is reported (F9). Until then the VNIs
+             * stay quarantined, as the node is not reported as clean. */
+            note->owed = false;
+            note->postponed = true;
+            if (note_write(&node->dir, note, &err) < 0)
+                say("%s", err.text);
+        }
         if (report_send(node, note, &error) == REPORT_KEPT)
             report_say_kept(note, &error);
     }
-    life_unlock(node, &note->claim);
+    jobsvc_unlock(node, &note->claim);
     return rc;
 }
 
@@ -112,26 +90,20 @@ static int worse(int a, int b)
     return b == COMMAND_IN_USE && a != COMMAND_DONE ? a : b;
 }
 
-static bool is_of_job(const struct node *node, const struct note *note, const char *job)
-{
-    return strcmp(note->claim.job, job) == 0 &&
-           (!node->cluster || strcmp(note->claim.cluster, node->cluster) == 0);
-}
-
 /* A job that nothing is remembered of: the broker, or the document, says what to look for. */
-static int destroy_unremembered(struct node *node, const struct wanted *wanted, const char *job,
+static int destroy_unremembered(struct node *node, const struct command_options *options,
                                 uint32_t *owner)
 {
     struct claim claim;
     struct error err;
     struct note note;
-    int rc = reservation_fetch(node, wanted->subject.reservation, job, true, &claim);
+    int rc = reservation_fetch(node, options, true, &claim);
     if (rc == COMMAND_NOT_FOUND)
         return COMMAND_DONE;
     if (rc == COMMAND_UNREACHABLE)
         say("this node remembers nothing of job %s, so which services are its cannot be known "
             "without the broker or --reservation",
-            job);
+            options->job);
     if (rc != COMMAND_GO_ON)
         return rc;
     if (claim.vni_count == 0)
@@ -142,60 +114,40 @@ static int destroy_unremembered(struct node *node, const struct wanted *wanted, 
         say("%s", err.text);
         return COMMAND_DONE;
     }
-    life_intend(node, &claim, &note);
-    return destroy_life(node, wanted, &note, false);
+    jobsvc_intend(node, &claim, &note);
+    return destroy_services_of(node, options, &note, false);
 }
 
-static int epilog(struct node *node, const struct wanted *wanted, const char *job)
+static int run_epilog(struct node *node, const struct command_options *options)
 {
-    struct error err;
-    if (node_remember(node, !wanted->subject.dry_run, &err) < 0)
-        return command_failed(&err);
     int rc = COMMAND_DONE;
-    bool remembered = false;
+    bool remembered = false, epilog = options->command == &command_epilog;
     uint32_t owner = UINT32_MAX; /* not known: it has left nothing */
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
-        if (!is_of_job(node, &note, job))
+        if (strcmp(note.claim.job, options->job) != 0 ||
+            (node->cluster && strcmp(note.claim.cluster, node->cluster) != 0))
             continue;
         remembered = true;
         owner = note.claim.uid;
-        rc = worse(rc, destroy_life(node, wanted, &note, true));
+        rc = worse(rc, destroy_services_of(node, options, &note, true));
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
-    if (!remembered || wanted->subject.reservation)
-        rc = worse(rc, destroy_unremembered(node, wanted, job, &owner));
-    if (wanted->subject.dry_run)
+    if (!remembered || options->reservation)
+        rc = worse(rc, destroy_unremembered(node, options, &owner));
+    if (options->dry_run)
         return rc;
     /* What an earlier job of its owner left may have been used by this one. While a further one may
      * use it, this job's hooks have nothing more to do. */
-    if (remainder_retry(node,
-                        wanted->command == &command_epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE,
-                        owner) == COMMAND_BUSY)
+    if (remainder_retry(node, epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE, owner) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
     report_spool(node, 0);
     return rc;
 }
 
-static int run_epilog(const struct command *command, struct node *node, int argc, char **argv)
-{
-    static const struct option options[] = {
-        COMMAND_SUBJECT_OPTIONS, {"retry-busy", required_argument, NULL, 't'}, {0}};
-    struct wanted wanted = {.command = command, .retry_ms = -1};
-    char job[JOB_ID_MAX + 1];
-    int rc = command_options(command, node, argc, argv, options, read_epilog_option, &wanted);
-    if (rc == COMMAND_GO_ON)
-        rc = command_job(command, wanted.subject.job, job);
-    if (wanted.retry_ms < 0)
-        wanted.retry_ms =
-            command == &command_epilog ? node->settings.epilog_ms : node->settings.housekeeping_ms;
-    if (rc == COMMAND_GO_ON)
-        rc = epilog(node, &wanted, job);
-    return command_end(node, rc);
-}
-
-const struct command command_epilog = {"epilog", "destroy a job's services", epilog_usage,
-                                       run_epilog};
-const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
-                                             housekeeping_usage, run_epilog};
+const struct command command_epilog = {
+    "epilog", "destroy a job's services", epilog_usage, "j!rtn", SPOOL_WRITTEN, run_epilog};
+const struct command command_housekeeping = {
+    "housekeeping", "destroy what the epilog could not", housekeeping_usage, "j!rtn", SPOOL_WRITTEN,
+    run_epilog};

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* boot and tend: what no job's hook does. */
+
 #include "node/commands/command.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
-#include "node/say.h"
 
-static const char usage[] =
+static const char boot_usage[] =
+    "Usage: mcast-node boot [OPTIONS]\n"
+    "At the start of the machine, before the resource manager's (mcast-node-boot.service):\n"
+    "reports to the broker that no earlier service is left here, as none outlives a boot. So\n"
+    "the VNIs of jobs that were running when the machine went down are not quarantined for it\n"
+    "any more. If the broker cannot be reached, the next command reports it. It concerns\n"
+    "nothing that was made since the boot, so it can run again, and late.\n\n"
+    "Example:\n"
+    "  mcast-node boot\n";
+
+static const char tend_usage[] =
     "Usage: mcast-node tend [OPTIONS]\n"
     "What hooks had to leave: tries once more to destroy services that were in use when their job\n"
     "ended, and sends the broker the reports that are due. It touches nothing of a job whose\n"
@@ -16,20 +27,33 @@ static const char usage[] =
     "Example:\n"
     "  mcast-node tend --users $(squeue -h -w $(hostname -s) -o %U | sort -u | paste -sd,)\n";
 
-static int read_tend_option(int option, const char *value, void *data)
-{
-    (void)option;
-    if (!remainder_users_valid(value))
-        return command_misused(&command_tend, "--users %.80s: user ids such as 1000,1001", value);
-    *(const char **)data = value;
-    return COMMAND_GO_ON;
-}
-
-static int tend(struct node *node)
+static int run_boot(struct node *node, const struct command_options *options)
 {
     struct error err;
-    if (node_remember(node, true, &err) < 0)
+    struct mcast_error error;
+    (void)options;
+    if (!node->settings.report)
+        return COMMAND_DONE;
+    node->boot.owed = true;
+    if (boot_write(&node->dir, &node->boot, &err) < 0)
         return command_failed(&err);
+    int rc = COMMAND_DONE;
+    enum report_fate fate = report_boot(node, &error);
+    if (fate == REPORT_REFUSED) {
+        say("the broker refused the report that this node has booted: %s; each job is reported by "
+            "itself",
+            error.text);
+    } else if (fate == REPORT_KEPT) {
+        say("warning: the report that this node has booted is sent later: %s", error.text);
+        rc = command_exit(&error);
+    }
+    report_spool(node, 0);
+    return rc;
+}
+
+static int run_tend(struct node *node, const struct command_options *options)
+{
+    node->users = options->users;
     int rc = remainder_retry(node, REMAINDER_ALL, UINT32_MAX);
     report_spool(node, 0);
     if (!node->broker_gone || rc != COMMAND_DONE)
@@ -38,11 +62,7 @@ static int tend(struct node *node)
     return COMMAND_UNREACHABLE;
 }
 
-static int run_tend(const struct command *command, struct node *node, int argc, char **argv)
-{
-    static const struct option options[] = {{"users", required_argument, NULL, 'u'}, {0}};
-    int rc = command_options(command, node, argc, argv, options, read_tend_option, &node->users);
-    return command_end(node, rc == COMMAND_GO_ON ? tend(node) : rc);
-}
-
-const struct command command_tend = {"tend", "finish what hooks had to leave", usage, run_tend};
+const struct command command_boot = {
+    "boot", "report that the machine has booted", boot_usage, "", SPOOL_WRITTEN, run_boot};
+const struct command command_tend = {
+    "tend", "finish what hooks had to leave", tend_usage, "s", SPOOL_WRITTEN, run_tend};

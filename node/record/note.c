@@ -18,56 +18,47 @@ enum { NAME_SIZE = 32 };
 enum {
     PAUSE_FIRST_MS = 30 * 1000,
     PAUSE_LONGEST_MS = 3600 * 1000,
-    TOLD_FOR_MS = 3600 * 1000,
+    REPORTED_FOR_MS = 3600 * 1000,
     TRIES_COUNTED_MAX = 1000
 };
 
-const char *note_state_word(enum note_state state)
-{
-    static const char *const words[] = {
-#define WORD_(name, word, report) [NOTE_##name] = (word),
-        NOTE_STATES(WORD_)
-#undef WORD_
-    };
-    return words[state];
-}
+/* By enum note_state: in the file, in the report to the broker. */
+static const struct {
+    const char *word, *report;
+} states[] = {
+    {"intended", NULL}, {"made", "created"}, {"lingering", "lingering"}, {"gone", "destroyed"}};
 
 const char *note_report_word(enum note_state state)
 {
-    static const char *const words[] = {
-#define REPORT_(name, word, report) [NOTE_##name] = (report),
-        NOTE_STATES(REPORT_)
-#undef REPORT_
-    };
-    return words[state];
+    return states[state].report;
 }
 
 static bool state_from_word(const char *word, enum note_state *out)
 {
-    for (int state = NOTE_INTENDED; state <= NOTE_GONE; state++) {
-        if (word && strcmp(note_state_word((enum note_state)state), word) == 0) {
-            *out = (enum note_state)state;
-            return true;
-        }
-    }
-    return false;
+    *out = NOTE_INTENDED;
+    while (*out <= NOTE_GONE && strcmp(states[*out].word, word) != 0)
+        ++*out;
+    return *out <= NOTE_GONE;
+}
+
+static int64_t read_clock_ms(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* By the clock, so that it goes on where a note that is no longer there had stopped. */
 void note_owe(struct note *note)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    uint64_t now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    uint64_t now_ms = (uint64_t)read_clock_ms(CLOCK_REALTIME);
     note->owed = true;
     note->order = now_ms > note->order ? now_ms : note->order + 1;
 }
 
 int64_t note_clock_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return read_clock_ms(CLOCK_BOOTTIME);
 }
 
 void note_tried(struct note *note, int64_t now_ms)
@@ -77,27 +68,33 @@ void note_tried(struct note *note, int64_t now_ms)
     note->tried_ms = now_ms;
 }
 
-bool note_was_told(const struct note *note, int64_t now_ms)
+bool note_is_reported(const struct note *note, int64_t now_ms)
 {
     return note->state == NOTE_LINGERING && !note->owed && !note->postponed &&
-           now_ms - note->told_ms < TOLD_FOR_MS;
+           now_ms - note->reported_ms < REPORTED_FOR_MS;
 }
 
 bool note_is_due(const struct note *note, int64_t now_ms)
 {
-    int64_t pause = PAUSE_FIRST_MS;
+    int64_t pause = note->tries == 0 ? 0 : PAUSE_FIRST_MS;
     for (unsigned int i = 1; i < note->tries && pause < PAUSE_LONGEST_MS; i++)
-        pause *= 2;
-    if (pause > PAUSE_LONGEST_MS)
-        pause = PAUSE_LONGEST_MS;
-    return note->tries == 0 || now_ms - note->tried_ms >= pause;
+        pause = pause < PAUSE_LONGEST_MS / 2 ? pause * 2 : PAUSE_LONGEST_MS;
+    return pause == 0 || now_ms - note->tried_ms >= pause;
 }
 
 bool note_is_current(const struct note *note)
 {
-    char boot[STATEDIR_BOOT_SIZE];
-    statedir_boot(boot);
-    return strcmp(note->boot, boot) == 0;
+    return strcmp(note->boot, statedir_boot()) == 0;
+}
+
+/* ---- As JSON ---- */
+
+/* For free(); NULL: memory is exhausted. */
+static char *dump_json(json_t *root)
+{
+    char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
+    json_decref(root);
+    return text;
 }
 
 static json_t *format_services(const struct note *note)
@@ -115,22 +112,18 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    json_t *root = json_pack(
+    return dump_json(json_pack(
         "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster", claim->cluster,
         "job", claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid,
-        "vnis", vnis, "node", note->node, "boot", note->boot, "state", note_state_word(note->state),
+        "vnis", vnis, "node", note->node, "boot", note->boot, "state", states[note->state].word,
         "owed", note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
         (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
-        (json_int_t)note->told_ms, "services", format_services(note));
-    char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
-    json_decref(root);
-    return text;
+        (json_int_t)note->reported_ms, "services", format_services(note)));
 }
 
 static bool copy_text(char *out, size_t size, const char *text)
 {
-    int length = snprintf(out, size, "%s", text);
-    return length >= 0 && (size_t)length < size;
+    return (size_t)snprintf(out, size, "%s", text) < size;
 }
 
 static bool read_vnis(struct claim *claim, const json_t *list)
@@ -147,17 +140,16 @@ static bool read_vnis(struct claim *claim, const json_t *list)
     return true;
 }
 
-static bool read_services(struct note *note, const json_t *list)
+static bool read_services(struct note *note, json_t *list)
 {
-    size_t count = json_array_size(list);
-    if (!json_is_array(list) || count > NOTE_SERVICES_MAX)
+    if (!json_is_array(list) || json_array_size(list) > NOTE_SERVICES_MAX)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        struct note_service *service = &note->services[note->service_count++];
-        const json_t *item = json_array_get(list, i);
-        const char *device = json_string_value(json_object_get(item, "device"));
-        json_int_t id = json_integer_value(json_object_get(item, "id"));
-        if (!device || !copy_text(service->device, sizeof service->device, device) || id < 1 ||
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        struct service_place *service = &note->services[note->service_count++];
+        const char *device;
+        json_int_t id;
+        if (json_unpack(json_array_get(list, i), "{s:s,s:I}", "device", &device, "id", &id) < 0 ||
+            !copy_text(service->device, sizeof service->device, device) || id < 1 ||
             id > UINT32_MAX)
             return false;
         service->id = (unsigned int)id;
@@ -172,12 +164,12 @@ static bool read_note(struct note *note, json_t *root)
     json_int_t number, uid, order;
     json_t *vnis, *services;
     int owed, postponed = 0; /* which older notes have not, as what follows */
-    json_int_t tries = 0, tried_ms = 0, told_ms = 0;
+    json_int_t tries = 0, tried_ms = 0, reported_ms = 0;
     if (json_unpack(root, "{s:s,s:s,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s?I,s:o}",
                     "cluster", &cluster, "job", &job, "number", &number, "uid", &uid, "vnis", &vnis,
                     "node", &node, "boot", &boot, "state", &state, "owed", &owed, "postponed",
                     &postponed, "order", &order, "tries", &tries, "tried", &tried_ms, "told",
-                    &told_ms, "services", &services) < 0)
+                    &reported_ms, "services", &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
         uid >= UINT32_MAX || order < 0 || tries < 0 || tries > TRIES_COUNTED_MAX || tried_ms < 0 ||
@@ -191,10 +183,9 @@ static bool read_note(struct note *note, json_t *root)
     note->order = (uint64_t)order;
     note->tries = (unsigned int)tries;
     note->tried_ms = tried_ms;
-    note->told_ms = told_ms;
-    return copy_text(claim->cluster, sizeof claim->cluster, cluster) &&
-           copy_text(claim->job, sizeof claim->job, job) &&
-           copy_text(note->node, sizeof note->node, node) &&
+    note->reported_ms = reported_ms;
+    claim_set_name(claim, cluster, job);
+    return copy_text(note->node, sizeof note->node, node) &&
            copy_text(note->boot, sizeof note->boot, boot) && read_vnis(claim, vnis) &&
            read_services(note, services);
 }
@@ -211,9 +202,12 @@ int note_parse(struct note *note, const char *text, struct error *err)
     return error_set(err, ERROR_CORRUPT, "it is not what mcast-node writes");
 }
 
-static void name_of(char out[NAME_SIZE], uint64_t number)
+/* ---- Files ---- */
+
+static const char *name_of(char out[NAME_SIZE], uint64_t number)
 {
     snprintf(out, NAME_SIZE, "%llu%s", (unsigned long long)number, suffix);
+    return out;
 }
 
 static int read_named(const struct statedir *dir, const char *name, struct note *note,
@@ -231,27 +225,30 @@ static int read_named(const struct statedir *dir, const char *name, struct note 
 int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err)
 {
     char name[NAME_SIZE];
-    name_of(name, number);
-    return read_named(dir, name, note, err);
+    return read_named(dir, name_of(name, number), note, err);
+}
+
+/* text is freed; NULL: memory is exhausted. */
+static int write_text(const struct statedir *dir, const char *name, char *text, struct error *err)
+{
+    int rc = text ? statedir_write(dir, name, text, err)
+                  : error_set(err, ERROR_NOMEM, "memory is exhausted");
+    free(text);
+    return rc;
 }
 
 int note_write(const struct statedir *dir, const struct note *note, struct error *err)
 {
     char name[NAME_SIZE];
-    name_of(name, note->claim.number);
-    char *text = note_format(note);
-    if (!text)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    int rc = statedir_write(dir, name, text, err);
-    free(text);
-    return rc;
+    if (note->state == NOTE_GONE && !note->owed)
+        return note_remove(dir, note->claim.number, err);
+    return write_text(dir, name_of(name, note->claim.number), note_format(note), err);
 }
 
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err)
 {
     char name[NAME_SIZE];
-    name_of(name, number);
-    return statedir_remove(dir, name, err);
+    return statedir_remove(dir, name_of(name, number), err);
 }
 
 static bool is_note(const char *name)
@@ -378,4 +375,68 @@ const struct note *notes_newest(const struct notes *notes, const char *cluster, 
             return note;
     }
     return NULL;
+}
+
+/* ---- The boot ---- */
+
+static const char boot_file[] = "boot";
+
+/* started_ms: when the machine was, by the clock, in milliseconds since 1970. The clock may have
+ * been wrong, so notes of before and since count for more. */
+static uint64_t boot_order(const struct notes *notes, int64_t started_ms)
+{
+    uint64_t order = started_ms > 0 ? (uint64_t)started_ms : 1, latest = UINT64_MAX;
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct note *note = &notes->at[i];
+        bool current = note_is_current(note);
+        if (!current && note->order >= order)
+            order = note->order + 1;
+        if (current && note->order > 0 && note->order <= latest)
+            latest = note->order - 1; /* of what is here now, nothing must be taken for over */
+    }
+    order = order < latest ? order : latest;
+    return order > 0 ? order : 1;
+}
+
+/* Whether it is there and of this boot. */
+static bool boot_read(struct boot *boot, const struct statedir *dir)
+{
+    char *text = NULL;
+    const char *id;
+    json_int_t order;
+    int owed;
+    *boot = (struct boot){.order = 0};
+    if (statedir_read(dir, boot_file, &text, NULL) < 0)
+        return false;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    bool good =
+        json_unpack(root, "{s:s,s:I,s:b}", "boot", &id, "order", &order, "owed", &owed) == 0 &&
+        strcmp(id, statedir_boot()) == 0 && order > 0;
+    if (good)
+        *boot = (struct boot){.order = (uint64_t)order, .owed = owed};
+    json_decref(root);
+    free(text);
+    return good;
+}
+
+int boot_write(const struct statedir *dir, const struct boot *boot, struct error *err)
+{
+    json_t *root = json_pack("{s:s,s:I,s:b}", "boot", statedir_boot(), "order",
+                             (json_int_t)boot->order, "owed", boot->owed);
+    return write_text(dir, boot_file, dump_json(root), err);
+}
+
+int boot_open(struct boot *boot, const struct statedir *dir, const struct notes *notes,
+              struct error *err)
+{
+    if (boot_read(boot, dir))
+        return 0;
+    /* Several commands may be the first ones. */
+    int rc = statedir_lock(dir, STATEDIR_BOOT, err);
+    if (rc == 0 && !boot_read(boot, dir)) {
+        boot->order = boot_order(notes, read_clock_ms(CLOCK_REALTIME) - note_clock_ms());
+        rc = boot_write(dir, boot, err);
+    }
+    statedir_unlock(dir, STATEDIR_BOOT);
+    return rc;
 }

@@ -4,55 +4,42 @@
 
 /* What this node made for a job: written as an intent before the first service is made, so that
  * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
- * has it. One file for each life of a job, "<number>.json".
- *
- * A later state replaces an earlier one that could not be delivered: the broker gets the current
- * state only (F3). */
+ * has it. One file for each reservation, "<number>.json". A later state replaces an earlier one
+ * that could not be delivered: the broker gets the current state only (F3). */
 
+#include "node/record/statedir.h"
 #include "node/services/claim.h"
 #include "node/services/nic.h"
-#include "node/record/statedir.h"
 
 #include <stddef.h>
 
-/* state, in the file, in the report to the broker */
-#define NOTE_STATES(X)                                                                             \
-    X(INTENDED, "intended", NULL)          /* services are being made; some may be there */        \
-    X(MADE, "made", "created")             /* one on every NIC */                                  \
-    X(LINGERING, "lingering", "lingering") /* some could not be destroyed */                       \
-    X(GONE, "gone", "destroyed")           /* none is left; kept for the report only */
-
 enum note_state {
-#define NOTE_ENUM_(name, word, report) NOTE_##name,
-    NOTE_STATES(NOTE_ENUM_)
-#undef NOTE_ENUM_
+    NOTE_INTENDED,  /* services are being made; some may be there */
+    NOTE_MADE,      /* one on every NIC */
+    NOTE_LINGERING, /* some could not be destroyed */
+    NOTE_GONE,      /* none is left; kept for the report only */
 };
 
 enum { NOTE_SERVICES_MAX = NIC_MAX, NOTE_NODE_SIZE = 256 };
-
-struct note_service {
-    char device[NIC_NAME_SIZE];
-    unsigned int id;
-};
 
 struct note {
     struct claim claim; /* what matching needs; nodes, cores and traffic classes are not kept */
     char node[NOTE_NODE_SIZE];
     char boot[STATEDIR_BOOT_SIZE]; /* services do not survive a start of the machine */
     enum note_state state;
-    bool owed;          /* the state is not reported yet */
-    bool postponed;     /* lingering, and its own housekeeping is to come */
-    bool stuck;         /* lingering, and not only because it is in use; not kept */
-    uint64_t order;     /* grows with each state to report, even if the folder was lost between */
-    unsigned int tries; /* lingering: how often it was tried to destroy it, in vain */
-    int64_t tried_ms;   /* and when, the last time, by note_clock_ms */
-    int64_t told_ms;    /* lingering: when that was reported */
+    bool owed;           /* the state is not reported yet */
+    bool postponed;      /* lingering, and its own housekeeping is to come */
+    bool stuck;          /* lingering, and not only because it is in use; not kept */
+    uint64_t order;      /* grows with each state to report, even if the folder was lost between */
+    unsigned int tries;  /* lingering: how often it was tried to destroy it, in vain */
+    int64_t tried_ms;    /* and when, the last time, by note_clock_ms */
+    int64_t reported_ms; /* lingering: when that was reported */
     unsigned int service_count;
-    struct note_service services[NOTE_SERVICES_MAX];
+    struct service_place services[NOTE_SERVICES_MAX];
 };
 
-const char *note_state_word(enum note_state state);
-const char *note_report_word(enum note_state state); /* NULL: nothing to report */
+/* "created"; NULL: nothing to report. */
+const char *note_report_word(enum note_state state);
 
 /* The state is to be reported, as newer than all earlier ones. */
 void note_owe(struct note *note);
@@ -63,9 +50,8 @@ int64_t note_clock_ms(void);
 /* It was tried in vain. */
 void note_tried(struct note *note, int64_t now_ms);
 
-/* Whether it was reported as lingering, and recently: the broker may lose its ledger, and the node
- * would not notice. */
-bool note_was_told(const struct note *note, int64_t now_ms);
+/* Whether it was reported as lingering, and recently: the broker may have lost its ledger. */
+bool note_is_reported(const struct note *note, int64_t now_ms);
 
 /* Whether it is time to try again in a hook of another job: with growing pauses, up to an hour. */
 bool note_is_due(const struct note *note, int64_t now_ms);
@@ -75,10 +61,11 @@ bool note_is_current(const struct note *note);
 
 /* ERROR_NOT_FOUND; ERROR_CORRUPT: not written by this program, or damaged; ERROR_IO. */
 int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err);
+/* Removes it when nothing is left, nor to be reported. */
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 
-/* As text; for free(), NULL: memory is exhausted. And back: 0, or ERROR_CORRUPT with an empty note.
+/* As text, for free(), NULL: memory is exhausted; and back: 0, or ERROR_CORRUPT and an empty note.
  */
 char *note_format(const struct note *note);
 int note_parse(struct note *note, const char *text, struct error *err);
@@ -94,17 +81,29 @@ struct notes {
 int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
 void notes_release(struct notes *notes);
 
-/* The job that owns this service by its note, of this start of the machine and not gone; or NULL.
- */
+/* Whose service it is, by the notes of this boot that are not gone; or NULL. */
 const struct note *notes_holder(const struct notes *notes, const char *device, unsigned int id);
 
-/* Another life of which its owner has services here now, or is about to; NULL: none. */
+/* Another reservation of which its owner has services here now, or is about to; or NULL. */
 const struct note *notes_other_of_owner(const struct notes *notes, const struct note *note);
 
-/* What lingers here of another life and has one of the claim's VNIs; NULL: nothing. */
+/* What lingers here of another reservation and has one of the claim's VNIs; or NULL. */
 const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim);
 
-/* The newest life of a job; cluster NULL: whichever. NULL: none. */
+/* A job's newest reservation; cluster NULL: whichever. Or NULL. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
+
+/* The position of this boot in the order of the node's reports to the broker (F3): later than all
+ * reports before it, and earlier than all since. It is drawn by the first command of a boot, and
+ * kept in the file "boot" of the spool. */
+struct boot {
+    uint64_t order; /* 0: not known */
+    bool owed;      /* it is to be reported, and has not been */
+};
+
+/* This boot's, which is drawn if need be; the folder can be changed. 0, or negative. */
+int boot_open(struct boot *boot, const struct statedir *dir, const struct notes *notes,
+              struct error *err);
+int boot_write(const struct statedir *dir, const struct boot *boot, struct error *err);
 
 #endif

@@ -2,9 +2,9 @@
 #include "node/record/remainder.h"
 
 #include "node/commands/command.h"
-#include "node/life.h"
+#include "node/jobsvc.h"
 #include "node/record/report.h"
-#include "node/say.h"
+#include "node/services/limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,21 +33,14 @@ static bool has_job(const char *users, uint32_t uid)
 static int judge_remainder(const struct node *node, const struct notes *now,
                            const struct note *note, char excuse[EXCUSE_SIZE])
 {
-    char name[CLAIM_NAME_SIZE], theirs[CLAIM_NAME_SIZE];
     const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
-    claim_name(&note->claim, name);
-    if (other)
-        snprintf(excuse, EXCUSE_SIZE,
-                 "what job %s left may be used by job %s, as uid %u has both: it is tried again, "
-                 "and its VNIs stay quarantined until it is gone",
-                 name, claim_name(&other->claim, theirs), note->claim.uid);
-    else if (!note->stuck && node->users && has_job(node->users, note->claim.uid))
-        snprintf(excuse, EXCUSE_SIZE,
-                 "what job %s left may be used by another job of uid %u: it is tried again, and "
-                 "its VNIs stay quarantined until it is gone",
-                 name, note->claim.uid);
-    else
+    if (!other && (note->stuck || !node->users || !has_job(node->users, note->claim.uid)))
         return COMMAND_BUSY;
+    snprintf(excuse, EXCUSE_SIZE,
+             "what job %s left may be used by %s%s of uid %u: it is tried again, and its VNIs stay "
+             "quarantined until it is gone",
+             note->claim.name, other ? "job " : "another job", other ? other->claim.name : "",
+             note->claim.uid);
     return COMMAND_IN_USE;
 }
 
@@ -71,13 +64,13 @@ int remainder_judge(struct node *node, const struct note *note)
 struct round {
     struct notes now;
     int rc; /* the worst */
-    unsigned int jobs, services, untold;
-    char left[LIFE_LEFT_TEXT_SIZE]; /* one of what is left, of those that rc is about */
+    unsigned int jobs, services, unreported;
+    char left[JOBSVC_LEFT_TEXT_SIZE]; /* one of what is left, of those that rc is about */
     char excuse[EXCUSE_SIZE];
 };
 
 static void count_left(struct round *round, struct node *node, const struct note *note,
-                       const struct destroy_result *result)
+                       const struct services_left *result)
 {
     char excuse[EXCUSE_SIZE] = "";
     int rc = judge_remainder(node, &round->now, note, excuse);
@@ -88,39 +81,29 @@ static void count_left(struct round *round, struct node *node, const struct note
     round->rc = rc;
     memcpy(round->excuse, excuse, sizeof excuse);
     if (result->left_count > 0)
-        life_describe_left(node, note, &result->left[0], round->left);
+        jobsvc_describe_left(node, note, &result->left[0], round->left);
 }
 
-/* One life's. The caller has its lock. */
+/* One job's. The caller has its lock. */
 static void retry_remainder(struct node *node, struct round *round, uint64_t number)
 {
     struct note note;
     struct error err;
     struct mcast_error error;
-    struct destroy_result result;
+    struct services_left result;
+    const struct jobsvc_end end = {.known = true, .left = &result};
     if (note_read(&node->dir, number, &note, NULL) < 0 || note.state != NOTE_LINGERING ||
         note.postponed)
         return; /* another process has dealt with it since it was listed */
-    if (life_retry(node, &note, &result, &err) < 0) {
+    if (jobsvc_destroy(node, &note, &end, &err) < 0) {
         int rc = command_failed(&err);
         round->rc = round->rc == COMMAND_BUSY ? round->rc : rc;
         return;
     }
-    if (report_send(node, &note, &error) == REPORT_KEPT && round->untold++ == 0)
+    if (report_send(node, &note, &error) == REPORT_KEPT && round->unreported++ == 0)
         report_say_kept(&note, &error);
     if (note.state == NOTE_LINGERING)
         count_left(round, node, &note, &result);
-}
-
-static void say_round(const struct round *round)
-{
-    if (round->services == 1)
-        say("%s", round->left);
-    else if (round->services > 1)
-        say("%s; in all %u services of %u earlier job%s could not be destroyed", round->left,
-            round->services, round->jobs, round->jobs == 1 ? "" : "s");
-    if (round->rc == COMMAND_IN_USE)
-        say("%s", round->excuse);
 }
 
 static int by_try(const void *left, const void *right)
@@ -131,30 +114,19 @@ static int by_try(const void *left, const void *right)
 
 /* Adds those of the owner, or of others, which are to be tried: the longest untried first. */
 static size_t choose_remainders(struct node *node, enum remainder_scope scope, uint32_t uid,
-                                bool owner_s, struct note **chosen)
+                                bool of_owner, struct note **chosen)
 {
     size_t count = 0;
     const int64_t now_ms = note_clock_ms();
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note *note = &node->notes.at[i];
         if (note->state == NOTE_LINGERING && !note->postponed && note_is_current(note) &&
-            (note->claim.uid == uid) == owner_s &&
-            (owner_s || scope == REMAINDER_ALL || note_is_due(note, now_ms)))
+            (note->claim.uid == uid) == of_owner &&
+            (of_owner || scope == REMAINDER_ALL || note_is_due(note, now_ms)))
             chosen[count++] = note;
     }
     qsort(chosen, count, sizeof *chosen, by_try);
     return count;
-}
-
-static void try_all(struct node *node, struct round *round, struct note **chosen, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!life_try_lock(node, &chosen[i]->claim))
-            continue;
-        retry_remainder(node, round, chosen[i]->claim.number);
-        life_unlock(node, &chosen[i]->claim);
-        chosen[i]->owed = false; /* it has had its turn */
-    }
 }
 
 int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
@@ -162,19 +134,85 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
     struct round round = {.rc = COMMAND_DONE};
     struct error err;
     struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
-    if (!chosen)
-        return command_no_memory();
+    if (!chosen) {
+        say("memory is exhausted");
+        return COMMAND_REFUSED;
+    }
     size_t count = choose_remainders(node, scope, uid, true, chosen);
     if (scope != REMAINDER_OF_OWNER)
         count += choose_remainders(node, scope, uid, false, chosen + count);
     if (scope != REMAINDER_ALL && count > HOOK_TRIES_MAX)
         count = HOOK_TRIES_MAX;
-    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0)
+    if (count > 0 && notes_load(&round.now, &node->dir, &err) < 0) {
         round.rc = command_failed(&err);
-    else
-        try_all(node, &round, chosen, count);
-    say_round(&round);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!jobsvc_try_lock(node, &chosen[i]->claim))
+            continue;
+        retry_remainder(node, &round, chosen[i]->claim.number);
+        jobsvc_unlock(node, &chosen[i]->claim);
+        chosen[i]->owed = false; /* it has had its turn */
+    }
+    if (round.services == 1)
+        say("%s", round.left);
+    else if (round.services > 1)
+        say("%s; in all %u services of %u earlier job%s could not be destroyed", round.left,
+            round.services, round.jobs, round.jobs == 1 ? "" : "s");
+    if (round.rc == COMMAND_IN_USE)
+        say("%s", round.excuse);
     notes_release(&round.now);
     free(chosen);
     return round.rc;
+}
+
+/* ---- What a further job of the owner may have ---- */
+
+static const char next_step[] =
+    "end the processes that use them, which mcast-node list and ps show, or run the job on other "
+    "nodes";
+
+static bool is_leftover(const struct note *note, const struct claim *claim)
+{
+    return note->state == NOTE_LINGERING && note->claim.uid == claim->uid &&
+           note->claim.number != claim->number && note_is_current(note);
+}
+
+static int check_shares_of_nic(const struct notes *notes, const struct nic *nic,
+                               const struct claim *claim, struct error *err)
+{
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        enum cxi_rsrc_type type = limits_resources[i].type;
+        uint32_t reserved = 0, total = limits_total(&nic->info, type);
+        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
+            const struct cxi_svc_desc *service = &nic->services->descs[s];
+            const struct note *note = notes_holder(notes, nic->name, service->svc_id);
+            if (note && is_leftover(note, claim))
+                reserved += limits_reserved(service, type);
+        }
+        if ((uint64_t)reserved * REMAINDER_PART > total)
+            return error_set(err, ERROR_FULL,
+                             "%s: services of earlier jobs of uid %u that are still in use hold "
+                             "%u of its %u %s, more than an eighth: %s",
+                             nic->name, claim->uid, reserved, total, limits_resources[i].words,
+                             next_step);
+    }
+    return 0;
+}
+
+int remainder_check(const struct notes *notes, const struct nics *nics, const struct claim *claim,
+                    struct error *err)
+{
+    unsigned int jobs = 0;
+    int rc = 0;
+    for (size_t i = 0; i < notes->count; i++)
+        jobs += is_leftover(&notes->at[i], claim);
+    if (jobs > REMAINDER_JOBS_MAX)
+        return error_set(err, ERROR_FULL,
+                         "services of %u earlier jobs of uid %u are still in use on this node, and "
+                         "more than %u are too many: %s",
+                         jobs, claim->uid, (unsigned)REMAINDER_JOBS_MAX, next_step);
+    for (unsigned int i = 0; rc == 0 && jobs > 0 && i < nics->count; i++)
+        rc = check_shares_of_nic(notes, &nics->at[i], claim, err);
+    return rc;
 }

@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/report.h"
 
-#include "node/retry.h"
-#include "node/life.h"
-#include "node/say.h"
+#include "node/jobsvc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* In one run of a hook, and kept for later at most. A broker that is away for so long has given up
  * waiting ([vni] hold) long before. */
 enum { SPOOL_RUN_MAX = 200, SPOOL_MAX = 1000 };
 
-/* Whether it is to be asked no more. */
-static void look_for_broker(struct node *node, int rc, const struct mcast_error *error)
+static int send_report(struct mcast *broker, void *arg, struct mcast_error *error)
 {
-    node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
+    struct mcast_node_report *report = arg;
+    int rc = mcast_report_node(broker, report, NULL, error);
+    if (rc != MCAST_REFUSED || error->status != 422 || report->vni_count == 0)
+        return rc;
+    report->vni_count = 0; /* a broker of an older release refuses VNIs in a report */
+    return mcast_report_node(broker, report, NULL, error);
 }
 
-/* A broker of an older release refuses VNIs in a report. */
-static bool leave_out_vnis(struct mcast_node_report *report, const struct mcast_error *error)
-{
-    bool had = report->vni_count > 0 && error->code == MCAST_REFUSED && error->status == 422;
-    if (had)
-        report->vni_count = 0;
-    return had;
-}
-
-static int send_report(struct node *node, const struct note *note, struct mcast_error *error)
+static int report_note(struct node *node, const struct note *note, struct mcast_error *error)
 {
     struct mcast_service services[NOTE_SERVICES_MAX];
     struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
-    struct mcast *broker = node_broker(node, error);
-    if (!broker)
-        return error->code;
     for (unsigned int i = 0; i < note->service_count; i++)
         services[i] =
             (struct mcast_service){.device = note->services[i].device, .id = note->services[i].id};
@@ -46,14 +37,7 @@ static int send_report(struct node *node, const struct note *note, struct mcast_
     report.service_count = note->service_count;
     report.vnis = note->claim.vnis;
     report.vni_count = note->claim.vni_count;
-    struct broker_retry retry;
-    int rc;
-    broker_retry_begin(&retry, node->settings.busy_ms, false);
-    do
-        rc = mcast_report_node(broker, &report, NULL, error);
-    while (rc < 0 && (leave_out_vnis(&report, error) || broker_retry_again(&retry, error)));
-    look_for_broker(node, rc, error);
-    return rc;
+    return node_ask(node, send_report, &report, node->settings.busy_ms, false, error);
 }
 
 /* The broker does not accept this node's identity, until an administrator corrects that. */
@@ -92,39 +76,33 @@ static enum report_fate fate_of_answer(const struct note *note, int rc,
 static void keep_reported(struct node *node, struct note *note)
 {
     struct error err;
-    int rc;
     note->owed = false;
     if (note->state == NOTE_LINGERING)
-        note->told_ms = note_clock_ms();
-    if (note->state == NOTE_GONE)
-        rc = note_remove(&node->dir, note->claim.number, &err);
-    else
-        rc = note_write(&node->dir, note, &err);
-    if (rc < 0) /* it will be sent once more, which does no harm */
+        note->reported_ms = note_clock_ms();
+    if (note_write(&node->dir, note, &err) < 0) /* it will be sent once more, which does no harm */
         say("%s", err.text);
 }
 
 static void say_refused(const struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE];
-    const char *state = note_report_word(note->state);
-    claim_name(&note->claim, name);
+    char next[NOTE_NODE_SIZE + 120];
     if (broker_lacks_reports(error))
-        say("the broker refused the report that the services of job %s are %s: %s; it is "
-            "older than node reports: update it, or set report = no in node.conf",
-            name, state, error->text);
+        snprintf(next, sizeof next,
+                 "it is older than node reports: update it, or set report = no in node.conf");
     else
-        say("the broker refused the report that the services of job %s are %s: %s; its VNIs stay "
-            "quarantined until [vni] hold is over, or until mcastctl fence %s confirms that "
-            "nothing of it is left",
-            name, state, error->text, note->node);
+        snprintf(next, sizeof next,
+                 "its VNIs stay quarantined until [vni] hold is over, or until mcastctl fence %s "
+                 "confirms that nothing of it is left",
+                 note->node);
+    say("the broker refused the report that the services of job %s are %s: %s; %s",
+        note->claim.name, note_report_word(note->state), error->text, next);
 }
 
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
 {
     if (!note->owed || !note_report_word(note->state))
         return REPORT_TAKEN;
-    int rc = send_report(node, note, error);
+    int rc = report_note(node, note, error);
     enum report_fate fate = fate_of_answer(note, rc, error);
     if (fate == REPORT_REFUSED)
         say_refused(note, error);
@@ -138,30 +116,27 @@ static void forget_before_boot(struct node *node)
 {
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note *note = &node->notes.at[i];
-        bool told = !note->owed && (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
-        if (note_is_current(note) || !told || note->order >= node->boot.order ||
-            strcmp(note->node, node->name) != 0 || !life_try_lock(node, &note->claim))
+        bool reported = !note->owed && (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
+        if (note_is_current(note) || !reported || note->order >= node->boot.order ||
+            strcmp(note->node, node->name) != 0 || !jobsvc_try_lock(node, &note->claim))
             continue;
         (void)note_remove(&node->dir, note->claim.number, NULL);
-        life_unlock(node, &note->claim);
+        jobsvc_unlock(node, &note->claim);
     }
+}
+
+static int send_boot(struct mcast *broker, void *arg, struct mcast_error *error)
+{
+    const struct node *node = arg;
+    return mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
 }
 
 enum report_fate report_boot(struct node *node, struct mcast_error *error)
 {
     struct error err;
-    struct broker_retry retry;
-    int rc;
     if (!node->boot.owed)
         return REPORT_TAKEN;
-    struct mcast *broker = node_broker(node, error);
-    if (!broker)
-        return REPORT_KEPT;
-    broker_retry_begin(&retry, node->settings.busy_ms, false);
-    do
-        rc = mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
-    while (rc < 0 && broker_retry_again(&retry, error));
-    look_for_broker(node, rc, error);
+    int rc = node_ask(node, send_boot, node, node->settings.busy_ms, false, error);
     if (rc < 0 && may_succeed_later(error) && !broker_lacks_reports(error))
         return REPORT_KEPT;
     if (rc == 0)
@@ -174,23 +149,21 @@ enum report_fate report_boot(struct node *node, struct mcast_error *error)
 
 void report_say_kept(const struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE];
     say("warning: the report that the services of job %s are %s is sent later: %s",
-        claim_name(&note->claim, name), note_report_word(note->state), error->text);
+        note->claim.name, note_report_word(note->state), error->text);
 }
 
 bool report_spare(struct node *node, struct note *note, const struct mcast_error *error)
 {
-    char name[CLAIM_NAME_SIZE];
-    if (!life_may_run(note))
+    if (!jobsvc_may_run(note))
         return false;
     say("warning: job %s: %s; its owner has processes here, so its services stay until its epilog",
-        claim_name(&note->claim, name), error->text);
+        note->claim.name, error->text);
     keep_reported(node, note);
     return true;
 }
 
-/* One life's. error: why it is kept. */
+/* One note's. error: why it is kept. */
 static enum report_fate deliver(struct node *node, uint64_t number, struct mcast_error *error)
 {
     struct note note;
@@ -208,9 +181,8 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     if (fate == REPORT_UNKNOWN && report_spare(node, &note, error))
         return REPORT_TAKEN;
     if (fate == REPORT_NOT_OURS || fate == REPORT_UNKNOWN) {
-        char name[CLAIM_NAME_SIZE];
-        say("job %s: %s; its services are destroyed", claim_name(&note.claim, name), error->text);
-        if (life_destroy(node, &note, true, 0, &err) < 0)
+        say("job %s: %s; its services are destroyed", note.claim.name, error->text);
+        if (jobsvc_destroy(node, &note, &(struct jobsvc_end){.known = true}, &err) < 0)
             say("%s", err.text);
         else
             fate = report_send(node, &note, error);
@@ -218,26 +190,21 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
     return fate;
 }
 
-/* What one run has learned while it reported other lives. */
+/* What one run has learned while it reported other jobs'. */
 struct round {
     unsigned int asked, refused;
-    bool ask_no_more;         /* the broker does not answer, or it was enough for one hook */
-    const struct note *alien; /* the last one that the broker did not authorize */
+    bool ask_no_more;                /* the broker does not answer, or it was enough for one hook */
+    const struct note *unauthorized; /* the last one that the broker did not authorize */
     struct mcast_error why;
 };
-
-/* A node name that is not authorized for one job of a cluster is so for none of its jobs. */
-static bool is_not_authorized_like_last(const struct round *round, const struct note *note)
-{
-    return round->alien && strcmp(round->alien->node, note->node) == 0 &&
-           strcmp(round->alien->claim.cluster, note->claim.cluster) == 0;
-}
 
 /* True: the note needs no report any more. */
 static bool deliver_or_keep(struct node *node, struct round *round, const struct note *note)
 {
     struct mcast_error error;
-    if (is_not_authorized_like_last(round, note)) {
+    /* A node name that is not authorized for one job of a cluster is so for none of its jobs. */
+    if (round->unauthorized && strcmp(round->unauthorized->node, note->node) == 0 &&
+        strcmp(round->unauthorized->claim.cluster, note->claim.cluster) == 0) {
         round->refused++;
         return false;
     }
@@ -247,20 +214,13 @@ static bool deliver_or_keep(struct node *node, struct round *round, const struct
     round->asked++;
     if (deliver(node, note->claim.number, &error) != REPORT_KEPT)
         return true;
-    if (is_not_authorized(&error)) {
+    round->ask_no_more = !is_not_authorized(&error);
+    if (!round->ask_no_more) {
         round->refused++;
-        round->alien = note;
+        round->unauthorized = note;
         round->why = error;
-    } else {
-        round->ask_no_more = true;
     }
     return false;
-}
-
-/* Old reports are dropped, so that a broker that never comes back does not fill the disk. */
-static bool is_surplus(const struct node *node, size_t i)
-{
-    return node->notes.count - i > SPOOL_MAX && node->notes.at[i].state == NOTE_GONE;
 }
 
 void report_spool(struct node *node, uint64_t except)
@@ -273,11 +233,14 @@ void report_spool(struct node *node, uint64_t except)
         const struct note *note = &node->notes.at[i];
         uint64_t number = note->claim.number;
         bool stale = !note_is_current(note) && note->state != NOTE_GONE;
-        if (number == except || !(note->owed || stale) || !life_try_lock(node, &note->claim))
+        if (number == except || !(note->owed || stale) || !jobsvc_try_lock(node, &note->claim))
             continue;
-        if (!deliver_or_keep(node, &round, note) && is_surplus(node, i))
+        /* Old reports are dropped, so that a broker that never comes back does not fill the disk.
+         */
+        if (!deliver_or_keep(node, &round, note) && node->notes.count - i > SPOOL_MAX &&
+            note->state == NOTE_GONE)
             (void)note_remove(&node->dir, number, NULL);
-        life_unlock(node, &note->claim);
+        jobsvc_unlock(node, &note->claim);
     }
     if (round.refused > 0)
         say("warning: %u report%s of %s still refused: %s", round.refused,

@@ -35,19 +35,6 @@ static int restrict_to_owner(const struct statedir *dir, struct error *err)
     return 0;
 }
 
-static int open_for_writing(struct statedir *dir, struct error *err)
-{
-    int rc = restrict_to_owner(dir, err);
-    if (rc < 0)
-        return rc;
-    /* A process that can open a file can lock it. */
-    dir->lock =
-        openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
-    if (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0)
-        return set_errno_error(dir, "its lock cannot be opened", err);
-    return 0;
-}
-
 int statedir_open(struct statedir *dir, const char *path, bool change, struct error *err)
 {
     *dir = (struct statedir){.directory = -1, .lock = -1};
@@ -59,7 +46,13 @@ int statedir_open(struct statedir *dir, const char *path, bool change, struct er
         return 0;
     if (dir->directory < 0)
         return set_errno_error(dir, "it cannot be opened", err);
-    int rc = open_for_writing(dir, err);
+    int rc = restrict_to_owner(dir, err);
+    /* A process that can open a file can lock it. */
+    if (rc == 0)
+        dir->lock =
+            openat(dir->directory, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+    if (rc == 0 && (dir->lock < 0 || fchmod(dir->lock, FILE_MODE) < 0))
+        rc = set_errno_error(dir, "its lock cannot be opened", err);
     if (rc < 0)
         statedir_close(dir);
     return rc;
@@ -101,56 +94,33 @@ void statedir_unlock(const struct statedir *dir, uint64_t which)
     (void)set_lock(dir, F_OFD_SETLK, F_UNLCK, which);
 }
 
-static int read_all(int fd, char *text, size_t size)
-{
-    size_t used = 0;
-    ssize_t got;
-    while ((got = read(fd, text + used, size - 1 - used)) != 0) {
-        if (got < 0 && errno != EINTR)
-            return -1;
-        used += got > 0 ? (size_t)got : 0;
-        if (used == size - 1) {
-            errno = EFBIG;
-            return -1;
-        }
-    }
-    text[used] = '\0';
-    return 0;
-}
-
 int statedir_read(const struct statedir *dir, const char *name, char **text, struct error *err)
 {
     int fd = openat(dir->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? error_set(err, ERROR_NOT_FOUND, "%s is not there", name)
                                : set_errno_error(dir, name, err);
-    char *content = malloc(FILE_MAX);
-    int rc = 0;
     if (dir->lock >= 0)
         (void)!fchmod(fd, FILE_MODE); /* of an older release */
-    if (!content)
+    FILE *file = fdopen(fd, "r");
+    char *content = calloc(1, FILE_MAX);
+    int rc = 0;
+    if (!file || !content) {
         rc = error_set(err, ERROR_NOMEM, "memory is exhausted");
-    else if (read_all(fd, content, FILE_MAX) < 0)
+    } else if (fread(content, 1, FILE_MAX, file) == FILE_MAX) {
+        errno = EFBIG;
         rc = set_errno_error(dir, name, err);
-    close(fd);
+    } else if (ferror(file)) {
+        rc = set_errno_error(dir, name, err);
+    }
+    if (file)
+        fclose(file);
+    else
+        close(fd);
+    *text = rc < 0 ? NULL : content;
     if (rc < 0)
         free(content);
-    else
-        *text = content;
     return rc;
-}
-
-static bool write_all(int fd, const char *text)
-{
-    size_t length = strlen(text);
-    while (length > 0) {
-        ssize_t put = write(fd, text, length);
-        if (put < 0 && errno != EINTR)
-            return false;
-        text += put > 0 ? put : 0;
-        length -= put > 0 ? (size_t)put : 0;
-    }
-    return fchmod(fd, FILE_MODE) == 0 && fsync(fd) == 0;
 }
 
 int statedir_write(const struct statedir *dir, const char *name, const char *text,
@@ -162,7 +132,8 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
                     FILE_MODE);
     if (fd < 0)
         return set_errno_error(dir, "a file cannot be made in it", err);
-    bool whole = write_all(fd, text);
+    bool whole = dprintf(fd, "%s", text) == (int)strlen(text) && fchmod(fd, FILE_MODE) == 0 &&
+                 fsync(fd) == 0;
     whole = close(fd) == 0 && whole;
     if (whole && renameat(dir->directory, fresh, dir->directory, name) == 0)
         return 0;
@@ -178,21 +149,15 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
     return 0;
 }
 
-static void read_boot(char out[STATEDIR_BOOT_SIZE])
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, out, STATEDIR_BOOT_SIZE - 1);
-    if (fd >= 0)
-        close(fd);
-    out[got > 0 ? got : 0] = '\0';
-    out[strcspn(out, "\n")] = '\0';
-}
-
 /* Asked once for each of many notes; no process sees two of them. */
-void statedir_boot(char out[STATEDIR_BOOT_SIZE])
+const char *statedir_boot(void)
 {
     static char boot[STATEDIR_BOOT_SIZE];
-    if (boot[0] == '\0')
-        read_boot(boot);
-    memcpy(out, boot, STATEDIR_BOOT_SIZE);
+    FILE *file = boot[0] ? NULL : fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file && !fgets(boot, sizeof boot, file))
+        boot[0] = '\0';
+    if (file)
+        fclose(file);
+    boot[strcspn(boot, "\n")] = '\0';
+    return boot;
 }

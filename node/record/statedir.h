@@ -4,8 +4,8 @@
 
 /* The directory in which a node remembers what it made, and the locks of those who change it.
  *
- * Locks are bytes of one file: 0 is the NICs', one the boot's, the others are jobs' (life_lock). A
- * process that dies releases its locks. Order: a job's first, then the NICs'. */
+ * Locks are bytes of one file: 0 is the NICs', one the boot's, the others are jobs' (jobsvc_lock).
+ * A process that dies releases its locks. Order: a job's first, then the NICs'. */
 
 #include "base/error.h"
 
@@ -43,6 +43,6 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
 
 /* The kernel's boot id; "" if it cannot be read. */
 enum { STATEDIR_BOOT_SIZE = 40 };
-void statedir_boot(char out[STATEDIR_BOOT_SIZE]);
+const char *statedir_boot(void);
 
 #endif

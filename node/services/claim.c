@@ -10,28 +10,6 @@
 /* No job's, whatever is configured (F1). */
 enum { VNI_SYSTEM_A = 1, VNI_SYSTEM_B = 10 };
 
-static int check_names(const struct mcast_reservation *reservation, const char *cluster,
-                       const char *job, struct error *err)
-{
-    if (!cluster_name_valid(reservation->cluster) || !job_id_valid(reservation->job))
-        return error_set(err, ERROR_INVALID, "the reservation has no valid cluster and job name");
-    if (strcmp(reservation->job, job) != 0)
-        return error_set(err, ERROR_INVALID, "the reservation is of job %.130s, not of %.130s",
-                         reservation->job, job);
-    if (cluster && strcmp(reservation->cluster, cluster) != 0)
-        return error_set(err, ERROR_INVALID, "the reservation is of cluster %s, not of %.40s",
-                         reservation->cluster, cluster);
-    return 0;
-}
-
-static unsigned int read_classes(const struct mcast_reservation *reservation)
-{
-    unsigned int classes = 0;
-    for (const char *const *word = reservation->traffic_classes; word && *word; word++)
-        classes |= (unsigned int)traffic_class_from_word(*word);
-    return classes;
-}
-
 /* A list that cannot be parsed has no node: the broker would have refused it. */
 static void read_nodes(struct claim *claim, const char *nodes, const char *node)
 {
@@ -50,9 +28,14 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
                            const char *cluster, const char *job, const char *node,
                            struct error *err)
 {
-    int rc = check_names(reservation, cluster, job, err);
-    if (rc < 0)
-        return rc;
+    if (!cluster_name_valid(reservation->cluster) || !job_id_valid(reservation->job))
+        return error_set(err, ERROR_INVALID, "the reservation has no valid cluster and job name");
+    if (strcmp(reservation->job, job) != 0)
+        return error_set(err, ERROR_INVALID, "the reservation is of job %.130s, not of %.130s",
+                         reservation->job, job);
+    if (cluster && strcmp(reservation->cluster, cluster) != 0)
+        return error_set(err, ERROR_INVALID, "the reservation is of cluster %s, not of %.40s",
+                         reservation->cluster, cluster);
     if (reservation->number == 0 || reservation->number > INT64_MAX)
         return error_set(err, ERROR_INVALID,
                          "the reservation has no number; take it whole, as "
@@ -61,11 +44,11 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
                             .uid = reservation->uid,
                             .node_count = reservation->node_count,
                             .cores_per_node = reservation->cores_per_node,
-                            .traffic_classes = read_classes(reservation),
                             .active = strcmp(reservation->state, "active") == 0};
-    snprintf(claim->cluster, sizeof claim->cluster, "%s", reservation->cluster);
-    snprintf(claim->job, sizeof claim->job, "%s", reservation->job);
+    claim_set_name(claim, reservation->cluster, reservation->job);
     read_nodes(claim, reservation->nodes, node);
+    for (const char *const *word = reservation->traffic_classes; word && *word; word++)
+        claim->traffic_classes |= (unsigned int)traffic_class_from_word(*word);
     for (size_t i = 0; i < reservation->vni_count && i < CXI_SVC_MAX_VNIS; i++)
         claim->vnis[claim->vni_count++] = reservation->vnis[i];
     if (claim->vni_count > 0 && claim->uid == UINT32_MAX)
@@ -77,29 +60,28 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
 
 int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err)
 {
-    char name[CLAIM_NAME_SIZE];
-    claim_name(claim, name);
     for (unsigned int i = 0; i < claim->vni_count; i++) {
         const uint16_t vni = claim->vnis[i];
         if (vni == VNI_SYSTEM_A || vni == VNI_SYSTEM_B)
             return error_set(err, ERROR_FULL,
                              "the reservation of job %s has VNI %u, which is the system's: nothing "
                              "is done for it; check which broker answers (node.conf: url, cacert)",
-                             name, vni);
+                             claim->name, vni);
         if (!idset_has(allowed, vni))
             return error_set(err, ERROR_FULL,
                              "the reservation of job %s has VNI %u, which no job may have on this "
                              "node: nothing is done for it; compare vnis in node.conf with the "
                              "broker's [vni] pool",
-                             name, vni);
+                             claim->name, vni);
     }
     return 0;
 }
 
-const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE])
+void claim_set_name(struct claim *claim, const char *cluster, const char *job)
 {
-    snprintf(out, CLAIM_NAME_SIZE, "%s/%s", claim->cluster, claim->job);
-    return out;
+    snprintf(claim->cluster, sizeof claim->cluster, "%s", cluster);
+    snprintf(claim->job, sizeof claim->job, "%s", job);
+    snprintf(claim->name, sizeof claim->name, "%s/%s", cluster, job);
 }
 
 const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE])

@@ -22,16 +22,16 @@ enum {
 struct claim {
     char cluster[CLUSTER_NAME_MAX + 1];
     char job[JOB_ID_MAX + 1];
-    uint64_t number; /* of the reservation: one life of a job that may be requeued under its id */
+    char name[CLAIM_NAME_SIZE]; /* "cluster/job", for people */
+    uint64_t number;            /* of the reservation: a job that is requeued gets another */
     uint32_t uid;
     uint32_t node_count;     /* 0: not given */
     uint32_t cores_per_node; /* 0: not given */
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     unsigned int vni_count;
-    unsigned int
-        traffic_classes; /* bits of enum traffic_class (core/reservation/record.h); 0: not given */
-    bool active;         /* false: already released */
-    bool elsewhere;      /* its node list has another node's names only */
+    unsigned int traffic_classes; /* bits of enum traffic_class; 0: not given */
+    bool active;                  /* false: already released */
+    bool elsewhere;               /* its node list has another node's names only */
     char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
 };
 
@@ -45,8 +45,8 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
  * comes from another site's broker, or node.conf and the broker's configuration differ. */
 int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err);
 
-/* "cluster/job", for people. Returns out. */
-const char *claim_name(const struct claim *claim, char out[CLAIM_NAME_SIZE]);
+/* Whose it is. */
+void claim_set_name(struct claim *claim, const char *cluster, const char *job);
 
 /* "1024,1025", as in SLINGSHOT_VNIS. Returns out. */
 const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/fit.h"
 
-#include "node/services/limits.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,17 +12,11 @@ enum { LE_POOLS = 16 - 1, TLE_POOLS = 4 };
 
 enum { HOLDERS_NAMED = 4 };
 
-static uint32_t reserved_by(const struct cxi_svc_desc *service, enum cxi_rsrc_type type)
+static uint32_t count_free(const struct nic *nic, enum cxi_rsrc_type type)
 {
-    return service->resource_limits ? service->limits.type[type].res : 0;
-}
-
-static uint32_t count_free(const struct cxil_devinfo *info, const struct cxil_svc_list *services,
-                           enum cxi_rsrc_type type)
-{
-    uint32_t reserved = 0, total = limits_total(info, type);
-    for (unsigned int i = 0; services && i < services->count; i++)
-        reserved += reserved_by(&services->descs[i], type);
+    uint32_t reserved = 0, total = limits_total(&nic->info, type);
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++)
+        reserved += limits_reserved(&nic->services->descs[i], type);
     return reserved < total ? total - reserved : 0;
 }
 
@@ -40,50 +33,43 @@ static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t r
 /* Compares what was wanted with what is asked for. */
 static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
 {
-    struct fit_pools pools = fit->pools;
     fit->shortage_count = 0;
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        enum cxi_rsrc_type type = limits_order[i];
+        const enum cxi_rsrc_type type = limits_resources[i].type;
         uint16_t wanted = want->type[type].res, granted = fit->limits.type[type].res;
         if (granted >= wanted)
             continue;
         fit->shortages[fit->shortage_count++] =
-            (struct fit_shortage){.type = type,
+            (struct fit_shortage){.resource = &limits_resources[i],
                                   .wanted = wanted,
                                   .granted = granted,
-                                  .pools = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
-                                           (type == CXI_RSRC_TYPE_TLE && pools.no_tles)};
+                                  .pools = fit->pools.none[type]};
     }
 }
 
-void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want,
-                 const struct cxil_devinfo *info, const struct cxil_svc_list *services,
+void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic,
                  struct fit_pools pools)
 {
     fit->pools = pools;
     for (int i = 0; i < LIMITS_COUNT; i++) {
-        enum cxi_rsrc_type type = limits_order[i];
+        enum cxi_rsrc_type type = (enum cxi_rsrc_type)i;
         struct cxi_limits *limits = &fit->limits.type[type];
-        uint32_t total = limits_total(info, type), left = count_free(info, services, type);
+        uint32_t total = limits_total(&nic->info, type);
+        uint32_t left = pools.none[type] ? 0 : count_free(nic, type);
         *limits = want->type[type];
         /* A maximum above the device's is -EINVAL, and Flux and Slurm give up then. */
         if (limits->max > total)
             limits->max = (uint16_t)total;
-        bool no_pool = (type == CXI_RSRC_TYPE_LE && pools.no_les) ||
-                       (type == CXI_RSRC_TYPE_TLE && pools.no_tles);
-        if (no_pool)
-            left = 0;
         grant(limits, type, limits->res < left ? limits->res : left);
     }
     list_shortages(fit, want);
 }
 
-bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want,
-                 const struct cxil_devinfo *info, const struct cxil_svc_list *services)
+bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic)
 {
     struct fit now;
     bool less = false;
-    fit_compute(&now, &fit->limits, info, services, fit->pools);
+    fit_compute(&now, &fit->limits, nic, fit->pools);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
         less |= now.limits.type[type].res < fit->limits.type[type].res;
     fit->limits = now.limits;
@@ -109,16 +95,16 @@ static bool shrink_first(struct fit *fit, const struct cxi_svc_fail_info *info)
 bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
                 const struct cxi_svc_fail_info *info)
 {
-    bool les = info->no_le_pools && fit->limits.les.res > 0;
-    bool tles = info->no_tle_pools && fit->limits.tles.res > 0;
-    bool smaller = true;
-    fit->pools.no_les |= les;
-    fit->pools.no_tles |= tles;
-    if (les)
-        grant(&fit->limits.les, CXI_RSRC_TYPE_LE, 0);
-    if (tles)
-        grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
-    if (!les && !tles && !shrink_first(fit, info)) {
+    const bool none[CXI_RSRC_TYPE_MAX] = {
+        [CXI_RSRC_TYPE_LE] = info->no_le_pools, [CXI_RSRC_TYPE_TLE] = info->no_tle_pools};
+    bool smaller = false;
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
+        if (!none[type] || fit->limits.type[type].res == 0)
+            continue;
+        smaller = fit->pools.none[type] = true;
+        grant(&fit->limits.type[type], (enum cxi_rsrc_type)type, 0);
+    }
+    if (!smaller && !(smaller = shrink_first(fit, info))) {
         smaller = fit->limits.tles.res > 0;
         grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
     }
@@ -126,14 +112,15 @@ bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
     return smaller;
 }
 
-struct fit_pools fit_count_pools(const struct cxil_svc_list *services)
+struct fit_pools fit_count_pools(const struct nic *nic)
 {
     unsigned int les = 0, tles = 0;
-    for (unsigned int i = 0; services && i < services->count; i++) {
-        les += reserved_by(&services->descs[i], CXI_RSRC_TYPE_LE) > 0;
-        tles += reserved_by(&services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        les += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_LE) > 0;
+        tles += limits_reserved(&nic->services->descs[i], CXI_RSRC_TYPE_TLE) > 0;
     }
-    return (struct fit_pools){.no_les = les >= LE_POOLS, .no_tles = tles >= TLE_POOLS};
+    return (struct fit_pools){
+        .none = {[CXI_RSRC_TYPE_LE] = les >= LE_POOLS, [CXI_RSRC_TYPE_TLE] = tles >= TLE_POOLS}};
 }
 
 __attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used,
@@ -150,41 +137,39 @@ __attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used
 }
 
 /* The largest holder that is smaller than `below`, or as large and further back than `after`. */
-static const struct cxi_svc_desc *next_holder(const struct cxil_svc_list *services,
-                                              enum cxi_rsrc_type type,
+static const struct cxi_svc_desc *next_holder(const struct nic *nic, enum cxi_rsrc_type type,
                                               const struct cxi_svc_desc *after)
 {
     const struct cxi_svc_desc *best = NULL;
-    uint32_t below = after ? reserved_by(after, type) : UINT32_MAX;
-    for (unsigned int i = 0; services && i < services->count; i++) {
-        const struct cxi_svc_desc *service = &services->descs[i];
-        uint32_t holds = reserved_by(service, type);
+    uint32_t below = after ? limits_reserved(after, type) : UINT32_MAX;
+    for (unsigned int i = 0; nic->services && i < nic->services->count; i++) {
+        const struct cxi_svc_desc *service = &nic->services->descs[i];
+        uint32_t holds = limits_reserved(service, type);
         bool later = holds < below || (holds == below && after && service > after);
-        if (holds > 0 && later && (!best || holds > reserved_by(best, type)))
+        if (holds > 0 && later && (!best || holds > limits_reserved(best, type)))
             best = service;
     }
     return best;
 }
 
-const char *fit_explain(const struct fit_shortage *shortage, const struct cxil_devinfo *info,
-                        const struct cxil_svc_list *services, fit_job_fn *job_of, void *arg,
-                        char out[FIT_TEXT_SIZE])
+const char *fit_explain(const struct fit_shortage *shortage, const struct nic *nic,
+                        fit_job_fn *job_of, void *arg, char out[FIT_TEXT_SIZE])
 {
     size_t used = 0;
-    const enum cxi_rsrc_type type = shortage->type;
+    const enum cxi_rsrc_type type = shortage->resource->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
-    append(out, &used, "%.13s: %u of %u wanted %s %s, the NIC has %u", info->device_name,
-           shortage->granted, shortage->wanted, limits_words(type),
-           shortage->refused ? "free" : "granted", limits_total(info, type));
+    append(out, &used, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name, shortage->granted,
+           shortage->wanted, shortage->resource->words, shortage->refused ? "free" : "granted",
+           limits_total(&nic->info, type));
     if (shortage->pools)
         append(out, &used, ", but no pool of them is left");
-    while ((holder = next_holder(services, type, holder)) && named < HOLDERS_NAMED) {
-        char who[MATCH_TEXT_SIZE];
-        const char *job = job_of ? job_of(arg, info->device_name, holder->svc_id) : NULL;
+    while ((holder = next_holder(nic, type, holder)) && named < HOLDERS_NAMED) {
+        char who[SERVICE_TEXT_SIZE];
+        const char *job = job_of ? job_of(arg, nic->name, holder->svc_id) : NULL;
         append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
-               job ? "job " : "", job ? job : "", job ? ", " : "", match_describe(holder, who),
-               reserved_by(holder, type));
+               job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
+               limits_reserved(holder, type));
     }
     if (holder)
         append(out, &used, ", and others more");

@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/limits.h"
 
-#include <assert.h>
-
-const enum cxi_rsrc_type limits_order[LIMITS_COUNT] = {
-#define TYPE_(type, key, words, def, max) CXI_RSRC_TYPE_##type,
-    LIMITS_RESOURCES(TYPE_)
-#undef TYPE_
+const struct limits_resource limits_resources[LIMITS_COUNT] = {
+#define RESOURCE_(type, key, words, def, max, total) {CXI_RSRC_TYPE_##type, #key, words},
+    LIMITS_RESOURCES(RESOURCE_)
+#undef RESOURCE_
 };
-
-static const char *const keys[LIMITS_COUNT] = {
-#define KEY_(type, key, words, def, max) [CXI_RSRC_TYPE_##type] = #key,
-    LIMITS_RESOURCES(KEY_)
-#undef KEY_
-};
-
-static const char *const words_of[LIMITS_COUNT] = {
-#define WORDS_(type, key, words, def, max) [CXI_RSRC_TYPE_##type] = words,
-    LIMITS_RESOURCES(WORDS_)
-#undef WORDS_
-};
-
-const char *limits_key(enum cxi_rsrc_type type)
-{
-    return keys[type];
-}
-
-const char *limits_words(enum cxi_rsrc_type type)
-{
-    return words_of[type];
-}
-
-void limits_init(struct limits_rules *rules)
-{
-#define RULE_(type, key, words, per_core, most)                                                    \
-    rules->of[CXI_RSRC_TYPE_##type] = (struct limits_rule){.def = (per_core), .max = (most)};
-    LIMITS_RESOURCES(RULE_)
-#undef RULE_
-}
 
 void limits_want(const struct limits_rules *rules, uint32_t cores, struct cxi_rsrc_limits *want)
 {
@@ -55,26 +23,15 @@ void limits_want(const struct limits_rules *rules, uint32_t cores, struct cxi_rs
 
 uint32_t limits_total(const struct cxil_devinfo *info, enum cxi_rsrc_type type)
 {
-    switch (type) {
-    case CXI_RSRC_TYPE_PTE:
-        return info->num_ptes;
-    case CXI_RSRC_TYPE_TXQ:
-        return info->num_txqs;
-    case CXI_RSRC_TYPE_TGQ:
-        return info->num_tgqs;
-    case CXI_RSRC_TYPE_EQ:
-        return info->num_eqs;
-    case CXI_RSRC_TYPE_CT:
-        return info->num_cts;
-    case CXI_RSRC_TYPE_LE:
-        return info->num_les;
-    case CXI_RSRC_TYPE_TLE:
-        return info->num_tles;
-    case CXI_RSRC_TYPE_AC:
-        return info->num_acs;
-    case CXI_RSRC_TYPE_MAX:
-        break;
-    }
-    assert(type < CXI_RSRC_TYPE_MAX);
-    return 0;
+    const uint16_t totals[LIMITS_COUNT] = {
+#define TOTAL_(type, key, words, def, max, total) [CXI_RSRC_TYPE_##type] = info->total,
+        LIMITS_RESOURCES(TOTAL_)
+#undef TOTAL_
+    };
+    return totals[type];
+}
+
+uint32_t limits_reserved(const struct cxi_svc_desc *service, enum cxi_rsrc_type type)
+{
+    return service->resource_limits ? service->limits.type[type].res : 0;
 }

@@ -1,10 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/nic.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* ---- libcxi ---- */
+
+static struct cxi_calls libcxi;
+
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+static bool load_symbol(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    if (symbol)
+        memcpy(function, &symbol, size);
+    return symbol != NULL;
+}
+
+/* The name of a function that is missing, or NULL. */
+static const char *find_all(void *handle)
+{
+#define NEED_(name, returns, parameters, version)                                                  \
+    if (!load_symbol(handle, "cxil_" #name, &libcxi.name, sizeof libcxi.name))                     \
+        return "cxil_" #name;
+    CXI_CALLS_NEEDED(NEED_)
+#undef NEED_
+#define TRY_(name, returns, parameters, version)                                                   \
+    (void)load_symbol(handle, "cxil_" #name, &libcxi.name, sizeof libcxi.name);
+    CXI_CALLS_OPTIONAL(TRY_)
+#undef TRY_
+    return NULL;
+}
+
+int library_open(const struct cxi_calls **out, const char *name, struct error *err)
+{
+    void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        /* Its message does not distinguish a library that is missing from one that is broken. */
+        const char *words = dlerror();
+        bool broken = (strchr(name, '/') && access(name, F_OK) == 0) ||
+                      (words && !strstr(words, "No such file"));
+        if (broken)
+            return error_set(err, ERROR_INVALID, "libcxi cannot be used: %.200s", words);
+        return error_set(err, ERROR_NOT_FOUND,
+                         "%.100s is not installed; it comes with the Slingshot Host Software "
+                         "(node.conf: libcxi)",
+                         name);
+    }
+    const char *missing = find_all(handle);
+    if (missing)
+        return error_set(err, ERROR_INVALID, "%.100s has no %s; is it HPE's libcxi?", name,
+                         missing);
+    *out = &libcxi;
+    return 0;
+}
+
+/* ---- NICs ---- */
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                    "0123456789_.-";

@@ -26,8 +26,19 @@ struct nics {
     char gone[NIC_NAME_SIZE]; /* the last that went away since it was listed; "": none */
 };
 
+/* A service on a NIC. */
+struct service_place {
+    char device[NIC_NAME_SIZE];
+    unsigned int id;
+};
+
 /* Chooses services. */
 typedef bool nic_service_fn(void *arg, const struct nic *nic, const struct cxi_svc_desc *service);
+
+/* libcxi, opened at run time: one program for nodes with and without NICs. Its functions are valid
+ * until the program ends. name: "libcxi.so.1", or a path. ERROR_NOT_FOUND: it is not installed;
+ * ERROR_INVALID: what was found is no libcxi that can be used. */
+int library_open(const struct cxi_calls **out, const char *name, struct error *err);
 
 /* Lists the NICs, opens each and reads its services. A NIC that is gone before it can be opened is
  * left out; one that is there and fails has `failure`. ERROR_IO: the list cannot be had. */

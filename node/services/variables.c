@@ -2,39 +2,44 @@
 #include "node/services/variables.h"
 
 #include "node/services/claim.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-const char *const variables_names[VARIABLES_COUNT] = {
-#define NAME_(name, text) [VARIABLES_##name] = (text),
-    VARIABLES_NAMES(NAME_)
-#undef NAME_
-};
+const char *const variables_names[VARIABLES_COUNT] = {"SLINGSHOT_VNIS", "SLINGSHOT_DEVICES",
+                                                      "SLINGSHOT_SVC_IDS", "SLINGSHOT_TCS"};
 
 enum { VALUE_SIZE = NIC_MAX * (NIC_NAME_SIZE + 1) };
 
+/* By enum variables_format: its word, and what stands around name and value. */
+static const struct {
+    const char *word, *before, *equals, *after, *unset_before, *unset_after;
+} formats[VARIABLES_NONE] = {
+    [VARIABLES_SH] = {"sh", "export ", "='", "'\n", "unset ", "\n"},
+    [VARIABLES_JSON] = {"json", "  \"", "\": \"", "\"", "  \"", "\": null"},
+    [VARIABLES_NULL] = {"null", "", "=", "", NULL, NULL}, /* and a NUL byte */
+    [VARIABLES_SLURM] = {"slurm", "export ", "=", "\n", "unset ", "\n"},
+};
+
 enum variables_format variables_format_from_word(const char *word)
 {
-    static const char *const words[] = {[VARIABLES_SH] = "sh",
-                                        [VARIABLES_JSON] = "json",
-                                        [VARIABLES_NULL] = "null",
-                                        [VARIABLES_SLURM] = "slurm"};
-    for (int i = VARIABLES_SH; i < VARIABLES_NONE; i++) {
-        if (strcmp(words[i], word) == 0)
-            return (enum variables_format)i;
-    }
-    return VARIABLES_NONE;
+    int i = 0;
+    while (i < VARIABLES_NONE && strcmp(formats[i].word, word) != 0)
+        i++;
+    return (enum variables_format)i;
 }
 
 void variables_add(struct variables *variables, const char *device,
                    const struct cxi_svc_desc *service)
 {
     assert(variables->service_count < NIC_MAX);
-    unsigned int classes = match_traffic_classes(service);
+    unsigned int classes = service_traffic_classes(service);
     bool first = variables->service_count == 0;
-    struct variables_service *place = &variables->services[variables->service_count++];
+    struct service_place *place = &variables->services[variables->service_count++];
     snprintf(place->device, sizeof place->device, "%s", device);
     place->id = service->svc_id;
     /* Tasks do not choose by NIC: what one NIC refuses they cannot use. */
@@ -61,38 +66,168 @@ static void write_value(const struct variables *variables, enum variables_name n
 
 /* No value has a letter that a shell or JSON would want quoted (nic.h); the quotes are for those
  * who read it. */
-static void print_value(FILE *out, enum variables_format format, int i, const char *value)
-{
-    const char *name = variables_names[i];
-    if (format == VARIABLES_SH)
-        fprintf(out, "export %s='%s'\n", name, value);
-    else if (format == VARIABLES_SLURM)
-        fprintf(out, "export %s=%s\n", name, value);
-    else if (format == VARIABLES_JSON)
-        fprintf(out, "%s  \"%s\": \"%s\"", i ? ",\n" : "{\n", name, value);
-    else
-        fprintf(out, "%s=%s%c", name, value, '\0');
-}
-
-static void print_unset(FILE *out, enum variables_format format, int i)
-{
-    const char *name = variables_names[i];
-    if (format == VARIABLES_JSON)
-        fprintf(out, "%s  \"%s\": null", i ? ",\n" : "{\n", name);
-    else if (format != VARIABLES_NULL)
-        fprintf(out, "unset %s\n", name);
-}
-
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out)
 {
     for (int i = 0; i < VARIABLES_COUNT; i++) {
+        const char *name = variables_names[i];
         char value[VALUE_SIZE];
         write_value(variables, (enum variables_name)i, value);
-        if (variables->clear)
-            print_unset(out, format, i);
-        else
-            print_value(out, format, i, value);
+        if (format == VARIABLES_JSON)
+            fputs(i ? ",\n" : "{\n", out);
+        if (!variables->clear)
+            fprintf(out, "%s%s%s%s%s", formats[format].before, name, formats[format].equals, value,
+                    formats[format].after);
+        else if (formats[format].unset_before)
+            fprintf(out, "%s%s%s", formats[format].unset_before, name, formats[format].unset_after);
+        if (!variables->clear && format == VARIABLES_NULL)
+            putc('\0', out);
     }
     if (format == VARIABLES_JSON)
         fputs("\n}\n", out);
+}
+
+/* ---- From an outer instance ---- */
+
+struct list {
+    unsigned int count;
+    char words[NIC_MAX][NIC_NAME_SIZE];
+};
+
+static bool split_list(struct list *list, const char *text)
+{
+    *list = (struct list){0};
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (length == 0 || length >= NIC_NAME_SIZE || list->count == NIC_MAX)
+            return false;
+        memcpy(list->words[list->count++], text, length);
+        if (text[length] == '\0')
+            return true;
+        text += length + 1;
+    }
+}
+
+static bool read_number(const char *text, int base, unsigned long max, unsigned int *out)
+{
+    char *end;
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, base);
+    *out = (unsigned int)value;
+    return !*end && !errno && value <= max;
+}
+
+static int cannot_inherit(struct error *err, enum variables_name name, const char *value,
+                          const char *what)
+{
+    return error_set(err, ERROR_INVALID, "%s=%.100s cannot be inherited: %s", variables_names[name],
+                     value, what);
+}
+
+static int inherit_vnis(struct variables *variables, const char *value, struct error *err)
+{
+    struct list list;
+    if (!split_list(&list, value) || list.count > CXI_SVC_MAX_VNIS)
+        return cannot_inherit(err, VARIABLES_VNIS, value, "it is no list of 1 to 4 VNIs");
+    for (unsigned int i = 0; i < list.count; i++) {
+        unsigned int vni;
+        if (!read_number(list.words[i], 10, UINT16_MAX, &vni))
+            return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
+        for (unsigned int earlier = 0; earlier < i; earlier++) {
+            if (variables->vnis[earlier] == vni)
+                return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is named twice");
+        }
+        variables->vnis[variables->vni_count++] = (uint16_t)vni;
+    }
+    return 0;
+}
+
+/* The service must be there, and be for just these VNIs. Its owner does not matter: the kernel
+ * checks that when it is used. */
+static int inherit_service(struct variables *variables, struct nics *nics, const char *device,
+                           unsigned int id, struct error *err)
+{
+    char who[SERVICE_TEXT_SIZE];
+    const struct nic *nic = nics_find(nics, device);
+    if (!nic)
+        return error_set(err, ERROR_INVALID,
+                         "SLINGSHOT_DEVICES cannot be inherited: this node has no NIC %s", device);
+    if (nic->failure < 0)
+        return error_set(err, ERROR_IO, "%s cannot be asked for its services: %s", device,
+                         strerror(-nic->failure));
+    const struct cxi_svc_desc *service = service_by_id(nic->services, id);
+    if (!service)
+        return error_set(err, ERROR_INVALID,
+                         "SLINGSHOT_SVC_IDS cannot be inherited: %s has no service %u; the outer "
+                         "job's services are gone",
+                         device, id);
+    bool same = service->restricted_vnis && service->num_vld_vnis == variables->vni_count;
+    for (unsigned int i = 0; i < variables->vni_count; i++)
+        same &= service_has_vni(service, variables->vnis[i]);
+    if (!same)
+        return error_set(err, ERROR_INVALID,
+                         "SLINGSHOT_VNIS cannot be inherited: service %u of %s is another's (%s)",
+                         id, device, service_describe(service, who));
+    variables_add(variables, device, service);
+    return 0;
+}
+
+static int inherit_services(struct variables *variables, struct nics *nics, const char *devices,
+                            const char *ids, struct error *err)
+{
+    struct list names, numbers;
+    unsigned int id;
+    if (!split_list(&names, devices))
+        return cannot_inherit(err, VARIABLES_DEVICES, devices, "it is no list of NICs");
+    if (!split_list(&numbers, ids))
+        return cannot_inherit(err, VARIABLES_SVC_IDS, ids, "it is no list of service ids");
+    if (names.count != numbers.count)
+        return error_set(err, ERROR_INVALID,
+                         "SLINGSHOT_DEVICES has %u entries and SLINGSHOT_SVC_IDS %u: they belong "
+                         "together one by one",
+                         names.count, numbers.count);
+    int rc = 0;
+    for (unsigned int i = 0; rc == 0 && i < names.count; i++) {
+        for (unsigned int earlier = 0; earlier < i; earlier++) {
+            if (strcmp(names.words[i], names.words[earlier]) == 0)
+                return cannot_inherit(err, VARIABLES_DEVICES, devices, "a NIC is named twice");
+        }
+        if (!read_number(numbers.words[i], 10, INT32_MAX, &id))
+            return cannot_inherit(err, VARIABLES_SVC_IDS, ids, "an id is a number");
+        rc = inherit_service(variables, nics, names.words[i], id, err);
+    }
+    return rc;
+}
+
+int variables_inherit(struct variables *variables, const char *const given[VARIABLES_COUNT],
+                      struct nics *nics, struct error *err)
+{
+    const char *classes = given[VARIABLES_TCS];
+    unsigned int bits;
+    *variables = (struct variables){.clear = true};
+    for (int i = 0; i < VARIABLES_COUNT; i++)
+        variables->clear &= !given[i];
+    if (variables->clear)
+        return 0;
+    for (int i = VARIABLES_VNIS; i <= VARIABLES_SVC_IDS; i++) {
+        if (!given[i])
+            return error_set(err, ERROR_INVALID,
+                             "%s is not set, and others of the outer job are: set all or none",
+                             variables_names[i]);
+    }
+    int rc = inherit_vnis(variables, given[VARIABLES_VNIS], err);
+    if (rc == 0)
+        rc = inherit_services(variables, nics, given[VARIABLES_DEVICES], given[VARIABLES_SVC_IDS],
+                              err);
+    if (rc < 0 || !classes)
+        return rc;
+    if (!read_number(classes, 0, 0xff, &bits))
+        return cannot_inherit(err, VARIABLES_TCS, classes, "it is no bit mask such as 0x0a");
+    if ((bits & ~variables->traffic_classes) != 0)
+        return error_set(err, ERROR_INVALID,
+                         "SLINGSHOT_TCS=%s cannot be inherited: the services allow 0x%02x only",
+                         classes, variables->traffic_classes);
+    variables->traffic_classes = bits;
+    return 0;
 }

@@ -11,16 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define VARIABLES_NAMES(X)                                                                         \
-    X(VNIS, "SLINGSHOT_VNIS")                                                                      \
-    X(DEVICES, "SLINGSHOT_DEVICES")                                                                \
-    X(SVC_IDS, "SLINGSHOT_SVC_IDS")                                                                \
-    X(TCS, "SLINGSHOT_TCS")
-
+/* SLINGSHOT_VNIS, SLINGSHOT_DEVICES, SLINGSHOT_SVC_IDS, SLINGSHOT_TCS. */
 enum variables_name {
-#define VARIABLES_ENUM_(name, text) VARIABLES_##name,
-    VARIABLES_NAMES(VARIABLES_ENUM_) VARIABLES_COUNT
-#undef VARIABLES_ENUM_
+    VARIABLES_VNIS,
+    VARIABLES_DEVICES,
+    VARIABLES_SVC_IDS,
+    VARIABLES_TCS,
+    VARIABLES_COUNT
 };
 
 enum variables_format {
@@ -31,16 +28,11 @@ enum variables_format {
     VARIABLES_NONE,
 };
 
-struct variables_service {
-    char device[NIC_NAME_SIZE];
-    unsigned int id;
-};
-
 struct variables {
     bool clear; /* all are to be unset */
     unsigned int vni_count, service_count;
     uint16_t vnis[CXI_SVC_MAX_VNIS];
-    struct variables_service services[NIC_MAX];
+    struct service_place services[NIC_MAX];
     unsigned int traffic_classes; /* those that every service allows */
 };
 
@@ -51,6 +43,13 @@ enum variables_format variables_format_from_word(const char *word);
 /* One more service of the job, on a further NIC. */
 void variables_add(struct variables *variables, const char *device,
                    const struct cxi_svc_desc *service);
+
+/* Takes over the services that an outer instance left in the environment, and checks them against
+ * what is there (F6). given: the values of variables_names, NULL where unset. With none of them,
+ * variables->clear. SLINGSHOT_TCS may be missing: it is found again at the services. ERROR_INVALID:
+ * which value is wrong, and why. */
+int variables_inherit(struct variables *variables, const char *const given[VARIABLES_COUNT],
+                      struct nics *nics, struct error *err);
 
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an outer instance left in the environment (node/inherit.h): a byte for what is on the NICs,
- * then the four values, one a line; one that begins with '!' is not set. */
+/* What an outer instance left in the environment (node/services/variables.h): a byte for what is on
+ * the NICs, then the four values, one a line; one that begins with '!' is not set. */
 
-#include "node/inherit.h"
-#include "node/services/match.h"
+#include "node/services/variables.h"
+#include "node/services/service.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
@@ -48,20 +48,20 @@ static void check_services(const struct variables *variables, struct nics *nics)
     FUZZ_CHECK(variables->vni_count >= 1 && variables->vni_count <= CXI_SVC_MAX_VNIS);
     FUZZ_CHECK(variables->service_count >= 1 && variables->service_count <= nics->count);
     for (unsigned int i = 0; i < variables->service_count; i++) {
-        const struct variables_service *taken = &variables->services[i];
+        const struct service_place *taken = &variables->services[i];
         const struct nic *nic = nics_find(nics, taken->device);
         FUZZ_CHECK(nic && nic->failure == 0);
-        const struct cxi_svc_desc *service = match_by_id(nic->services, taken->id);
+        const struct cxi_svc_desc *service = service_by_id(nic->services, taken->id);
         FUZZ_CHECK(service && service->restricted_vnis);
         FUZZ_CHECK(service->num_vld_vnis == variables->vni_count);
         for (unsigned int v = 0; v < variables->vni_count; v++) {
             bool there = false;
-            FUZZ_CHECK(match_has_vni(service, variables->vnis[v]));
+            FUZZ_CHECK(service_has_vni(service, variables->vnis[v]));
             for (unsigned int g = 0; g < variables->vni_count; g++)
                 there |= service->vnis[v] == variables->vnis[g];
             FUZZ_CHECK(there);
         }
-        FUZZ_CHECK((variables->traffic_classes & ~match_traffic_classes(service)) == 0);
+        FUZZ_CHECK((variables->traffic_classes & ~service_traffic_classes(service)) == 0);
     }
 }
 
@@ -91,7 +91,7 @@ static void check_again(const struct variables *variables, struct nics *nics)
         at += strlen(at) + 1;
     }
     FUZZ_CHECK(at == text + size);
-    FUZZ_CHECK(inherit_variables(&deeper, given, nics, &err) == 0);
+    FUZZ_CHECK(variables_inherit(&deeper, given, nics, &err) == 0);
     char *passed_on = print(&deeper, &deeper_size);
     FUZZ_CHECK(deeper_size == size && memcmp(passed_on, text, size) == 0);
     free(passed_on);
@@ -110,10 +110,11 @@ void fuzz_one(struct fuzz_input *in)
         lines[i] = fuzz_line(in);
         given[i] = lines[i][0] == '!' ? NULL : lines[i];
     }
-    if (inherit_variables(&variables, given, &nics, &err) < 0) {
+    if (variables_inherit(&variables, given, &nics, &err) < 0) {
         FUZZ_CHECK((err.code == ERROR_INVALID || err.code == ERROR_IO) && err.text[0] != '\0');
     } else if (variables.clear) {
-        FUZZ_CHECK(!inherit_anything(given));
+        for (int i = 0; i < VARIABLES_COUNT; i++)
+            FUZZ_CHECK(!given[i]);
     } else {
         check_services(&variables, &nics);
         check_again(&variables, &nics);

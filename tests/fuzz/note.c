@@ -5,6 +5,7 @@
 #include "node/record/note.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static void check(const struct note *note)
     FUZZ_CHECK(claim->number >= 1 && claim->number <= INT64_MAX && note->order <= INT64_MAX);
     FUZZ_CHECK(claim->uid != UINT32_MAX && claim->active);
     FUZZ_CHECK(claim->vni_count >= 1 && claim->vni_count <= CXI_SVC_MAX_VNIS);
-    FUZZ_CHECK(note_state_word(note->state) && note->state <= NOTE_GONE);
+    FUZZ_CHECK(note->state <= NOTE_GONE);
     FUZZ_CHECK(ends(note->node, sizeof note->node) && ends(note->boot, sizeof note->boot));
     FUZZ_CHECK(note->service_count <= NOTE_SERVICES_MAX);
     for (unsigned int i = 0; i < note->service_count; i++) {
@@ -33,9 +34,9 @@ static void check(const struct note *note)
 static void check_holder(struct note *note)
 {
     const struct notes notes = {.count = 1, .at = note};
-    statedir_boot(note->boot);
+    snprintf(note->boot, sizeof note->boot, "%s", statedir_boot());
     for (unsigned int i = 0; i < note->service_count; i++) {
-        const struct note_service *service = &note->services[i];
+        const struct service_place *service = &note->services[i];
         const struct note *holder = notes_holder(&notes, service->device, service->id);
         FUZZ_CHECK(!holder == (note->state == NOTE_GONE));
         FUZZ_CHECK(!notes_holder(&notes, "no such NIC", service->id));

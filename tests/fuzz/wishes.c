@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one job wants of the NICs (node/services/wishes.h), as users write it: two bytes make the
+/* What one job wants of the NICs (node/settings.h), as users write it: two bytes make the
  * site's maximum of one resource, the rest are the words. What becomes of them is worked out a
  * second time here. */
 
-#include "node/services/wishes.h"
+#include "node/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void tell(void *arg, const char *sentence)
+static void warn(void *arg, const char *sentence)
 {
-    unsigned int *told = arg;
+    unsigned int *warned = arg;
     FUZZ_CHECK(strstr(sentence, "the job ") && !strchr(sentence, '\n')); /* a log has lines */
-    ++*told;
+    ++*warned;
 }
 
 /* The last number that stands behind the key, as far as it is allowed. */
@@ -40,10 +40,11 @@ static uint32_t by_hand(const char *text, const char *key, uint32_t initial, uin
 static void check(const char *text, const struct limits_rules *site,
                   const struct limits_rules *rules)
 {
-    for (int type = 0; type < LIMITS_COUNT; type++) {
-        const struct limits_rule *was = &site->of[type], *is = &rules->of[type];
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        const struct limits_resource *resource = &limits_resources[i];
+        const struct limits_rule *was = &site->of[resource->type], *is = &rules->of[resource->type];
         char key[16];
-        snprintf(key, sizeof key, "def_%s", limits_key((enum cxi_rsrc_type)type));
+        snprintf(key, sizeof key, "def_%s", resource->key);
         FUZZ_CHECK(is->def == by_hand(text, key, was->def, was->max));
         memcpy(key, "res_", 4);
         FUZZ_CHECK(is->res == by_hand(text, key, was->res, was->max));
@@ -54,17 +55,20 @@ static void check(const char *text, const struct limits_rules *site,
 
 void fuzz_one(struct fuzz_input *in)
 {
-    struct limits_rules site, rules;
-    bool adjust = true;
-    unsigned int told = 0;
-    limits_init(&site);
+    static struct settings initial; /* the defaults take longer than most inputs */
+    unsigned int warned = 0;
+    if (!initial.spool[0])
+        settings_init(&initial);
+    struct settings settings = initial;
     uint8_t type = fuzz_byte(in) % LIMITS_COUNT;
-    site.of[type].max = 257U * fuzz_byte(in);
-    rules = site;
+    settings.limits.of[type].max = 257U * fuzz_byte(in);
+    const struct settings before = settings;
     char *text = fuzz_rest(in);
-    unsigned int wrong = wishes_take(&rules, &adjust, text, tell, &told);
-    FUZZ_CHECK(wrong <= told);
-    FUZZ_CHECK(adjust || strstr(text, "no_adjust_limits"));
-    check(text, &site, &rules);
+    settings_apply_job_limits(&settings, text, warn, &warned);
+    FUZZ_CHECK(settings.adjust_limits || strstr(text, "no_adjust_limits"));
+    check(text, &before.limits, &settings.limits);
+    settings.adjust_limits = before.adjust_limits;
+    settings.limits = before.limits;
+    FUZZ_CHECK(memcmp(&settings, &before, sizeof before) == 0); /* nothing else is changed */
     free(text);
 }

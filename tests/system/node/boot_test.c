@@ -35,7 +35,7 @@ static unsigned long long order_in(struct fixture *fixture, const char *name)
 static void begin(struct fixture *fixture, const char *job, uint64_t number, const char *vni)
 {
     fakebroker_set_job(fixture->broker, job, fixture_job(job, number, vni, 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
+    EXPECT_RUN(0, "prolog --job %s", job);
 }
 
 /* What is remembered is of another start of the machine, and the NICs are empty. */
@@ -58,7 +58,7 @@ static void boot__is_told_in_one_request(void **state)
     const unsigned long long before = order_in(fixture, "4711.json");
     start_anew(fixture, "4711");
     const unsigned int asked = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_string_equal(fixture->err, "");
     assert_int_equal(fakebroker_requests(fixture->broker) - asked, 1);
     assert_non_null(strstr(fakebroker_reports(fixture->broker), "\nn1 has booted\n"));
@@ -68,9 +68,9 @@ static void boot__is_told_in_one_request(void **state)
     begin(fixture, "f18", 4712, "1025");
     assert_true(order_in(fixture, "4712.json") > boot);
     /* Again, it is the same. */
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_true(fakebroker_boot(fixture->broker, NULL) == boot);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 /* What the broker had not heard is told for itself: it may know nothing of this node there. */
@@ -83,7 +83,7 @@ static void boot__leaves_no_report_out(void **state)
     assert_int_equal(fixture_run_with(fixture, job, "prolog --job f17 --reservation -"), 0);
     start_anew(fixture, "4711");
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "n1 has booted\nf17/n1 destroyed 4711\n");
     assert_false(fixture_remembers(fixture));
@@ -97,7 +97,7 @@ static void boot__has_its_place_whatever_the_clock_says(void **state)
     assert_true(
         fixture_edit_spool(fixture, "4711", "\"order\": ", "\"order\": 4102444800000, \"was\": "));
     start_anew(fixture, "4711");
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_true(fakebroker_boot(fixture->broker, NULL) == 4102444800001ULL);
     begin(fixture, "f18", 4712, "1025");
     assert_true(order_in(fixture, "4712.json") > 4102444800001ULL);
@@ -110,26 +110,26 @@ static void boot__told_late_concerns_nothing_since(void **state)
     begin(fixture, "f17", 4711, "1024");
     assert_true(fixture_edit_spool(fixture, "4711", "\"order\": ", "\"order\": 5000, \"was\": "));
     remove_file(fixture, "spool/boot");
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_true(fakebroker_boot(fixture->broker, NULL) == 4999);
     assert_true(fixture_remembers(fixture));
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 static void boot__is_told_when_the_broker_is_back(void **state)
 {
     struct fixture *fixture = *state;
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "boot"), 4);
+    EXPECT_RUN(4, "boot");
     fixture_expect_err(fixture, "warning: the report that this node has booted is sent later: ");
     fakebroker_come(fixture->broker);
     fakebroker_answer(fixture->broker, 403, "forbidden");
-    assert_int_equal(fixture_run(fixture, "boot"), 1);
+    EXPECT_RUN(1, "boot");
     fakebroker_answer(fixture->broker, 0, NULL);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_string_equal(fakebroker_reports(fixture->broker), "n1 has booted\n");
     const unsigned int asked = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_int_equal(fakebroker_requests(fixture->broker), asked);
 }
 
@@ -139,11 +139,11 @@ static void boot__an_older_broker_is_told_job_by_job(void **state)
     begin(fixture, "f17", 4711, "1024");
     start_anew(fixture, "4711");
     (void)fakebroker_boot(fixture->broker, "no-such-path");
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     fixture_expect_err(fixture, "each job is reported by itself");
     assert_non_null(strstr(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n"));
     assert_false(fixture_remembers(fixture));
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_string_equal(fixture->err, "");
 }
 
@@ -151,9 +151,9 @@ static void boot__of_a_node_that_does_not_report_tells_nothing(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "report = no\n");
-    assert_int_equal(fixture_run(fixture, "boot"), 0);
+    EXPECT_RUN(0, "boot");
     assert_int_equal(fakebroker_requests(fixture->broker), 0);
-    assert_int_equal(fixture_run(fixture, "boot --job f17"), 2);
+    EXPECT_RUN(2, "boot --job f17");
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void vnis__quarantined_while_a_service_is_left(void **state)
     struct fixture *fixture = *state;
     struct testbed *testbed = start_broker();
     realbroker_reserve(testbed, "f17", TWO_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     release(testbed, "f17");
     expect_waiting(
         testbed,
@@ -92,7 +92,7 @@ static void vnis__quarantined_while_a_service_is_left(void **state)
         "\"silent\":\"n2\",\"unheard\":1}");
     fixture_set_cxi(fixture, "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\n"
                              "errno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_int_equal(counted(testbed, "nodes", "lingering"), 1);
     expect_first_lingering(testbed, "n1");
     other_node_is_clean(testbed);
@@ -102,8 +102,7 @@ static void vnis__quarantined_while_a_service_is_left(void **state)
         "\"n1\",\"services\":\"cxi2:2\",\"state\":\"lingering\"}],\"unheard\":0}");
     fixture_set_cxi(fixture, "nics = 4\n");
     assert_int_equal(counted(testbed, "vnis", "held"), 1);
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "housekeeping --job f17");
     assert_int_equal(counted(testbed, "vnis", "held"), 0);
     assert_int_equal(counted(testbed, "nodes", "lingering"), 0);
     testbed_destroy(testbed);
@@ -134,13 +133,13 @@ static void prolog__waits_for_a_broker_that_is_restarted(void **state)
     assert_true(await(is_asking_on, fixture, AWAIT_DEADLINE_MS));
     assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(fixture_join(prolog), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     /* A report that can be sent later delays no command. */
     assert_int_equal(testbed_stop_broker(testbed), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_null(strstr(fixture->err, "retrying for"));
     assert_int_equal(testbed_start_broker(testbed), 0);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_false(fixture_remembers(fixture));
     testbed_destroy(testbed);
 }
@@ -151,22 +150,21 @@ static void report__is_delivered_to_the_broker_s_next_life(void **state)
     struct fixture *fixture = *state;
     struct testbed *testbed = start_broker();
     realbroker_reserve(testbed, "f17", TWO_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     other_node_is_clean(testbed);
     release(testbed, "f17");
     testbed_kill_broker(testbed);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_true(fixture_remembers(fixture));
     assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(counted(testbed, "vnis", "held"), 1);
-    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    EXPECT_RUN(0, "clean");
     assert_int_equal(counted(testbed, "vnis", "held"), 0);
     assert_false(fixture_remembers(fixture));
     testbed_destroy(testbed);
 }
 
-/* Services for a life of the job that the broker does not know are destroyed at once. */
+/* Services for a reservation that the broker does not know are destroyed at once. */
 static void services__of_no_reservation_do_not_stay(void **state)
 {
     struct fixture *fixture = *state;
@@ -176,7 +174,7 @@ static void services__of_no_reservation_do_not_stay(void **state)
                                       "prolog --job f17 --reservation -"),
                      3);
     fixture_expect_err(fixture, "no such reservation any more");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     testbed_destroy(testbed);
 }
@@ -225,10 +223,10 @@ static void created__after_the_vnis_were_given_back(void **state)
     fixture_expect_err(fixture,
                        "the job's services are destroyed again: job f17 is over and its VNIs "
                        "are given back: destroy the services");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture)); /* the broker has taken "destroyed" */
     assert_int_equal(counted(testbed, "nodes", "lingering"), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     testbed_destroy(testbed);
 }
 
@@ -247,16 +245,16 @@ static void created__told_after_the_vnis_were_given_back(void **state)
     assert_true(show(testbed, before));
     testbed_kill_broker(testbed);
     assert_int_equal(fixture_run_with(fixture, before, "prolog --job f17 --reservation -"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     testbed_kill_fm(testbed);
     assert_int_equal(testbed_start_broker(testbed), 0);
     release(testbed, "f17");
     assert_true(await(vnis_are_given_back, testbed, AWAIT_DEADLINE_MS));
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     fixture_expect_err(fixture,
                        "job elcap/f17: job f17 is over and its VNIs are given back: destroy "
                        "the services; its services are destroyed");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     testbed_destroy(testbed);
 }
@@ -270,23 +268,20 @@ static void broker__s_reservations_become_services(void **state)
                                           "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,"
                                           "\"traffic_classes\":[\"best_effort\"]}",
                                           201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
+    EXPECT_RUN(0, "env --job f17 --format slurm");
     snprintf(words, sizeof words, "SLINGSHOT_VNIS=%u\n", vni);
     fixture_expect_out(fixture, words);
     fixture_expect_out(fixture, "SLINGSHOT_TCS=0x08\n");
     /* Live, it is nobody's to clean, though nothing here remembers it. */
     snprintf(words, sizeof words, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(words), 0);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "clean --all");
     release(testbed, "f17");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN(3, "prolog --job f17");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_false(fixture_remembers(fixture));
-    assert_int_equal(fixture_run(fixture, "prolog --job f99"), 3);
+    EXPECT_RUN(3, "prolog --job f99");
     testbed_destroy(testbed);
 }
 

@@ -265,6 +265,13 @@ const char *fixture_job(const char *job, uint64_t number, const char *vnis, unsi
     return make_job(job, number, "active", vnis, cores);
 }
 
+void fixture_make_services(struct fixture *fixture, const char *job, uint64_t number,
+                           const char *vnis, unsigned int cores)
+{
+    fakebroker_set_job(fixture->broker, job, fixture_job(job, number, vnis, cores));
+    assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
+}
+
 const char *fixture_released(const char *job, uint64_t number, const char *vnis)
 {
     return make_job(job, number, "releasing", vnis, 8);

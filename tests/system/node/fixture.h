@@ -61,10 +61,22 @@ bool fixture_edit_spool(struct fixture *fixture, const char *number, const char 
 /* A reservation of cluster elcap on two nodes, active, traffic classes as the broker gives them;
  * the text is one of a few static places. */
 const char *fixture_job(const char *job, uint64_t number, const char *vnis, unsigned int cores);
-/* The same, released. */
+/* The broker has such a job, and its prolog makes its services. */
+void fixture_make_services(struct fixture *fixture, const char *job, uint64_t number,
+                           const char *vnis, unsigned int cores);
+/* A reservation as of fixture_job, released. */
 const char *fixture_released(const char *job, uint64_t number, const char *vnis);
 
 void fixture_expect_out(const struct fixture *fixture, const char *words);
 void fixture_expect_err(const struct fixture *fixture, const char *words);
+
+/* Of a test that has `fixture`: the exit status of a run; the services on all NICs; both. */
+#define EXPECT_RUN(status, ...) assert_int_equal(fixture_run(fixture, __VA_ARGS__), status)
+#define EXPECT_SERVICES(count) assert_int_equal(fixture_services(fixture, NULL), count)
+#define EXPECT_RUN_LEAVES(status, count, ...)                                                      \
+    do {                                                                                           \
+        EXPECT_RUN(status, __VA_ARGS__);                                                           \
+        EXPECT_SERVICES(count);                                                                    \
+    } while (0)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job's life on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
+/* A job on a node: prolog, its tasks' environment, epilog (F7, F8, F9, S5, S7). */
 
 #include "tests/system/node/fixture.h"
 
@@ -11,20 +11,19 @@
 static void hooks__make_a_service_on_each_of_four_nics_and_take_it_away(void **state)
 {
     struct fixture *fixture = *state;
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 96));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 96);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
-    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    EXPECT_RUN(0, "env --job f17 --format slurm");
     assert_string_equal(fixture->out, "export SLINGSHOT_VNIS=1024\n"
                                       "export SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\n"
                                       "export SLINGSHOT_SVC_IDS=2,2,2,2\n"
                                       "export SLINGSHOT_TCS=0x0a\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 destroyed 4711\n");
@@ -35,14 +34,12 @@ static void hooks__do_the_same_with_one_nic(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 1\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024,1025", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024,1025", 8);
+    EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1024,1025\n");
     fixture_expect_out(fixture, "SLINGSHOT_DEVICES=cxi0\n");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=2\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "housekeeping --job f17");
 }
 
 /* NICs that are missing, smaller, or have other services: ids differ (F8). */
@@ -52,31 +49,30 @@ static void hooks__nodes_differ(void **state)
     fixture_set_cxi(fixture, "nics = 4\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
     fakebroker_set_job(fixture->broker, "f16", fixture_job("f16", 4710, "1030", 8));
     fixture_set_cxi(fixture, "nics = 3\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f16"), 0);
+    EXPECT_RUN(0, "prolog --job f16");
     fixture_set_cxi(fixture, "nics = 4\n[cxi1]\npresent = no\n[cxi2]\ntxqs = 100\ntles = 600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 96));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 96);
     fixture_expect_err(fixture,
                        "cxi2: 84 of 192 wanted transmit command queues granted, the NIC has "
                        "100: service 2 (job elcap/f16, uid 5588, VNI 1030) holds 16\n");
     fixture_expect_err(fixture, "cxi2: 80 of 96 wanted trigger list entries granted");
     assert_null(strstr(fixture->err, "cxi0"));
-    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_DEVICES=cxi0,cxi2,cxi3\n");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,3,2\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 2); /* the other job's */
+    EXPECT_RUN(0, "list");
+    fixture_expect_out(fixture, "\ncxi0,cxi3 3,2 elcap/f17 5588   1024 0x0a  192 ");
+    EXPECT_RUN_LEAVES(0, 2, "epilog --job f17"); /* the other job's */
 }
 
 static void prolog__warns_of_a_link_that_is_down(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 2\n[cxi1]\nlink = down\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024,1025,1026,1027", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024,1025,1026,1027", 8);
     assert_string_equal(fixture->err, "mcast-node: warning: cxi1: its link is down\n");
-    assert_int_equal(fixture_services(fixture, NULL), 2);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_SERVICES(2);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS='1024,1025,1026,1027'\n");
 }
 
@@ -85,12 +81,10 @@ static void prolog__again_does_no_harm(void **state)
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-        assert_int_equal(fixture_services(fixture, NULL), 4);
+        EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
     }
     for (int i = 0; i < 3; i++)
-        assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+        EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
 }
 
 /* Services on a node that is not the job's would be destroyed by nobody: the broker takes no word
@@ -102,23 +96,21 @@ static void prolog__refuses_where_the_job_does_not_run(void **state)
     static const char why[] = "this node calls itself vm (--node); job elcap/f17 runs on n[1-2]: "
                               "set node in node.conf, or give --node\n";
     fakebroker_set_job(fixture->broker, "f17", job);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --node vm --dry-run"), 1);
+    EXPECT_RUN(1, "prolog --job f17 --node vm --dry-run");
     fixture_expect_err(fixture, why);
     assert_string_equal(fixture->out, "");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --node vm"), 1);
+    EXPECT_RUN(1, "prolog --job f17 --node vm");
     fixture_expect_err(fixture, why);
     assert_int_equal(fixture_run_with(fixture, job, "prolog --job f17 --node vm --reservation -"),
                      1);
     fixture_expect_err(fixture, why);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --node n1.site"), 1);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(1, 0, "prolog --job f17 --node n1.site");
     assert_false(fixture_remembers(fixture));
     assert_string_equal(fakebroker_reports(fixture->broker), "");
     /* Where it would make nothing, there is nothing to refuse. */
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18 --node vm"), 0);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN(0, "prolog --job f18 --node vm");
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
 }
 
 /* What is there has to go, whatever the node is called by now (F9). */
@@ -126,25 +118,23 @@ static void epilog__destroys_under_any_name(void **state)
 {
     struct fixture *fixture = *state;
     char note[128];
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --node vm"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    EXPECT_RUN(0, "epilog --job f17 --node vm");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_non_null(strstr(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n"));
     /* Nor does it need to remember; but of a node that is none of the job's it tells nothing. */
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     snprintf(note, sizeof note, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(note), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --node vm"), 0);
+    EXPECT_RUN(0, "epilog --job f17 --node vm");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_null(strstr(fakebroker_reports(fixture->broker), "f17/vm"));
     assert_false(fixture_remembers(fixture));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 4711, "1024"));
-    assert_int_equal(fixture_run(fixture, "clean --node vm"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean --node vm");
 }
 
 static void prolog__takes_the_document_from_a_file_or_from_standard_input(void **state)
@@ -155,29 +145,27 @@ static void prolog__takes_the_document_from_a_file_or_from_standard_input(void *
     const char *document = fixture_job("f17", 4711, "1024", 8);
     assert_int_equal(fixture_run_with(fixture, document, "prolog --job f17 --reservation -"), 0);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_false(fixture_remembers(fixture));
     assert_int_equal(fixture_run_with(fixture, "{\"job\":", "prolog --job f17 --reservation -"), 2);
     fixture_expect_err(fixture, "- is not a reservation as mcastctl show --json prints it");
     assert_int_equal(fixture_run_with(fixture, document, "prolog --job f18 --reservation -"), 1);
     fixture_expect_err(fixture, "is of job f17, not of f18");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --reservation /not/there"), 2);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(2, 0, "prolog --job f17 --reservation /not/there");
 }
 
 static void prolog__needs_a_reservation_that_is_active(void **state)
 {
     struct fixture *fixture = *state;
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    EXPECT_RUN(3, "prolog --job f17");
     fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 4711, "1024"));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    EXPECT_RUN(3, "prolog --job f17");
     fixture_expect_err(fixture, "released already");
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 4);
+    EXPECT_RUN(4, "prolog --job f17");
     fixture_expect_err(fixture, "cannot reach mcastd");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
 }
 
@@ -187,22 +175,20 @@ static void prolog__takes_flux_s_form_of_an_id(void **state)
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f2Rs8sydSxmd",
                        fixture_job("f2Rs8sydSxmd", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job \xc6\x92"
-                                          "2Rs8sydSxmd"),
-                     0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17/../f18"), 2);
+    EXPECT_RUN_LEAVES(0, 4,
+                      "prolog --job \xc6\x92"
+                      "2Rs8sydSxmd");
+    EXPECT_RUN(2, "prolog --job f17/../f18");
 }
 
 static void prolog__without_vnis_makes_nothing(void **state)
 {
     struct fixture *fixture = *state;
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "", 8);
+    EXPECT_SERVICES(0);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "unset SLINGSHOT_SVC_IDS\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fakebroker_reports(fixture->broker), "");
 }
 
@@ -215,16 +201,14 @@ static void prolog__single_node_jobs_as_the_site_says(void **state)
         "\"nodes\":\"n1\",\"node_count\":1,\"vnis\":[1024],\"traffic_classes\":[]}";
     fakebroker_set_job(fixture->broker, "f17", job);
     fixture_set_config(fixture, "single_node = no\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN_LEAVES(0, 0, "prolog --job f17");
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "unset SLINGSHOT_VNIS\n");
     /* Its VNI waits for this node all the same. */
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n");
     fixture_set_config(fixture, "");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --cores 4"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --cores 4");
 }
 
 static void prolog__gives_the_classes_that_the_site_allows(void **state)
@@ -236,20 +220,20 @@ static void prolog__gives_the_classes_that_the_site_allows(void **state)
         "[\"dedicated_access\",\"best_effort\"]}";
     fakebroker_set_job(fixture->broker, "f17", job);
     fixture_set_config(fixture, "traffic_classes = bulk_data\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --dry-run"), 6);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 6);
+    EXPECT_RUN(6, "prolog --job f17 --dry-run");
+    EXPECT_RUN(6, "prolog --job f17");
     fixture_expect_err(fixture, "none of the job's traffic classes is allowed on this node");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     fixture_set_config(fixture, "");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture, "traffic class dedicated_access is not allowed on this node");
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "SLINGSHOT_TCS='0x08'");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_set_config(fixture, "traffic_classes = dedicated_access low_latency best_effort\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "SLINGSHOT_TCS='0x09'");
 }
 
@@ -258,17 +242,17 @@ static void prolog__limits_are_the_site_s(void **state)
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 10));
     fixture_set_config(fixture, "def_txqs = 3\nres_eqs = 77\nmax_acs = 5\ndef_tles = 0\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --dry-run"), 0);
+    EXPECT_RUN(0, "prolog --job f17 --dry-run");
     fixture_expect_out(fixture,
                        "cxi3: would create a service for uid 5588, VNIs 1024, traffic classes "
                        "0x0a, txqs 30/1024 tgqs 10/512 eqs 77/2047 cts 10/2047 tles 0/0 ptes "
                        "60/2048 les 160/16384 acs 5/5\n");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "list"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "list");
     fixture_expect_out(fixture, "5588   1024 0x0a   30   10  77  10    0   60 160   5\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --dry-run"), 0);
+    EXPECT_RUN(0, "prolog --job f17 --dry-run");
     fixture_expect_out(fixture, "cxi0: would keep service 2\n");
 }
 
@@ -277,16 +261,16 @@ static void node__without_nics_is_an_error_only_where_one_is_needed(void **state
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 0\n");
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "the node has 0 NICs, and a job with VNIs needs at least 1 here");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_set_config(fixture, "min_nics = 0\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "unset SLINGSHOT_DEVICES\n");
     fixture_set_config(fixture, "min_nics = 4\n");
     fixture_set_cxi(fixture, "nics = 3\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "3 NICs");
 }
 
@@ -295,17 +279,17 @@ static void node__without_libcxi_says_so(void **state)
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
     fixture_set_config(fixture, "libcxi = libcxi-that-is-nowhere.so.1\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "libcxi-that-is-nowhere.so.1 is not installed; it comes with the "
                                 "Slingshot Host Software (node.conf: libcxi)\n");
-    assert_int_equal(fixture_run(fixture, "list"), 1);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(1, "list");
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n");
     fixture_set_config(fixture, "libcxi = libcxi-that-is-nowhere.so.1\nmin_nics = 0\n");
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "unset SLINGSHOT_VNIS\n");
     fixture_set_config(fixture, "libcxi = libjansson.so.4\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "libjansson.so.4 has no cxil_get_device_list; is it HPE's libcxi?");
 }
 
@@ -314,14 +298,14 @@ static void env__is_inherited_and_checked(void **state)
 {
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "env --inherit"), 0);
+    EXPECT_RUN(0, "env --inherit");
     fixture_expect_out(fixture, "unset SLINGSHOT_VNIS\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     setenv("SLINGSHOT_VNIS", "1024", 1);
     setenv("SLINGSHOT_DEVICES", "cxi0,cxi1,cxi2,cxi3", 1);
     setenv("SLINGSHOT_SVC_IDS", "2,2,2,2", 1);
     for (int level = 0; level < 2; level++) {
-        assert_int_equal(fixture_run(fixture, "env --inherit --format slurm"), 0);
+        EXPECT_RUN(0, "env --inherit --format slurm");
         assert_string_equal(fixture->out, "export SLINGSHOT_VNIS=1024\n"
                                           "export SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3\n"
                                           "export SLINGSHOT_SVC_IDS=2,2,2,2\n"
@@ -329,14 +313,14 @@ static void env__is_inherited_and_checked(void **state)
         setenv("SLINGSHOT_TCS", "0x0a", 1);
     }
     setenv("SLINGSHOT_VNIS", "1025", 1);
-    assert_int_equal(fixture_run(fixture, "env --inherit"), 1);
+    EXPECT_RUN(1, "env --inherit");
     assert_string_equal(fixture->out, "");
     fixture_expect_err(fixture, "service 2 of cxi0 is another's (uid 5588, VNI 1024)");
     setenv("SLINGSHOT_VNIS", "1024", 1);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "env --inherit"), 1);
+    EXPECT_RUN(0, "epilog --job f17");
+    EXPECT_RUN(1, "env --inherit");
     fixture_expect_err(fixture, "cxi0 has no service 2; the outer job's services are gone");
-    assert_int_equal(fixture_run(fixture, "env --clear"), 0);
+    EXPECT_RUN(0, "env --clear");
     fixture_expect_out(fixture, "unset SLINGSHOT_TCS\n");
 }
 
@@ -348,7 +332,7 @@ static void env__of_what_is_remembered_asks_nobody(void **state)
     struct stat status;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
     mode_t before = umask(0);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     umask(before);
     snprintf(path, sizeof path, "%s/spool", fixture->folder);
     assert_int_equal(stat(path, &status), 0);
@@ -358,7 +342,7 @@ static void env__of_what_is_remembered_asks_nobody(void **state)
     assert_int_equal(status.st_mode & 0777, 0600);
     /* The broker is not asked: a task more is no request more. */
     unsigned int requests = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_RUN(0, "env --job f17");
     assert_int_equal(fakebroker_requests(fixture->broker), requests);
 }
 
@@ -366,16 +350,16 @@ static void env__says_when_services_are_missing(void **state)
 {
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 1);
+    EXPECT_RUN(1, "env --job f17");
     assert_string_equal(fixture->out, "");
     fixture_expect_err(fixture, "has mcast-node prolog run here?");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     /* The NIC with one of them has gone since. */
     fixture_set_cxi(fixture, "nics = 4\n[cxi2]\npresent = no\n");
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 1);
+    EXPECT_RUN(1, "env --job f17");
     fixture_expect_err(fixture,
                        "service 2 of cxi2, which was made for job f17, is not there any more");
-    assert_int_equal(fixture_run(fixture, "env --job f18"), 3);
+    EXPECT_RUN(3, "env --job f18");
 }
 
 int main(void)

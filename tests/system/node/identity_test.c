@@ -76,15 +76,13 @@ static void clean__leaves_what_may_be_active_here(void **state)
     call(scene, "PUT", "elcap/jobs/f2", "{\"uid\":5588,\"node_count\":2}", 201);
     run_unremembered(scene, "f1", "n1");
     run_unremembered(scene, "f2", "n1");
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    EXPECT_RUN(0, "clean --all");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 8);
+    EXPECT_SERVICES(8);
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "clean --all");
     call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean --all");
 }
 
 /* An active job that names none of the cluster's nodes is shown to none of them by its name. */
@@ -97,11 +95,9 @@ static void clean__remembers_a_job_that_named_no_nodes(void **state)
     site_call(scene->tls->site, "GET", "/v1/clusters/elcap/jobs/f2", NULL, &answer);
     assert_int_equal(fixture_run_with(fixture, answer.body, "prolog --job f2 --reservation -"), 0);
     answer_release(&answer);
-    assert_int_equal(fixture_run(fixture, "clean"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "clean");
     call(scene, "DELETE", "elcap/jobs/f2", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean");
 }
 
 /* Another cluster's job could have made the services; only its cluster's people may see it. */
@@ -113,12 +109,11 @@ static void clean__takes_nothing_while_jobs_are_hidden(void **state)
     run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"nodes\":\"n[1-2]\"}", 201);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 1);
+    EXPECT_RUN(1, "clean --all");
     fixture_expect_err(fixture, "one of 1 active jobs that may run on n1 and are not shown");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean --all");
 }
 
 /* Nor does it suffice to manage one of the clusters. */
@@ -139,13 +134,13 @@ static void clean__by_a_resource_manager_heeds_other_clusters(void **state)
     run_unremembered(scene, "f2", "elsewhere");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
     call(scene, "PUT", "tuo/jobs/f3", "{\"uid\":5588,\"node_count\":2}", 201);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 1);
+    EXPECT_RUN(1, "clean --all");
     fixture_expect_err(fixture, "one of 1 active jobs that may run on n1 and are not shown");
-    assert_int_equal(fixture_services(fixture, NULL), 8);
+    EXPECT_SERVICES(8);
     call(scene, "DELETE", "tuo/jobs/f3", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean --all"), 0);
+    EXPECT_RUN(0, "clean --all");
     /* It sees all of its cluster's, wherever they are said to run. */
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 static void clean__of_another_node_s_name_is_refused(void **state)
@@ -155,10 +150,10 @@ static void clean__of_another_node_s_name_is_refused(void **state)
     call(scene, "PUT", "elcap/jobs/f1", "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
     run_unremembered(scene, "f1", "n1");
     call(scene, "DELETE", "elcap/jobs/f1", NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean --all --node n2"), 1);
+    EXPECT_RUN(1, "clean --all --node n2");
     fixture_expect_err(fixture, "certificate \"n1\" may not do this");
     fixture_expect_err(fixture, "which jobs may be active here cannot be known");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static void begin(struct fixture *fixture, const char *job, uint64_t number, uns
                   unsigned int vni)
 {
     give(fixture, job, number, uid, vni);
-    assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
+    EXPECT_RUN(0, "prolog --job %s", job);
 }
 
 /* What libfabric does in a task: a process that uses the service. */
@@ -96,18 +96,18 @@ static void in_use__by_another_job_of_the_owner_drains_no_node(void **state)
     begin(fixture, "f17", 1, me, 1024);
     begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    EXPECT_RUN(7, "epilog --job f17 --retry-busy 0s");
     fixture_expect_err(fixture,
                        "cxi0: service 2 of job elcap/f17 is still in use: by a process of uid ");
-    fixture_expect_err(fixture, "what job elcap/f17 left may be used by job elcap/f18, as uid ");
-    assert_int_equal(fixture_services(fixture, NULL), 5);
+    fixture_expect_err(fixture, "what job elcap/f17 left may be used by job elcap/f18 of uid ");
+    EXPECT_SERVICES(5);
     /* The broker knows that its VNI is not free. */
     assert_true(was_last_reported(fixture, "f17/n1 lingering 1 cxi0:2\n"));
-    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    EXPECT_RUN(7, "tend");
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "epilog --job f18"), 0);
+    EXPECT_RUN(0, "epilog --job f18");
     assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
 }
 
@@ -120,23 +120,23 @@ static void in_use__without_another_job_drains_the_node(void **state)
     begin(fixture, "f18", 2, me, 1025);
     begin(fixture, "f19", 3, OTHERS_UID, 1026);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
-    assert_int_equal(fixture_run(fixture, "epilog --job f18 --retry-busy 0s"), 5);
+    EXPECT_RUN(7, "epilog --job f17 --retry-busy 0s");
+    EXPECT_RUN(5, "epilog --job f18 --retry-busy 0s");
     fixture_expect_err(fixture, "cxi0: service 2 of job elcap/f17 is still in use");
     /* One without VNIs is known to the resource manager only. */
-    assert_int_equal(fixture_run(fixture, "tend --users 1,%u,2", me), 7);
+    EXPECT_RUN(7, "tend --users 1,%u,2", me);
     fixture_expect_err(fixture, "what job elcap/f17 left may be used by another job of uid ");
-    assert_int_equal(fixture_run(fixture, "tend --users %u1,2", me), 5);
-    assert_int_equal(fixture_run(fixture, "tend --users root"), 2);
-    assert_int_equal(fixture_run(fixture, "tend"), 5);
+    EXPECT_RUN(5, "tend --users %u1,2", me);
+    EXPECT_RUN(2, "tend --users root");
+    EXPECT_RUN(5, "tend");
     /* It is no business of the next job's, whose end does not wait for it. */
     unsigned int asked = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f19"), 0);
+    EXPECT_RUN(0, "epilog --job f19");
     assert_string_equal(fixture->err, "");
     assert_int_equal(fakebroker_requests(fixture->broker) - asked, 1);
-    assert_int_equal(fixture_services(fixture, NULL), 1);
+    EXPECT_SERVICES(1);
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
     assert_false(fixture_remembers(fixture));
 }
@@ -147,10 +147,9 @@ static void in_use__is_not_excused_by_a_job_of_somebody_else(void **state)
     begin(fixture, "f17", 1, (unsigned int)geteuid(), 1024);
     begin(fixture, "f18", 2, OTHERS_UID, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "housekeeping --job f17");
 }
 
 /* A NIC that fails is the node's fault, whoever has jobs there. */
@@ -162,7 +161,7 @@ static void broken_nic__is_not_excused_by_another_job(void **state)
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nservice = 2\n"
                     "errno = EIO\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_null(strstr(fixture->err, "may be used by"));
 }
 
@@ -175,16 +174,15 @@ static void vni__that_is_in_use_is_no_other_job_s(void **state)
     begin(fixture, "f17", 1, me, 1024);
     begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    EXPECT_RUN(7, "epilog --job f17 --retry-busy 0s");
     give(fixture, "f19", 3, OTHERS_UID, 1024);
-    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 6);
+    EXPECT_RUN(6, "prolog --job f19");
     fixture_expect_err(fixture, "a VNI of the job is still in use here, by what is left of job "
                                 "elcap/f17");
-    assert_int_equal(fixture_services(fixture, NULL), 5);
+    EXPECT_SERVICES(5);
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
-    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 8);
+    EXPECT_RUN(0, "tend");
+    EXPECT_RUN_LEAVES(0, 8, "prolog --job f19");
 }
 
 /* Its own housekeeping, which is to come, retries; another job's does not end that. */
@@ -196,14 +194,14 @@ static void in_use__is_its_own_housekeeping_s_first(void **state)
     begin(fixture, "f17", 1, me, 1024);
     begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
-    assert_int_equal(fixture_run(fixture, "epilog --job f18 --retry-busy 0s"), 0);
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f18 --retry-busy 0s"), 0);
+    EXPECT_RUN(7, "epilog --job f17 --retry-busy 0s");
+    EXPECT_RUN(0, "epilog --job f18 --retry-busy 0s");
+    EXPECT_RUN(0, "housekeeping --job f18 --retry-busy 0s");
     assert_null(strstr(fakebroker_reports(fixture->broker), "lingering"));
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "housekeeping --job f17 --retry-busy 0s");
     assert_true(was_last_reported(fixture, "f17/n1 lingering 1 cxi0:2\n"));
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_false(fixture_remembers(fixture));
 }
 
@@ -229,15 +227,14 @@ static void leave_six(struct fixture *fixture, pid_t users[LEFTOVERS])
     begin(fixture, "f7", 7, me, 1040);
     begin(fixture, "f8", 8, OTHERS_UID, 1041);
     for (unsigned int i = 0; i < LEFTOVERS; i++)
-        assert_int_equal(fixture_run(fixture, "epilog --job f%u --retry-busy 0s", i + 1), 7);
+        EXPECT_RUN(7, "epilog --job f%u --retry-busy 0s", i + 1);
 }
 
 static void end_six(struct fixture *fixture, const pid_t users[LEFTOVERS])
 {
     for (unsigned int i = 0; i < LEFTOVERS; i++)
         end_user(users[i]);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "tend");
     assert_false(fixture_remembers(fixture));
 }
 
@@ -251,20 +248,20 @@ static void leftovers__cost_little(void **state)
     /* Each was told once, and is not told again while nothing has changed. */
     assert_int_equal(lines_of(fakebroker_reports(fixture->broker)), 8 + LEFTOVERS);
     unsigned int asked = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    EXPECT_RUN(7, "tend");
     assert_int_equal(lines_of(fixture->err), 2);
     fixture_expect_err(fixture, "; in all 6 services of 6 earlier jobs could not be destroyed\n");
-    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    EXPECT_RUN(7, "tend");
     assert_int_equal(fakebroker_requests(fixture->broker), asked);
     /* But once an hour: a broker can lose its ledger. */
     assert_true(fixture_edit_spool(fixture, "3", "\"told\": ", "\"told\": -3600000, \"before\": "));
-    assert_int_equal(fixture_run(fixture, "tend"), 7);
+    EXPECT_RUN(7, "tend");
     assert_int_equal(fakebroker_requests(fixture->broker) - asked, 1);
     assert_true(was_last_reported(fixture, "f3/n1 lingering 3 cxi0:4\n"));
     /* Another's job has nothing to do with them, nor has his housekeeping until they are due. */
-    assert_int_equal(fixture_run(fixture, "epilog --job f8"), 0);
+    EXPECT_RUN(0, "epilog --job f8");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    EXPECT_RUN(0, "housekeeping --job f8");
     assert_string_equal(fixture->err, "");
     for (unsigned int i = 0; i < LEFTOVERS; i++) {
         char number[8];
@@ -273,12 +270,12 @@ static void leftovers__cost_little(void **state)
         assert_true(fixture_edit_spool(fixture, number, "\"tries\": ", "\"tries\": 0, \"had\": "));
     }
     /* Then a few at a time. */
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    EXPECT_RUN(0, "housekeeping --job f8");
     fixture_expect_err(fixture, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f8"), 0);
+    EXPECT_RUN(0, "housekeeping --job f8");
     fixture_expect_err(fixture, "; in all 2 services of 2 earlier jobs could not be destroyed\n");
     /* So does the next job of their owner, whose last it is. */
-    assert_int_equal(fixture_run(fixture, "epilog --job f7"), 5);
+    EXPECT_RUN(5, "epilog --job f7");
     fixture_expect_err(fixture, "; in all 4 services of 4 earlier jobs could not be destroyed\n");
     end_six(fixture, users);
     /* Five were of what hooks of f7 and f8 ended. */
@@ -293,19 +290,19 @@ static void leftovers__of_too_many_jobs_refuse_their_owner(void **state)
     pid_t users[LEFTOVERS];
     leave_six(fixture, users);
     give(fixture, "f9", 9, (unsigned int)geteuid(), 1050);
-    assert_int_equal(fixture_run(fixture, "prolog --job f9"), 6);
+    EXPECT_RUN(6, "prolog --job f9");
     fixture_expect_err(fixture, "services of 6 earlier jobs of uid ");
     fixture_expect_err(fixture, "end the processes that use them");
-    assert_int_equal(fixture_run(fixture, "prolog --job f9 --dry-run"), 6);
-    assert_int_equal(fixture_services(fixture, NULL), LEFTOVERS + 2);
+    EXPECT_RUN(6, "prolog --job f9 --dry-run");
+    EXPECT_SERVICES(LEFTOVERS + 2);
     /* One that is there already stays, as it may run. */
-    assert_int_equal(fixture_run(fixture, "prolog --job f7"), 0);
+    EXPECT_RUN(0, "prolog --job f7");
     /* Others are not refused. */
     begin(fixture, "f10", 10, OTHERS_UID, 1051);
     end_user(users[0]);
     end_user(users[1]);
-    assert_int_equal(fixture_run(fixture, "tend"), 7);
-    assert_int_equal(fixture_run(fixture, "prolog --job f9"), 0);
+    EXPECT_RUN(7, "tend");
+    EXPECT_RUN(0, "prolog --job f9");
     for (unsigned int i = 2; i < LEFTOVERS; i++)
         end_user(users[i]);
 }
@@ -317,18 +314,18 @@ static void leftovers__of_much_of_a_nic_refuse_their_owner(void **state)
     unsigned int me = (unsigned int)geteuid();
     fixture_set_cxi(fixture, "nics = 1\n");
     give(fixture, "f17", 1, me, 1024);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --cores 96"), 0);
+    EXPECT_RUN(0, "prolog --job f17 --cores 96");
     begin(fixture, "f18", 2, me, 1025);
     pid_t user = start_user(2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 7);
+    EXPECT_RUN(7, "epilog --job f17 --retry-busy 0s");
     give(fixture, "f19", 3, me, 1026);
-    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 6);
+    EXPECT_RUN(6, "prolog --job f19");
     fixture_expect_err(fixture, "cxi0: services of earlier jobs of uid ");
     fixture_expect_err(fixture, "more than an eighth: end the processes that use them");
     begin(fixture, "f20", 4, OTHERS_UID, 1027);
     end_user(user);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
-    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 0);
+    EXPECT_RUN(0, "tend");
+    EXPECT_RUN(0, "prolog --job f19");
 }
 
 /* Reports that no hook could deliver need not wait for the next job. */
@@ -337,11 +334,11 @@ static void tend__tells_what_could_not_be_told(void **state)
     struct fixture *fixture = *state;
     begin(fixture, "f17", 1, 5588, 1024);
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "tend"), 4);
+    EXPECT_RUN(0, "epilog --job f17");
+    EXPECT_RUN(4, "tend");
     assert_true(fixture_remembers(fixture));
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_true(was_last_reported(fixture, "f17/n1 destroyed 1\n"));
     assert_false(fixture_remembers(fixture));
 }
@@ -353,10 +350,10 @@ static void tend__of_nothing_asks_nobody(void **state)
     begin(fixture, "f17", 1, 5588, 1024);
     unsigned int asked = fakebroker_requests(fixture->broker);
     fixture_set_cxi(fixture, "nics = 4\n[fault any]\ncall = any\nerrno = EIO\n");
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_string_equal(fixture->err, "");
     assert_int_equal(fakebroker_requests(fixture->broker), asked);
-    assert_int_equal(fixture_run(fixture, "tend --bogus"), 2);
+    EXPECT_RUN(2, "tend --bogus");
 }
 
 int main(void)

@@ -16,18 +16,18 @@ static void words__every_command_explains_itself(void **state)
 {
     struct fixture *fixture = *state;
     char usage[64];
-    assert_int_equal(fixture_run(fixture, "--help"), 0);
+    EXPECT_RUN(0, "--help");
     for (size_t i = 0; i < COMMANDS; i++)
         fixture_expect_out(fixture, commands[i]);
     for (size_t i = 0; i < COMMANDS; i++) {
-        assert_int_equal(fixture_run(fixture, "%s --help", commands[i]), 0);
+        EXPECT_RUN(0, "%s --help", commands[i]);
         snprintf(usage, sizeof usage, "Usage: mcast-node %s", commands[i]);
         fixture_expect_out(fixture, usage);
         fixture_expect_out(fixture, "Example");
         fixture_expect_out(fixture, "Common options:");
         assert_string_equal(fixture->err, "");
     }
-    assert_int_equal(fixture_run(fixture, "--version"), 0);
+    EXPECT_RUN(0, "--version");
     fixture_expect_out(fixture, "mcast-node ");
 }
 
@@ -53,7 +53,7 @@ static void words__wrong_ones_do_nothing(void **state)
         {"prolog --job f17 --url ftp://x", "the broker's URL must be"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(fixture_run(fixture, "%s", wrong[i][0]), 2);
+        EXPECT_RUN(2, "%s", wrong[i][0]);
         fixture_expect_err(fixture, wrong[i][1]);
         assert_string_equal(fixture->out, "");
     }
@@ -65,7 +65,7 @@ static void words__a_bad_configuration_stops_everything(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "def_txqs = many\nfoo = bar\n");
-    assert_int_equal(fixture_run(fixture, "list"), 2);
+    EXPECT_RUN(2, "list");
     fixture_expect_err(fixture, "node.conf:2: def_txqs must be a number from 0 to 65535\n");
     fixture_expect_err(fixture, "node.conf:3: there is no key 'foo'");
     fixture_expect_err(fixture, "the configuration has faults, so nothing is done\n");
@@ -76,10 +76,10 @@ static void words__of_others_are_one_line(void **state)
 {
     struct fixture *fixture = *state;
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17 --limits a\nb\x1b[2J"), 0);
+    EXPECT_RUN(0, "prolog --job f17 --limits a\nb\x1b[2J");
     fixture_expect_err(fixture, "warning: --limits: 'a' is not understood");
     fixture_expect_err(fixture, "warning: --limits: 'b?[2J' is not understood");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17\nexport\tA=b"), 2);
+    EXPECT_RUN(2, "epilog --job f17\nexport\tA=b");
     fixture_expect_err(fixture, "'f17?export?A=b' is not a job id");
 }
 
@@ -88,12 +88,12 @@ static void words__the_cluster_comes_from_somewhere(void **state)
     struct fixture *fixture = *state;
     unsetenv("MCAST_CLUSTER");
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 2);
+    EXPECT_RUN(2, "prolog --job f17");
     fixture_expect_err(fixture, "no cluster is given: ");
     fixture_set_config(fixture, "cluster = elcap\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --cluster tuolumne"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4); /* that cluster's f17 is another job */
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN_LEAVES(
+        0, 4, "epilog --job f17 --cluster tuolumne"); /* that cluster's f17 is another job */
 }
 
 static void list__is_merged_for_people_and_whole_for_programs(void **state)
@@ -102,18 +102,18 @@ static void list__is_merged_for_people_and_whole_for_programs(void **state)
     fixture_set_cxi(fixture, "nics = 2\n[nic]\ntle_pools = 8\n");
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025,1026", 16));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
-    assert_int_equal(fixture_run(fixture, "list"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "prolog --job f18");
+    EXPECT_RUN(0, "list");
     assert_string_equal(
         fixture->out,
         "NICS      ID JOB       UID    VNIS      TCS  TXQS TGQS EQS CTS TLES PTES LES ACS\n"
         "cxi0,cxi1 1  -         system 1,10      0x0f    0    0   0   0  512    0   0   0\n"
         "cxi0,cxi1 2  elcap/f17 5588   1024      0x0a   16    8  16   8    8   48 128  16\n"
         "cxi0,cxi1 3  elcap/f18 5588   1025,1026 0x0a   32   16  32  16   16   96 256  32\n");
-    assert_int_equal(fixture_run(fixture, "list --max"), 0);
+    EXPECT_RUN(0, "list --max");
     fixture_expect_out(fixture, "5588   1024      0x0a 1024  512 2047 2047    8 2048 16384 1022\n");
-    assert_int_equal(fixture_run(fixture, "list --json"), 0);
+    EXPECT_RUN(0, "list --json");
     json_t *root = json_loads(fixture->out, 0, NULL);
     const json_t *services = json_object_get(root, "services");
     assert_int_equal(json_array_size(services), 6);
@@ -127,12 +127,10 @@ static void list__is_merged_for_people_and_whole_for_programs(void **state)
     json_decref(root);
     /* Ids that differ from NIC to NIC. */
     fixture_set_cxi(fixture, "nics = 2\n[nic]\ntle_pools = 8\n[cxi1]\npresent = no\n");
-    fakebroker_set_job(fixture->broker, "f19", fixture_job("f19", 4713, "1027", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f19"), 0);
+    fixture_make_services(fixture, "f19", 4713, "1027", 8);
     fixture_set_cxi(fixture, "nics = 2\n[nic]\ntle_pools = 8\n");
-    fakebroker_set_job(fixture->broker, "f20", fixture_job("f20", 4714, "1028", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f20"), 0);
-    assert_int_equal(fixture_run(fixture, "list"), 0);
+    fixture_make_services(fixture, "f20", 4714, "1028", 8);
+    EXPECT_RUN(0, "list");
     fixture_expect_out(fixture, "cxi0,cxi1 5,4 elcap/f20");
     fixture_expect_out(fixture, "cxi0      4   elcap/f19");
 }

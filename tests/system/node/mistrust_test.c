@@ -27,22 +27,20 @@ static void vni__that_no_job_may_have_gets_no_service(void **state)
     static const char *const vnis[] = {"1", "10", "1023", "0", "1024,10"};
     for (unsigned int i = 0; i < sizeof vnis / sizeof vnis[0]; i++) {
         fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, vnis[i], 8));
-        assert_int_equal(fixture_run(fixture, "prolog --job f17"), 6);
+        EXPECT_RUN(6, "prolog --job f17");
         fixture_expect_err(fixture, "nothing is done for it");
-        assert_int_equal(fixture_run(fixture, "prolog --job f17 --dry-run"), 6);
-        assert_int_equal(fixture_services(fixture, NULL), 0);
+        EXPECT_RUN_LEAVES(6, 0, "prolog --job f17 --dry-run");
         assert_false(fixture_remembers(fixture));
     }
     assert_string_equal(fakebroker_reports(fixture->broker), "");
     fixture_set_config(fixture, "vnis = 10,500-600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "500", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    fixture_make_services(fixture, "f17", 4711, "500", 8);
+    EXPECT_SERVICES(4);
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "10", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 6);
+    EXPECT_RUN(6, "prolog --job f18");
     fixture_expect_err(fixture, "VNI 10, which is the system's");
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 6);
+    EXPECT_RUN(6, "prolog --job f18");
     fixture_expect_err(fixture, "compare vnis in node.conf with the broker's [vni] pool");
 }
 
@@ -52,15 +50,14 @@ static void vni__that_no_job_may_have_is_not_taken_from_anybody(void **state)
     struct fixture *fixture = *state;
     char note[128];
     fixture_set_config(fixture, "vnis = 500-600\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "500", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "500", 8);
     snprintf(note, sizeof note, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(note), 0);
     fixture_set_config(fixture, "");
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "500", 8));
-    assert_int_equal(fixture_run(fixture, "epilog --job f18"), 0);
+    EXPECT_RUN(0, "epilog --job f18");
     fixture_expect_err(fixture, "nothing is done for it");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 /* A job that was prepared while the broker was away, and runs when it is back without its ledger.
@@ -78,19 +75,18 @@ static void unknown__job_that_runs_keeps_its_services(void **state)
 {
     struct fixture *fixture = *state;
     prepare_unknown(fixture);
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f99"), 0);
+    EXPECT_RUN(0, "housekeeping --job f99");
     fixture_expect_err(fixture,
                        "warning: job elcap/f17: the pretended broker says not-found; its owner "
                        "has processes here, so its services stay until its epilog\n");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     /* It is said once. */
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    EXPECT_RUN(0, "clean");
     fixture_expect_err(fixture, "the broker does not know job elcap/f17, but uid ");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_false(fixture_remembers(fixture));
 }
 
@@ -100,14 +96,14 @@ static void unknown__job_that_runs_is_not_undone_by_a_second_prolog(void **state
     struct fixture *fixture = *state;
     const char *job = own_job("f17", 4711, "1024");
     fakebroker_set_job(fixture->broker, "f17", job);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fakebroker_set_job(fixture->broker, "f17", NULL);
     assert_int_equal(fixture_run_with(fixture, job, "prolog --job f17 --reservation -"), 3);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     /* What it makes itself nobody uses yet. */
     job = own_job("f18", 4712, "1025");
     assert_int_equal(fixture_run_with(fixture, job, "prolog --job f18 --reservation -"), 3);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 /* That its VNIs are another's by now, only who has given them knows (I1). */
@@ -116,9 +112,9 @@ static void given_back__vnis_leave_no_service(void **state)
     struct fixture *fixture = *state;
     prepare_unknown(fixture);
     fakebroker_answer(fixture->broker, 409, "vnis-given-back");
-    assert_int_equal(fixture_run(fixture, "tend"), 0);
+    EXPECT_RUN(0, "tend");
     fixture_expect_err(fixture, "its services are destroyed");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 int main(void)

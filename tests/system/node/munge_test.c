@@ -97,15 +97,15 @@ static void job__is_prepared_and_cleaned_up_after(void **state)
     struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     call(scene, "DELETE", JOB, NULL, 202);
     call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
     assert_int_equal(held(scene), 1);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "epilog --job f17" AS_NODE7);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     assert_int_equal(held(scene), 0);
 }
@@ -117,12 +117,10 @@ static void clean__asks_about_the_jobs_of_its_node(void **state)
     struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
-    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
+    EXPECT_RUN_LEAVES(0, 4, "clean" AS_NODE7);
     call(scene, "DELETE", JOB, NULL, 202);
-    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean" AS_NODE7);
     call(scene, "PUT", JOB "/nodes/192.0.2.8", "{\"state\":\"destroyed\",\"number\":1}", 200);
     assert_int_equal(held(scene), 0);
 }
@@ -135,19 +133,17 @@ static void clean__all_asks_what_may_run_on_its_node(void **state)
     char path[128];
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
     snprintf(path, sizeof path, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(path), 0);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
+    EXPECT_RUN(0, "clean --all" AS_NODE7);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     call(scene, "DELETE", JOB, NULL, 202);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 1);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(1, 4, "clean --all" AS_NODE7);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean --all" AS_NODE7);
 }
 
 /* What nobody remembers: it may ask what may run on it (F11). */
@@ -158,19 +154,17 @@ static void clean_all__asks_what_may_run_on_its_node(void **state)
     char note[128];
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
     snprintf(note, sizeof note, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(note), 0);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "clean --all" AS_NODE7);
     call(scene, "DELETE", JOB, NULL, 202);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 1);
+    EXPECT_RUN(1, "clean --all" AS_NODE7);
     fixture_expect_err(fixture, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
-    assert_int_equal(fixture_run(fixture, "clean --all" AS_NODE7), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "clean --all" AS_NODE7);
 }
 
 /* Whoever speaks for another node is refused, told why, and changes nothing: above all, a job that
@@ -181,19 +175,19 @@ static void other_node__is_refused(void **state)
     struct fixture *fixture = scene->fixture;
     skip_unless_root();
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
-    assert_int_equal(fixture_run(fixture, "clean" AS_NODE7), 1);
+    EXPECT_RUN(1, "clean" AS_NODE7);
     fixture_expect_err(fixture, "MUNGE credential of uid 0 from 192.0.2.8 may not do this");
     fixture_expect_err(fixture, "\"192.0.2.7\" resolves to 192.0.2.7 on the broker's host");
     fixture_expect_err(fixture, "its services are left alone");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "epilog --job f17" AS_NODE7);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 1);
+    EXPECT_RUN(1, "prolog --job f17" AS_NODE7);
     fixture_expect_err(fixture, "--origin");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 /* A munged that node.conf names has to be there; else the refusal tells that none was. */
@@ -203,14 +197,14 @@ static void munged__that_is_away_is_named(void **state)
     struct fixture *fixture = scene->fixture;
     call(scene, "PUT", JOB, BOTH_NODES, 201);
     fixture_set_config(fixture, "munge_socket = /nonexistent/munge\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 4);
+    EXPECT_RUN(4, "prolog --job f17" AS_NODE7);
     fixture_expect_err(fixture, "no MUNGE credential from /nonexistent/munge");
     fixture_set_config(fixture, "");
     setenv("MCAST_MUNGE_SOCKET", "/nonexistent/other", 1);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 1);
+    EXPECT_RUN(1, "prolog --job f17" AS_NODE7);
     fixture_expect_err(fixture, "authentication required");
     fixture_expect_err(fixture, "no MUNGE credential from /nonexistent/other");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 /* Its certificate is proof enough, also where munged is named and away. */
@@ -225,9 +219,9 @@ static void certificate__goes_before_munge(void **state)
              scene->tls->certificates, scene->tls->certificates);
     fixture_set_config(fixture, lines);
     call(scene, "PUT", JOB, BOTH_NODES, 201);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17" AS_NODE7), 0);
+    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)

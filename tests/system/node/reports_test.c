@@ -16,19 +16,17 @@ static void give_job(struct fixture *fixture)
 static void broker__down_during_epilog(void **state)
 {
     struct fixture *fixture = *state;
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture,
                        "warning: the report that the services of job elcap/f17 are destroyed is "
                        "sent later: cannot reach mcastd");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_true(fixture_remembers(fixture));
     /* Whatever talks to the broker next delivers it. */
     fakebroker_come(fixture->broker);
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f18/n1 created 4712 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
@@ -48,9 +46,9 @@ static void report__of_the_end_replaces_that_of_the_beginning(void **state)
                      0);
     fixture_expect_err(fixture,
                        "the report that the services of job elcap/f17 are created is sent later: ");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "clean"), 0);
+    EXPECT_RUN(0, "clean");
     assert_string_equal(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n");
     assert_false(fixture_remembers(fixture));
 }
@@ -64,10 +62,10 @@ static void report__of_the_beginning_is_delivered_while_the_job_runs(void **stat
                                       "prolog --job f17 --reservation -"),
                      0);
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 static void reports__are_delivered_oldest_first(void **state)
@@ -78,13 +76,13 @@ static void reports__are_delivered_oldest_first(void **state)
         char vni[8];
         snprintf(vni, sizeof vni, "%u", 1024 + i);
         fakebroker_set_job(fixture->broker, jobs[i], fixture_job(jobs[i], 10 + i, vni, 8));
-        assert_int_equal(fixture_run(fixture, "prolog --job %s", jobs[i]), 0);
+        EXPECT_RUN(0, "prolog --job %s", jobs[i]);
     }
     fakebroker_go(fixture->broker);
     for (unsigned int i = 3; i-- > 0;)
-        assert_int_equal(fixture_run(fixture, "epilog --job %s", jobs[i]), 0);
+        EXPECT_RUN(0, "epilog --job %s", jobs[i]);
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     const char *reports = fakebroker_reports(fixture->broker);
     const char *ends = strstr(reports, "f3/n1 destroyed");
     assert_non_null(ends);
@@ -97,13 +95,12 @@ static void created__refused_is_undone(void **state)
     struct fixture *fixture = *state;
     give_job(fixture);
     fakebroker_answer(fixture->broker, 409, "vnis-given-back");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    EXPECT_RUN(3, "prolog --job f17");
     fixture_expect_err(fixture, "the job's services are destroyed again: the pretended broker says "
                                 "vnis-given-back");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     fakebroker_answer(fixture->broker, 404, "not-found");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(3, 0, "prolog --job f17");
     assert_false(fixture_remembers(fixture));
 }
 
@@ -113,12 +110,12 @@ static void created__refused_later_is_undone_too(void **state)
     const char *job = fixture_job("f17", 4711, "1024", 8);
     fakebroker_go(fixture->broker);
     assert_int_equal(fixture_run_with(fixture, job, "prolog --job f17 --reservation -"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     /* By the time it is back, nobody there knows of the job. */
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     fixture_expect_err(fixture, "its services are destroyed");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
 }
 
@@ -127,14 +124,14 @@ static void report__a_busy_broker_is_asked_again(void **state)
     struct fixture *fixture = *state;
     give_job(fixture);
     fakebroker_answer(fixture->broker, 503, "unsaved");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture, "is sent later");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     fakebroker_answer(fixture->broker, 401, "munge");
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_true(fixture_edit_spool(fixture, "4711", "\"owed\": true", NULL));
     fakebroker_answer(fixture->broker, 0, NULL);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
 }
@@ -147,10 +144,10 @@ static void report__a_crowded_broker_is_asked_until_it_answers(void **state)
     fixture_set_config(fixture, "busy_retry = 1h\n");
     give_job(fixture);
     fakebroker_be_busy(fixture->broker, 1);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     assert_string_equal(fixture->err, "");
     fakebroker_be_busy(fixture->broker, 2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fixture->err, "");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
@@ -165,10 +162,9 @@ static void report__an_absent_broker_is_not_waited_for(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "busy_retry = 1h\n");
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture, "is sent later");
     fakebroker_come(fixture->broker);
 }
@@ -177,11 +173,10 @@ static void report__retries_end(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "busy_retry = 10ms\n");
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     const unsigned int before = fakebroker_requests(fixture->broker);
     fakebroker_be_busy(fixture->broker, 1000);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture, "is sent later");
     /* Asked again once, or on a slow machine not even that; and not anew for the spool. */
     assert_in_range(fakebroker_requests(fixture->broker) - before, 1, 2);
@@ -193,17 +188,16 @@ static void report__refused_for_good_is_said_once(void **state)
     struct fixture *fixture = *state;
     give_job(fixture);
     fakebroker_answer(fixture->broker, 422, "invalid");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture,
                        "the broker refused the report that the services of job "
                        "elcap/f17 are created: the pretended broker says invalid; its VNIs "
                        "stay quarantined until [vni] hold is over, or until mcastctl fence "
                        "n1 confirms that nothing of it is left\n");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_false(fixture_remembers(fixture));
 }
 
@@ -218,29 +212,29 @@ static void reports__of_a_node_that_is_not_believed_are_kept(void **state)
         snprintf(job, sizeof job, "f%u", i);
         snprintf(vni, sizeof vni, "%u", 1024 + i);
         fakebroker_set_job(fixture->broker, job, fixture_job(job, i, vni, 8));
-        assert_int_equal(fixture_run(fixture, "prolog --job %s", job), 0);
+        EXPECT_RUN(0, "prolog --job %s", job);
     }
     fixture_expect_err(fixture,
                        "warning: 2 reports of earlier jobs are still refused: the pretended "
                        "broker says forbidden\n");
     const unsigned int before = fakebroker_requests(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fixture->err, "mcast-node: warning: 3 reports of earlier jobs are still "
                                       "refused: the pretended broker says forbidden\n");
     assert_int_equal(fakebroker_requests(fixture->broker) - before, 2); /* one asked of f99 */
     /* What is of another cluster may be believed all the same, and is asked for. */
     assert_true(fixture_edit_spool(fixture, "2", "\"cluster\": \"elcap\"", "\"cluster\": \"tuo\""));
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     fixture_expect_err(fixture,
                        "job tuo/f2: the pretended broker says not-found; its services are");
-    assert_int_equal(fixture_services(fixture, NULL), 8);
+    EXPECT_SERVICES(8);
     fixture_expect_err(fixture, "2 reports of earlier jobs are still refused");
     fakebroker_answer(fixture->broker, 401, "certificate-refused");
-    assert_int_equal(fixture_run(fixture, "epilog --job f1"), 0);
+    EXPECT_RUN(0, "epilog --job f1");
     fixture_expect_err(fixture, "1 report of an earlier job is still refused: the pretended broker "
                                 "says certificate-refused\n");
     fakebroker_answer(fixture->broker, 0, NULL);
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fixture->err, "");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f1/n1 destroyed 1\nf3/n1 created 3 cxi0:4 cxi1:4 cxi2:4 cxi3:4\n");
@@ -252,32 +246,28 @@ static void report__an_older_broker_takes_none(void **state)
     struct fixture *fixture = *state;
     give_job(fixture);
     fakebroker_answer(fixture->broker, 404, "no-such-path");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture, "it is older than node reports: update it, or set report = no");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_false(fixture_remembers(fixture));
 }
 
-/* The id stays, the life is another: Slurm and Flux requeue. */
-static void requeue__each_life_is_reported_by_its_number(void **state)
+/* The id stays, the reservation is another: Slurm and Flux requeue. */
+static void requeue__each_reservation_is_reported_by_its_number(void **state)
 {
     struct fixture *fixture = *state;
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nnic = cxi0\n"
                     "errno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4800, "1099", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "env --job f17 --format slurm"), 0);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
+    fixture_make_services(fixture, "f17", 4800, "1099", 8);
+    EXPECT_RUN(0, "env --job f17 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_VNIS=1099\n");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,2,2,2\n");
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_string_equal(fakebroker_reports(fixture->broker),
                         "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n"
                         "f17/n1 lingering 4711 cxi0:2\n"
@@ -291,8 +281,7 @@ static void reboot__everything_is_reported_destroyed(void **state)
 {
     struct fixture *fixture = *state;
     char path[128], boot[64];
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%63s", boot), 1);
@@ -301,14 +290,12 @@ static void reboot__everything_is_reported_destroyed(void **state)
     snprintf(path, sizeof path, "%s/cxi/state", fixture->folder);
     assert_int_equal(remove(path), 0);
     /* Another job has a service with the same id by now; nothing says that it is f17's. */
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
     const char *reports = fakebroker_reports(fixture->broker);
     assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
     assert_null(strstr(reports, "f18/n1 destroyed"));
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN_LEAVES(0, 4, "epilog --job f17");
 }
 
 /* An epilog of a job whose note was lost finds its services by what the broker says. */
@@ -316,25 +303,24 @@ static void epilog__of_what_is_not_remembered(void **state)
 {
     struct fixture *fixture = *state;
     char path[128];
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(path, sizeof path, "%s/spool/4711.json", fixture->folder);
     assert_int_equal(remove(path), 0);
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 4);
+    EXPECT_RUN(4, "epilog --job f17");
     fixture_expect_err(fixture, "this node remembers nothing of job f17");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     /* With its reservation at hand, the broker is not needed. */
     assert_int_equal(fixture_run_with(fixture, fixture_released("f17", 4711, "1024"),
                                       "epilog --job f17 --reservation -"),
                      0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     const char *reports = fakebroker_reports(fixture->broker);
     assert_non_null(strstr(reports, "f17/n1 destroyed 4711\n"));
     /* Nor is a job a fault that never was here. */
-    assert_int_equal(fixture_run(fixture, "epilog --job f99"), 0);
+    EXPECT_RUN(0, "epilog --job f99");
     assert_string_equal(fixture->err, "");
 }
 
@@ -342,13 +328,12 @@ static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
     char spool[128];
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     assert_int_equal(folder_write(spool, "4711.json", 0644, ""), 0);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture, "spool/4711.json cannot be read as a note of a job");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
 }
 
@@ -358,8 +343,7 @@ static void spool__is_bounded(void **state)
     struct fixture *fixture = *state;
     char spool[128], name[32], text[512];
     enum { SPOOLED = 1030, KEPT = 1000 };
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
     for (int i = 1; i <= SPOOLED; i++) {
         snprintf(name, sizeof name, "%d.json", i);
@@ -371,7 +355,7 @@ static void spool__is_bounded(void **state)
         assert_int_equal(folder_write(spool, name, 0644, text), 0);
     }
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     unsigned int kept = 0;
     DIR *listing = opendir(spool);
     const struct dirent *entry;
@@ -400,7 +384,7 @@ int main(void)
         TEST(report__refused_for_good_is_said_once),
         TEST(report__an_older_broker_takes_none),
         TEST(reports__of_a_node_that_is_not_believed_are_kept),
-        TEST(requeue__each_life_is_reported_by_its_number),
+        TEST(requeue__each_reservation_is_reported_by_its_number),
         TEST(reboot__everything_is_reported_destroyed),
         TEST(epilog__of_what_is_not_remembered),
         TEST(epilog__heals_a_damaged_note),

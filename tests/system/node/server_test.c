@@ -33,17 +33,15 @@ static void server__of_another_user(void **state)
     if (geteuid() != 0)
         skip();
     int listener = listen_as_other(fixture, &address);
-    assert_int_equal(fixture_run(fixture, "prolog --url %s --job f17", address.sun_path),
-                     NO_BROKER);
+    EXPECT_RUN(NO_BROKER, "prolog --url %s --job f17", address.sun_path);
     fixture_expect_err(fixture, "/other is not taken for mcastd (user 65533 serves it, ");
     int client = accept(listener, NULL, NULL);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     /* The user that node.conf names is asked for. */
     fixture_set_config(fixture, "server_user = no_such_user\n");
-    assert_int_equal(fixture_run(fixture, "prolog --url %s --job f17", address.sun_path),
-                     NO_BROKER);
+    EXPECT_RUN(NO_BROKER, "prolog --url %s --job f17", address.sun_path);
     fixture_expect_err(fixture, "and the user that should, 'no_such_user', is not known");
     close(listener);
 }

@@ -44,7 +44,7 @@ static void share__lets_one_user_read_and_nobody_write(void **state)
     make_file(fixture, path);
     if (geteuid() != 0)
         skip();
-    assert_int_equal(fixture_run(fixture, "share --user %d --file %s", OWNER_UID, path), 0);
+    EXPECT_RUN(0, "share --user %d --file %s", OWNER_UID, path);
     assert_string_equal(fixture->err, "");
     assert_int_equal(open_as(OWNER_UID, path, O_RDONLY), 0);
     assert_int_equal(open_as(OWNER_UID, path, O_WRONLY | O_APPEND), DENIED);
@@ -59,8 +59,7 @@ static void share__with_its_owner_closes_it_to_others(void **state)
     char path[128];
     struct stat status;
     make_file(fixture, path);
-    assert_int_equal(fixture_run(fixture, "share --user %u --file %s", (unsigned)geteuid(), path),
-                     0);
+    EXPECT_RUN(0, "share --user %u --file %s", (unsigned)geteuid(), path);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0600);
 }
@@ -71,18 +70,18 @@ static void share__refuses_what_it_should_not_touch(void **state)
     char path[128], link[128];
     make_file(fixture, path);
     assert_int_equal(symlink(path, folder_path(link, sizeof link, fixture->folder, "link")), 0);
-    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", link), 1);
-    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", fixture->folder), 1);
+    EXPECT_RUN(1, "share --user 1 --file %s", link);
+    EXPECT_RUN(1, "share --user 1 --file %s", fixture->folder);
     fixture_expect_err(fixture, "is not a regular file");
-    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s/none", fixture->folder), 1);
-    assert_int_equal(fixture_run(fixture, "share --user 1"), 2);
-    assert_int_equal(fixture_run(fixture, "share --file %s", path), 2);
-    assert_int_equal(fixture_run(fixture, "share --user -1 --file %s", path), 2);
-    assert_int_equal(fixture_run(fixture, "share --user 4294967295 --file %s", path), 2);
+    EXPECT_RUN(1, "share --user 1 --file %s/none", fixture->folder);
+    EXPECT_RUN(2, "share --user 1");
+    EXPECT_RUN(2, "share --file %s", path);
+    EXPECT_RUN(2, "share --user -1 --file %s", path);
+    EXPECT_RUN(2, "share --user 4294967295 --file %s", path);
     if (geteuid() != 0)
         return;
     assert_int_equal(chown(path, OWNER_UID, OWNER_UID), 0);
-    assert_int_equal(fixture_run(fixture, "share --user 1 --file %s", path), 1);
+    EXPECT_RUN(1, "share --user 1 --file %s", path);
     fixture_expect_err(fixture, "is not a regular file of uid 0");
 }
 

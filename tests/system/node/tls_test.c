@@ -46,22 +46,22 @@ static json_int_t held(struct tlssite *tls)
     return count;
 }
 
-/* The whole life of a job on a node that knows its broker by TLS alone. */
+/* All hooks of a job on a node that knows its broker by TLS alone. */
 static void node__proves_itself_by_its_certificate(void **state)
 {
     struct fixture *fixture = *state;
     struct tlssite *tls = open_broker(fixture);
     configure(fixture, tls, "n1", "ca.pem");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "env --job f17"), 0);
+    EXPECT_SERVICES(4);
+    EXPECT_RUN(0, "env --job f17");
     fixture_expect_out(fixture, "export SLINGSHOT_VNIS='1024'\n");
     fixture_expect_out(fixture, "export SLINGSHOT_SVC_IDS='2,2,2,2'\n");
     assert_int_equal(site_call(tls->site, "DELETE", JOB, NULL, NULL), 202);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(fixture->err, "");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     /* The other node's word is still out. */
     assert_int_equal(held(tls), 1);
@@ -79,14 +79,14 @@ static void node__with_anothers_certificate_is_told_so(void **state)
     struct fixture *fixture = *state;
     struct tlssite *tls = open_broker(fixture);
     configure(fixture, tls, "n2", "ca.pem");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture, "certificate \"n2\" may not report for node n1: only an admin");
     fixture_expect_err(fixture, "or the node may, by a certificate with its name");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
     assert_int_equal(site_call(tls->site, "DELETE", JOB, NULL, NULL), 202);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_expect_err(fixture, "certificate \"n2\" may not report for node n1: only an admin");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_int_equal(held(tls), 1);
     tlssite_close(tls);
 }
@@ -97,14 +97,14 @@ static void node__of_another_job_is_told_who_it_is(void **state)
     struct fixture *fixture = *state;
     struct tlssite *tls = open_broker(fixture);
     configure(fixture, tls, "n7", "ca.pem");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 3);
+    EXPECT_RUN(3, "prolog --job f17");
     fixture_expect_err(fixture,
                        "no job f17 of cluster elcap runs on node n7, which is who you are");
     configure(fixture, tls, "visitor", "ca.pem");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture,
                        "certificate \"visitor\" may not do this: none of its names is listed");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     tlssite_close(tls);
 }
@@ -120,10 +120,10 @@ static void broker__of_another_authority_is_not_believed(void **state)
     gnutls_free(pem);
     authority_release(&other);
     configure(fixture, tls, "n1", "other.pem");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 4);
+    EXPECT_RUN(4, "prolog --job f17");
     fixture_expect_err(fixture, "is not signed by the CA in");
     fixture_expect_err(fixture, "; set cacert (or MCAST_CACERT) to the CA that signed it\n");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
     tlssite_close(tls);
 }
 

@@ -14,12 +14,6 @@ static void give_job(struct fixture *fixture)
     fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
 }
 
-static void make_services(struct fixture *fixture)
-{
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-}
-
 static const char *last_report(struct fixture *fixture)
 {
     const char *reports = fakebroker_reports(fixture->broker);
@@ -34,35 +28,33 @@ static const char *last_report(struct fixture *fixture)
 static void busy__for_some_tries(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault slow]\ncall = destroy_svc\nerrno = EBUSY\ncount = 3\n"
                     "each_service = yes\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 1h"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17 --retry-busy 1h");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
 static void busy__on_one_nic_for_ever(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 30ms"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 30ms");
     fixture_expect_err(fixture,
                        "cxi2: service 2 of job elcap/f17 is still in use: by a process of uid "
                        "5588, or by operations that the NIC has to end\n");
     assert_null(strstr(fixture->err, "cxi0"));
-    assert_int_equal(fixture_services(fixture, NULL), 1);
+    EXPECT_SERVICES(1);
     assert_int_equal(fixture_services(fixture, "cxi2"), 1);
     assert_string_equal(last_report(fixture), "f17/n1 lingering 4711 cxi2:2\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17 --retry-busy 30ms"), 5);
+    EXPECT_RUN(5, "housekeeping --job f17 --retry-busy 30ms");
     assert_true(fixture_remembers(fixture));
     /* It dies at last. */
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "housekeeping --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
     assert_false(fixture_remembers(fixture));
 }
@@ -73,43 +65,41 @@ static void busy__is_housekeeping_s_to_report_where_there_is_one(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_config(fixture, "housekeeping = yes\n");
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_string_equal(last_report(fixture), "f17/n1 created 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17 --retry-busy 20ms"), 5);
+    EXPECT_RUN(5, "housekeeping --job f17 --retry-busy 20ms");
     assert_string_equal(last_report(fixture), "f17/n1 lingering 4711 cxi2:2\n");
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
+    EXPECT_RUN(0, "housekeeping --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
 static void busy__on_all_nics(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[fault stuck]\ncall = destroy_svc\nerrno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_string_equal(last_report(fixture),
                         "f17/n1 lingering 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
 /* The next job is not held up by what lingers, nor is what lingers touched by it. */
 static void busy__leaves_the_next_job_alone(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stuck]\ncall = destroy_svc\nservice = 2\nerrno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1025", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 8);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
+    EXPECT_SERVICES(8);
     /* What is of its own goes; that the node is to be drained has not changed. */
-    assert_int_equal(fixture_run(fixture, "epilog --job f18 --retry-busy 0s"), 5);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(5, 4, "epilog --job f18 --retry-busy 0s");
 }
 
 /* ---- ENOSPC ---- */
@@ -135,13 +125,12 @@ static void full__each_resource_is_scaled_back(void **state)
         snprintf(conf, sizeof conf, "nics = 2\n[cxi1]\n%s = 5\n", resources[i].key);
         fixture_set_cxi(fixture, conf);
         give_job(fixture);
-        assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+        EXPECT_RUN(0, "prolog --job f17");
         snprintf(words, sizeof words,
                  "mcast-node: warning: cxi1: 5 of %u wanted %s granted, the NIC has 5\n",
                  resources[i].wanted, resources[i].words);
         assert_string_equal(fixture->err, words); /* one warning, of this NIC and resource */
-        assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-        assert_int_equal(fixture_services(fixture, NULL), 0);
+        EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     }
 }
 
@@ -149,15 +138,14 @@ static void full__tles_and_their_pools(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 2\n[cxi1]\ntles = 515\n");
-    give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     assert_string_equal(fixture->err,
                         "mcast-node: warning: cxi1: 0 of 8 wanted trigger list entries "
                         "granted, the NIC has 515: service 1 (system, VNIs 1,10) "
                         "holds 512\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_set_cxi(fixture, "nics = 2\n[cxi0]\ntle_pools = 1\nle_pools = 1\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
+    EXPECT_RUN(0, "prolog --job f17");
     fixture_expect_err(fixture,
                        "cxi0: 0 of 8 wanted trigger list entries granted, the NIC has 2048, "
                        "but no pool of them is left: service 1 (system, VNIs 1,10) holds "
@@ -166,7 +154,7 @@ static void full__tles_and_their_pools(void **state)
                        "cxi0: 0 of 128 wanted list entries granted, the NIC has 16384, but no "
                        "pool of them is left\n");
     assert_null(strstr(fixture->err, "cxi1"));
-    assert_int_equal(fixture_services(fixture, NULL), 2);
+    EXPECT_SERVICES(2);
 }
 
 /* Somebody else is faster between our look and our call. */
@@ -176,27 +164,25 @@ static void full__all_of_a_sudden(void **state)
     fixture_set_cxi(fixture,
                     "nics = 2\n[fault race]\ncall = alloc_svc\nerrno = ENOSPC\ncount = 1\n");
     give_job(fixture);
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 2);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN_LEAVES(0, 2, "prolog --job f17");
+    EXPECT_RUN(0, "epilog --job f17");
     fixture_set_cxi(fixture,
                     "nics = 2\n[fault full]\ncall = alloc_svc\nnic = cxi1\nerrno = ENOSPC\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "cxi1: no service, not even without any reservation");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 static void full__explain_says_who_holds_what(void **state)
 {
     struct fixture *fixture = *state;
     fixture_set_cxi(fixture, "nics = 1\n");
-    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 192));
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_run(fixture, "explain --cores 192"), 1);
+    fixture_make_services(fixture, "f17", 4711, "1024", 192);
+    EXPECT_RUN(1, "explain --cores 192");
     assert_string_equal(fixture->out,
                         "cxi0: 896 of 1152 wanted portal table entries granted, the NIC has 2048: "
                         "service 2 (job elcap/f17, uid 5588, VNI 1024) holds 1152\n");
-    assert_int_equal(fixture_run(fixture, "explain --cores 96"), 0);
+    EXPECT_RUN(0, "explain --cores 96");
     assert_string_equal(fixture->out, "a job of 96 cores gets all that it wants on 1 NIC\n");
 }
 
@@ -206,28 +192,26 @@ static void full__explain_says_who_holds_what(void **state)
 static void taken__by_a_leftover(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\nshared_vnis = no\n");
     fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1024,1025", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 1);
+    EXPECT_RUN(1, "prolog --job f18");
     fixture_expect_err(fixture, "cxi0: VNI 1024 is still in use by service 2 (uid 5588, VNI 1024); "
                                 "mcast-node clean --dry-run shows whether that is a leftover\n");
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_SERVICES(4);
 }
 
-/* Not even of the same user and VNI is another life's service taken for one's own. */
-static void taken__by_another_life(void **state)
+/* Not even of the same user and VNI is another reservation's service taken for one's own. */
+static void taken__by_another_reservation(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
-    fakebroker_set_job(fixture->broker, "f18", fixture_job("f18", 4712, "1024", 8));
-    assert_int_equal(fixture_run(fixture, "prolog --job f18"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 8);
-    assert_int_equal(fixture_run(fixture, "env --job f18 --format slurm"), 0);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fixture_make_services(fixture, "f18", 4712, "1024", 8);
+    EXPECT_SERVICES(8);
+    EXPECT_RUN(0, "env --job f18 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,3,3,3\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "env --job f18 --format slurm"), 0);
+    EXPECT_RUN_LEAVES(0, 4, "epilog --job f17");
+    EXPECT_RUN(0, "env --job f18 --format slurm");
     fixture_expect_out(fixture, "SLINGSHOT_SVC_IDS=3,3,3,3\n");
 }
 
@@ -243,20 +227,19 @@ static void failure__on_one_nic_undoes_all(void **state)
         snprintf(conf, sizeof conf,
                  "nics = 4\n[fault bad]\ncall = alloc_svc\nnic = cxi2\nerrno = %s\n", words[i]);
         fixture_set_cxi(fixture, conf);
-        assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+        EXPECT_RUN(1, "prolog --job f17");
         fixture_expect_err(fixture, "cxi2: ");
-        assert_int_equal(fixture_services(fixture, NULL), 0);
+        EXPECT_SERVICES(0);
         assert_string_equal(last_report(fixture), "");
     }
     /* That nothing is left is the epilog's to tell: this prolog may be run again (I1). */
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
     assert_false(fixture_remembers(fixture));
     /* Nor is there any trace of it for the job when it is tried again. */
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
 }
 
 static void failure__after_the_effect_leaves_nothing(void **state)
@@ -265,12 +248,10 @@ static void failure__after_the_effect_leaves_nothing(void **state)
     give_job(fixture);
     fixture_set_cxi(fixture, "nics = 4\n[fault late]\ncall = alloc_svc\nnic = cxi3\nerrno = EIO\n"
                              "when = after\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(1, 0, "prolog --job f17");
     fixture_set_cxi(fixture, "nics = 4\n[fault cut]\ncall = alloc_svc\nnic = cxi3\nerrno = EINTR\n"
                              "when = after\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
 }
 
 static void failure__undoing_that_fails_is_left_to_the_epilog(void **state)
@@ -279,12 +260,10 @@ static void failure__undoing_that_fails_is_left_to_the_epilog(void **state)
     give_job(fixture);
     fixture_set_cxi(fixture, "nics = 4\n[fault bad]\ncall = alloc_svc\nnic = cxi2\nerrno = EINVAL\n"
                              "[fault stuck]\ncall = destroy_svc\nnic = cxi0\nerrno = EBUSY\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
-    assert_int_equal(fixture_services(fixture, NULL), 1);
+    EXPECT_RUN_LEAVES(1, 1, "prolog --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 lingering 4711 cxi0:2\n");
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
@@ -297,51 +276,39 @@ static void gone__between_list_and_open(void **state)
     /* It is still listed, and cannot be opened: that is a failure of a NIC that is there. */
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault gone]\ncall = open_device\nnic = cxi3\nerrno = ENOENT\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
+    EXPECT_RUN(1, "prolog --job f17");
     fixture_expect_err(fixture, "cxi3 cannot be opened");
-    assert_int_equal(fixture_run(fixture, "list"), 1);
+    EXPECT_RUN(1, "list");
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
-}
-
-static void gone__between_open_and_allocation(void **state)
-{
-    struct fixture *fixture = *state;
-    give_job(fixture);
-    fixture_set_cxi(fixture, "nics = 4\n[fault bus]\ncall = alloc_svc\nnic = cxi1\nerrno = EIO\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 1);
-    fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 /* A NIC that goes with a service on it is not known to be clean: the VNI must not be used again. */
 static void gone__with_a_service_on_it(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[cxi1]\npresent = no\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     fixture_expect_err(fixture, "cxi1: service 2 of job elcap/f17 cannot be destroyed");
     assert_string_equal(last_report(fixture), "f17/n1 lingering 4711 cxi1:2\n");
     /* It comes back, service and all. */
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_services(fixture, NULL), 1);
-    assert_int_equal(fixture_run(fixture, "housekeeping --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(1);
+    EXPECT_RUN_LEAVES(0, 0, "housekeeping --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
 static void gone__with_all_others(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture, "nics = 4\n[fault list]\ncall = get_device_list\nerrno = EIO\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17 --retry-busy 0s"), 5);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
     assert_string_equal(last_report(fixture),
                         "f17/n1 lingering 4711 cxi0:2 cxi1:2 cxi2:2 cxi3:2\n");
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
 }
 
 /* ---- Several at once, and killed ---- */
@@ -372,7 +339,7 @@ static void prologs__of_different_jobs_at_once(void **state)
     /* The last one got what was left, and no more: nobody counted the same queues twice, to be told
      * so by the driver. */
     assert_false(fixture_cxi_logged(fixture, "-ENOSPC"));
-    assert_int_equal(fixture_run(fixture, "explain --cores 1"), 1);
+    EXPECT_RUN(1, "explain --cores 1");
     fixture_expect_out(fixture, "cxi0: 0 of 2 wanted transmit command queues granted");
     for (unsigned int i = 0; i < JOBS; i++) {
         snprintf(arguments, sizeof arguments, "epilog --job f%u", i);
@@ -380,7 +347,7 @@ static void prologs__of_different_jobs_at_once(void **state)
     }
     for (unsigned int i = 0; i < JOBS; i++)
         assert_int_equal(fixture_join(running[i]), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 static bool has_one(void *arg)
@@ -388,24 +355,29 @@ static bool has_one(void *arg)
     return fixture_services(arg, "cxi0") == 1;
 }
 
-/* kill -9 between two NICs: what was made is found, though nobody wrote its id down. */
-static void prolog__killed_between_two_nics(void **state)
+/* kill -9 between two NICs. */
+static void kill_prolog(struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
     give_job(fixture);
     fixture_set_cxi(fixture, "nics = 4\n[fault stop]\ncall = alloc_svc\nnic = cxi1\ndelay = 1h\n");
     struct process *prolog = fixture_start(fixture, "prolog --job f17");
     assert_true(await(has_one, fixture, AWAIT_DEADLINE_MS));
     process_kill(prolog);
     fixture_set_cxi(fixture, "nics = 4\n");
+}
+
+/* What was made is found, though nobody wrote its id down. */
+static void prolog__killed_between_two_nics(void **state)
+{
+    struct fixture *fixture = *state;
+    kill_prolog(fixture);
     assert_true(fixture_edit_spool(fixture, "4711", "\"intended\"", NULL));
     assert_string_equal(fakebroker_reports(fixture->broker), "");
     /* Even without the broker. */
     fakebroker_go(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     fakebroker_come(fixture->broker);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
+    EXPECT_RUN(0, "epilog --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
     assert_false(fixture_remembers(fixture));
 }
@@ -413,16 +385,9 @@ static void prolog__killed_between_two_nics(void **state)
 static void prolog__killed_and_run_again(void **state)
 {
     struct fixture *fixture = *state;
-    give_job(fixture);
-    fixture_set_cxi(fixture, "nics = 4\n[fault stop]\ncall = alloc_svc\nnic = cxi1\ndelay = 1h\n");
-    struct process *prolog = fixture_start(fixture, "prolog --job f17");
-    assert_true(await(has_one, fixture, AWAIT_DEADLINE_MS));
-    process_kill(prolog);
-    fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_run(fixture, "prolog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 4);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    kill_prolog(fixture);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
 }
 
 /* Whether somebody waits for a lock of the spool. */
@@ -464,7 +429,7 @@ static void prolog__overtaken_by_the_epilog(void **state)
     fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 4711, "1024"));
     process_kill(epilog);
     assert_int_equal(fixture_join(prolog), 3);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(0);
 }
 
 static bool is_deleting(void *arg)
@@ -475,16 +440,15 @@ static bool is_deleting(void *arg)
 static void epilog__killed_and_run_again(void **state)
 {
     struct fixture *fixture = *state;
-    make_services(fixture);
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
     fixture_set_cxi(fixture,
                     "nics = 4\n[fault stop]\ncall = destroy_svc\nnic = cxi1\ndelay = 1h\n");
     struct process *epilog = fixture_start(fixture, "epilog --job f17");
     assert_true(await(is_deleting, fixture, AWAIT_DEADLINE_MS));
     process_kill(epilog);
     fixture_set_cxi(fixture, "nics = 4\n");
-    assert_int_equal(fixture_services(fixture, NULL), 3);
-    assert_int_equal(fixture_run(fixture, "epilog --job f17"), 0);
-    assert_int_equal(fixture_services(fixture, NULL), 0);
+    EXPECT_SERVICES(3);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
@@ -502,12 +466,11 @@ int main(void)
         TEST(full__all_of_a_sudden),
         TEST(full__explain_says_who_holds_what),
         TEST(taken__by_a_leftover),
-        TEST(taken__by_another_life),
+        TEST(taken__by_another_reservation),
         TEST(failure__on_one_nic_undoes_all),
         TEST(failure__after_the_effect_leaves_nothing),
         TEST(failure__undoing_that_fails_is_left_to_the_epilog),
         TEST(gone__between_list_and_open),
-        TEST(gone__between_open_and_allocation),
         TEST(gone__with_a_service_on_it),
         TEST(gone__with_all_others),
         TEST(prologs__of_different_jobs_at_once),

@@ -4,7 +4,7 @@
 
 /* A Cassini chip and services on it, as the units of mcast-node see them. */
 
-#include "cxi/abi.h"
+#include "node/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +55,14 @@ static inline struct cxi_svc_desc chip_default_service(void)
                                    .svc_id = CXI_DEFAULT_SVC_ID};
     service.limits.tles = (struct cxi_limits){.max = 512, .res = 512};
     return service;
+}
+
+/* The defaults. */
+static inline struct limits_rules chip_rules(void)
+{
+    static struct settings settings;
+    settings_init(&settings);
+    return settings.limits;
 }
 
 /* For free(). */

@@ -29,7 +29,7 @@ static void claim__is_the_document_s(void **state)
     (void)state;
     struct claim claim;
     struct error err;
-    char text[CLAIM_NAME_SIZE], vnis[CLAIM_VNIS_TEXT_SIZE];
+    char vnis[CLAIM_VNIS_TEXT_SIZE];
     assert_int_equal(
         read_claim("{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":\"active\","
                    "\"uid\":5588,\"node_count\":2,\"cores_per_node\":96,\"vnis\":[1024,1025],"
@@ -42,7 +42,7 @@ static void claim__is_the_document_s(void **state)
     assert_int_equal(claim.cores_per_node, 96);
     assert_int_equal(claim.traffic_classes, TC_DEDICATED_ACCESS | TC_BEST_EFFORT);
     assert_true(claim.active);
-    assert_string_equal(claim_name(&claim, text), "elcap/f17");
+    assert_string_equal(claim.name, "elcap/f17");
     assert_string_equal(claim_vnis(claim.vnis, claim.vni_count, vnis), "1024,1025");
     const uint16_t longest[] = {65535, 65534, 65533, 65532};
     assert_string_equal(claim_vnis(longest, 4, vnis), "65535,65534,65533,65532");

@@ -2,9 +2,8 @@
 /* One service on a NIC, whatever the driver answers (F7, F10). */
 
 #include "core/reservation/record.h"
-#include "node/services/create.h"
+#include "node/services/service.h"
 #include "node/services/limits.h"
-#include "node/services/match.h"
 #include "tests/unit/node/driver.h"
 
 #include <setjmp.h>
@@ -15,28 +14,24 @@
 
 static struct nics nics;
 static struct claim claim;
-static struct cxi_rsrc_limits want;
-static struct create_order order;
+static struct service_order order;
 
 static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
     (void)arg;
     (void)nic;
-    return match_is_of(service, claim.uid, claim.vnis, claim.vni_count);
+    return service_is_of(service, claim.uid, claim.vnis, claim.vni_count);
 }
 
 static int set_up(void **state)
 {
     struct error err;
-    struct limits_rules rules;
+    const struct limits_rules rules = chip_rules();
     driver_reset(state);
-    limits_init(&rules);
-    limits_want(&rules, 96, &want);
     claim = (struct claim){.uid = 5588, .vni_count = 2, .vnis = {1024, 1025}};
-    order = (struct create_order){.claim = &claim,
-                                  .want = &want,
-                                  .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY,
-                                  .is_there = is_there};
+    order = (struct service_order){
+        .claim = &claim, .traffic_classes = TC_BEST_EFFORT | TC_LOW_LATENCY, .is_there = is_there};
+    limits_want(&rules, 96, &order.want);
     return nics_open(&nics, &driver_calls, &err);
 }
 
@@ -50,7 +45,7 @@ static int tear_down(void **state)
 static int create(struct fit *fit, struct error *err)
 {
     *err = (struct error){0};
-    return create_on(&nics, &nics.at[0], &order, fit, err);
+    return service_create(&nics, &nics.at[0], &order, fit, err);
 }
 
 static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **state)
@@ -119,7 +114,7 @@ static void create__takes_less_of_what_the_driver_lacks(void **state)
         assert_int_equal(create(&fit, &err), 2);
         assert_int_equal(driver.allocs, 2);
         assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].type, type);
+        assert_int_equal(fit.shortages[0].resource->type, type);
         /* Of TLEs the driver tells no number. */
         uint16_t granted = type == CXI_RSRC_TYPE_TLE ? 0 : 20;
         assert_int_equal(driver.asked[1].limits.type[type].res, granted);
@@ -191,7 +186,7 @@ static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
     assert_int_equal(create(&fit, &err), ERROR_FULL);
     assert_int_equal(driver.allocs, 1);
     assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].type, CXI_RSRC_TYPE_TLE);
+    assert_int_equal(fit.shortages[0].resource->type, CXI_RSRC_TYPE_TLE);
     assert_true(fit.shortages[0].refused && fit.shortages[0].pools);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Retries for services that are busy (F9), by a clock that only the test moves. */
 
-#include "node/services/destroy.h"
-#include "node/services/match.h"
+#include "node/services/service.h"
 #include "tests/unit/node/driver.h"
 
 #include <setjmp.h>
@@ -14,21 +13,19 @@
 static int64_t time_ms, longest_ms;
 static struct nics nics;
 
-static int64_t now_ms(void *arg)
+static int64_t now_ms(void)
 {
-    (void)arg;
     return time_ms;
 }
 
-static void wait_ms(void *arg, int64_t ms)
+static void wait_ms(int64_t ms)
 {
-    (void)arg;
     assert_true(ms > 0);
     time_ms += ms;
     longest_ms = ms > longest_ms ? ms : longest_ms;
 }
 
-static const struct retry_clock unhurried = {now_ms, wait_ms, NULL};
+static const struct retry_clock unhurried = {now_ms, wait_ms};
 
 static int set_up(void **state)
 {
@@ -54,7 +51,7 @@ static bool of_1024(void *arg, const struct nic *nic, const struct cxi_svc_desc 
     (void)arg;
     (void)nic;
     const uint16_t vni = 1024;
-    return match_is_of(service, 5588, &vni, 1);
+    return service_is_of(service, 5588, &vni, 1);
 }
 
 static bool whatever(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
@@ -65,20 +62,19 @@ static bool whatever(void *arg, const struct nic *nic, const struct cxi_svc_desc
     return true;
 }
 
-static struct destroy_result destroy(nic_service_fn *meant, int64_t budget_ms)
+static struct services_left destroy(nic_service_fn *meant, int64_t budget_ms)
 {
     struct retry retry;
-    struct destroy_result result;
+    struct services_left result;
     retry_begin(&retry, &unhurried, budget_ms);
-    destroy_services(&nics, meant, NULL, &retry, &result);
+    services_destroy(&nics, meant, NULL, &retry, &result);
     return result;
 }
 
 static void destroy__takes_what_is_meant_and_nothing_else(void **state)
 {
     (void)state;
-    struct destroy_result result = destroy(of_1024, 0);
-    assert_int_equal(result.destroyed, 2);
+    struct services_left result = destroy(of_1024, 0);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 2);
     assert_int_equal(driver.count[1], 1);
@@ -92,8 +88,7 @@ static void destroy__never_takes_a_system_service(void **state)
     struct cxi_svc_desc system = chip_service(9, 0, 77);
     system.is_system_svc = 1;
     driver_add(1, system);
-    struct destroy_result result = destroy(whatever, 0);
-    assert_int_equal(result.destroyed, 3);
+    struct services_left result = destroy(whatever, 0);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 1);
     assert_int_equal(driver.count[1], 2);
@@ -104,9 +99,8 @@ static void destroy__tries_again_while_busy(void **state)
 {
     (void)state;
     driver.busy[1] = 5;
-    struct destroy_result result = destroy(of_1024, 5000);
+    struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(result.left_count, 0);
-    assert_int_equal(result.destroyed, 2);
     assert_int_equal(driver.destroys, 7);
     /* 20, 40, 80, 160 and 320 ms. */
     assert_int_equal(time_ms, 1000000 + 620);
@@ -116,7 +110,7 @@ static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
 {
     (void)state;
     driver.busy[1] = -1;
-    struct destroy_result result = destroy(of_1024, 300000);
+    struct services_left result = destroy(of_1024, 300000);
     assert_int_equal(time_ms, 1000000 + 300000);
     assert_int_equal(longest_ms, RETRY_LONGEST_MS);
     assert_int_equal(result.left_count, 1);
@@ -130,7 +124,7 @@ static void destroy__without_time_there_is_one_try(void **state)
 {
     (void)state;
     driver.busy[0] = driver.busy[1] = -1;
-    struct destroy_result result = destroy(of_1024, 0);
+    struct services_left result = destroy(of_1024, 0);
     assert_int_equal(driver.destroys, 2);
     assert_int_equal(time_ms, 1000000);
     assert_int_equal(result.left_count, 2);
@@ -141,7 +135,7 @@ static void destroy__waits_for_busy_ones_only(void **state)
     (void)state;
     driver.busy[1] = -1;
     driver.destroy_failure = -EIO;
-    struct destroy_result result = destroy(of_1024, 5000);
+    struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(time_ms, 1000000);
     assert_int_equal(result.left_count, 1);
     assert_int_equal(result.left[0].failure, -EIO);
@@ -153,16 +147,15 @@ static void destroy__believes_the_list_rather_than_the_answer(void **state)
     (void)state;
     driver.busy[1] = 1;
     driver.destroys_all_the_same = true;
-    struct destroy_result result = destroy(of_1024, 0);
+    struct services_left result = destroy(of_1024, 0);
     assert_int_equal(result.left_count, 0);
-    assert_int_equal(result.destroyed, 2);
 }
 
 static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **state)
 {
     (void)state;
     driver.list_failure[0] = -EIO;
-    struct destroy_result result = destroy(of_1024, 5000);
+    struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(result.left_count, 1);
     assert_string_equal(result.left[0].device, "cxi0");
     assert_int_equal(result.left[0].id, 0);

@@ -11,11 +11,18 @@
 
 #include <cmocka.h>
 
+static struct nic nic_of(struct cxil_devinfo info, struct cxil_svc_list *services)
+{
+    struct nic nic = {.info = info, .services = services};
+    memcpy(nic.name, info.device_name, sizeof info.device_name);
+    return nic;
+}
+#define NIC_OF(info, services) &(struct nic[]){nic_of(info, services)}[0]
+
 static struct cxi_rsrc_limits want_of(uint32_t cores)
 {
-    struct limits_rules rules;
+    const struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
-    limits_init(&rules);
     limits_want(&rules, cores, &want);
     return want;
 }
@@ -28,7 +35,7 @@ static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **stat
     struct cxil_svc_list *list = chip_list(services, 1);
     struct cxi_rsrc_limits want = want_of(96);
     struct fit fit;
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_int_equal(fit.shortage_count, 0);
     assert_int_equal(fit.limits.txqs.res, 192);
     assert_int_equal(fit.limits.txqs.max, 1024); /* 2048 would be -EINVAL */
@@ -51,9 +58,9 @@ static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
             (struct cxi_limits){.max = (uint16_t)total, .res = (uint16_t)(total - 40)};
         struct cxil_svc_list *list = chip_list(&other, 1);
         struct fit fit;
-        fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+        fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
         assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].type, type);
+        assert_int_equal(fit.shortages[0].resource->type, type);
         assert_int_equal(fit.shortages[0].wanted, want.type[type].res);
         assert_int_equal(fit.shortages[0].granted, 40);
         assert_int_equal(fit.limits.type[type].res, 40);
@@ -74,7 +81,7 @@ static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
     other.limits.tles = (struct cxi_limits){.max = 2041, .res = 2041};
     struct cxil_svc_list *list = chip_list(&other, 1);
     struct fit fit;
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_int_equal(fit.limits.tles.res, 0);
     assert_int_equal(fit.limits.tles.max, 0);
     free(list);
@@ -90,7 +97,7 @@ static void fit__services_without_limits_reserve_nothing(void **state)
     other.limits.txqs = (struct cxi_limits){.max = 1024, .res = 1024};
     struct cxil_svc_list *list = chip_list(&other, 1);
     struct fit fit;
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_int_equal(fit.shortage_count, 0);
     free(list);
 }
@@ -104,7 +111,7 @@ static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
     services[0].limits.txqs.res = services[1].limits.txqs.res = 1000;
     struct cxil_svc_list *list = chip_list(services, 2);
     struct fit fit;
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_int_equal(fit.limits.txqs.res, 0);
     assert_int_equal(fit.limits.txqs.max, 1024); /* it may still use what is idle */
     free(list);
@@ -121,16 +128,16 @@ static void fit__four_services_with_tles_leave_no_pool(void **state)
         services[i].limits.tles = (struct cxi_limits){.max = 8, .res = 8};
     }
     struct cxil_svc_list *list = chip_list(services, 4);
-    struct fit_pools pools = fit_count_pools(list);
+    struct fit_pools pools = fit_count_pools(NIC_OF(info, list));
     struct fit fit;
-    assert_true(pools.no_tles);
-    assert_false(pools.no_les);
-    fit_compute(&fit, &want, &info, list, pools);
+    assert_true(pools.none[CXI_RSRC_TYPE_TLE]);
+    assert_false(pools.none[CXI_RSRC_TYPE_LE]);
+    fit_compute(&fit, &want, NIC_OF(info, list), pools);
     assert_int_equal(fit.shortage_count, 1);
     assert_true(fit.shortages[0].pools);
     assert_int_equal(fit.limits.tles.res, 0);
     list->count = 3;
-    assert_false(fit_count_pools(list).no_tles);
+    assert_false(fit_count_pools(NIC_OF(info, list)).none[CXI_RSRC_TYPE_TLE]);
     free(list);
 }
 
@@ -141,7 +148,7 @@ static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **sta
     struct cxi_rsrc_limits want = want_of(96);
     struct cxi_svc_fail_info fail = {0};
     struct fit fit;
-    fit_compute(&fit, &want, &info, NULL, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, NULL), (struct fit_pools){0});
     fail.rsrc_avail[CXI_RSRC_TYPE_PTE] = 2048; /* enough */
     fail.rsrc_avail[CXI_RSRC_TYPE_TXQ] = 10;   /* and so it stopped here */
     assert_true(fit_shrink(&fit, &want, &fail));
@@ -159,7 +166,7 @@ static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
     struct cxi_rsrc_limits want = want_of(96);
     struct cxi_svc_fail_info fail = {.no_le_pools = true};
     struct fit fit;
-    fit_compute(&fit, &want, &info, NULL, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, NULL), (struct fit_pools){0});
     assert_true(fit_shrink(&fit, &want, &fail));
     assert_int_equal(fit.limits.les.res, 0);
     assert_int_equal(fit.limits.ptes.res, 576);
@@ -190,10 +197,10 @@ static void fit__explain_names_the_holders_largest_first(void **state)
     struct cxil_svc_list *list = chip_list(services, 2);
     struct fit fit;
     char text[FIT_TEXT_SIZE];
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_int_equal(fit.shortage_count, 1);
     assert_string_equal(
-        fit_explain(&fit.shortages[0], &info, list, job_of, NULL, text),
+        fit_explain(&fit.shortages[0], NIC_OF(info, list), job_of, NULL, text),
         "cxi0: 32 of 96 wanted trigger list entries granted, the NIC has 2048: service 12 (job "
         "elcap/17, uid 5588, VNI 1024) holds 1504, service 1 (system, VNIs 1,10) holds 512");
     free(list);
@@ -212,9 +219,9 @@ static void fit__explain_names_four_of_many(void **state)
     struct cxil_svc_list *list = chip_list(services, 6);
     struct fit fit;
     char text[FIT_TEXT_SIZE];
-    fit_compute(&fit, &want, &info, list, (struct fit_pools){0});
+    fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_string_equal(
-        fit_explain(&fit.shortages[0], &info, list, NULL, NULL, text),
+        fit_explain(&fit.shortages[0], NIC_OF(info, list), NULL, NULL, text),
         "cxi3: 32 of 96 wanted target command queues granted, the NIC has 512: service 2 (uid "
         "4000, VNI 2000) holds 80, service 3 (uid 4000, VNI 2001) holds 80, service 4 (uid 4000, "
         "VNI 2002) holds 80, service 5 (uid 4000, VNI 2003) holds 80, and others more");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an outer instance left is taken, or said to be wrong (F6). */
 
-#include "node/inherit.h"
+#include "node/services/variables.h"
 #include "tests/unit/node/chip.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int inherit(struct variables *variables, const char *vnis, const char *de
 {
     const char *const given[VARIABLES_COUNT] = {vnis, devices, ids, classes};
     *err = (struct error){0};
-    return inherit_variables(variables, given, &nics, err);
+    return variables_inherit(variables, given, &nics, err);
 }
 
 static void inherit__takes_what_is_there(void **state)
@@ -96,8 +96,8 @@ static void inherit__says_what_is_wrong(void **state)
         {"1024", "cxi0,cxi1", "3", NULL, "2 entries and SLINGSHOT_SVC_IDS 1"},
         {"1024", "cxi2", "3", NULL, "no NIC cxi2"},
         {"1024", "cxi0", "5", NULL, "cxi0 has no service 5"},
-        {"1024", "cxi0", "three", NULL, "'three' is no number"},
-        {"1024", "cxi0", "-3", NULL, "'-3' is no number"},
+        {"1024", "cxi0", "three", NULL, "SLINGSHOT_SVC_IDS=three cannot be inherited"},
+        {"1024", "cxi0", "-3", NULL, "=-3 cannot be inherited: an id is a number"},
         {"1024", "cxi0,", "3,5", NULL, "no list of NICs"},
         {"1024", "cxi0,cxi0", "3,3", NULL, "a NIC is named twice"},
         {"1025", "cxi0", "3", NULL, "service 3 of cxi0 is another's (uid 5588, VNI 1024)"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose a service is (F11): exactly a job's, or untouchable. */
 
-#include "node/services/match.h"
+#include "node/services/service.h"
 #include "tests/unit/node/chip.h"
 
 #include <setjmp.h>
@@ -20,105 +20,95 @@ static struct cxi_svc_desc two_vnis(void)
     return service;
 }
 
-static void match__is_exact(void **state)
+static void service__is_exact(void **state)
 {
     (void)state;
     struct cxi_svc_desc service = two_vnis();
-    assert_true(match_is_of(&service, 5588, vnis, 2)); /* in any order */
-    assert_false(match_is_of(&service, 5589, vnis, 2));
-    assert_false(match_is_of(&service, 5588, vnis, 1));
+    assert_true(service_is_of(&service, 5588, vnis, 2)); /* in any order */
+    assert_false(service_is_of(&service, 5589, vnis, 2));
+    assert_false(service_is_of(&service, 5588, vnis, 1));
     const uint16_t others[] = {1024, 1026};
-    assert_false(match_is_of(&service, 5588, others, 2));
-    assert_false(match_is_of(&service, 5588, vnis, 0));
+    assert_false(service_is_of(&service, 5588, others, 2));
+    assert_false(service_is_of(&service, 5588, vnis, 0));
 }
 
 /* Each thing that makes it somebody else's, alone. */
-static void match__whatever_is_less_restricted_is_not_a_job_s(void **state)
+static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
 {
     (void)state;
-    struct cxi_svc_desc service = two_vnis();
-    service.restricted_members = 0;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.restricted_vnis = 0;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.restricted_tcs = 0;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.is_system_svc = 1;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.svc_id = CXI_DEFAULT_SVC_ID;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[0].type = CXI_SVC_MEMBER_GID;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[1].type = CXI_SVC_MEMBER_UID;
-    service.members[1].svc_member.uid = 4000;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
-    service = two_vnis();
-    service.members[1].type = CXI_SVC_MEMBER_GID;
-    assert_false(match_is_of(&service, 5588, vnis, 2));
+    struct cxi_svc_desc others[8];
+    enum { COUNT = sizeof others / sizeof others[0] };
+    for (int i = 0; i < COUNT; i++)
+        others[i] = two_vnis();
+    others[0].restricted_members = 0;
+    others[1].restricted_vnis = 0;
+    others[2].restricted_tcs = 0;
+    others[3].is_system_svc = 1;
+    others[4].svc_id = CXI_DEFAULT_SVC_ID;
+    others[5].members[0].type = CXI_SVC_MEMBER_GID;
+    others[6].members[1].type = CXI_SVC_MEMBER_UID;
+    others[6].members[1].svc_member.uid = 4000;
+    others[7].members[1].type = CXI_SVC_MEMBER_GID;
+    for (int i = 0; i < COUNT; i++)
+        assert_false(service_is_of(&others[i], 5588, vnis, 2));
 }
 
-static void match__the_default_service_is_the_system_s(void **state)
+static void service__the_default_service_is_the_system_s(void **state)
 {
     (void)state;
     struct cxi_svc_desc service = chip_default_service();
-    assert_true(match_is_system(&service));
+    assert_true(service_is_system(&service));
     service.svc_id = 2;
-    assert_false(match_is_system(&service));
+    assert_false(service_is_system(&service));
     service.is_system_svc = 1;
-    assert_true(match_is_system(&service));
+    assert_true(service_is_system(&service));
 }
 
-static void match__finds_by_id(void **state)
+static void service__finds_by_id(void **state)
 {
     (void)state;
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(4, 5588, 1024),
                                       two_vnis()};
     struct cxil_svc_list *list = chip_list(services, 3);
-    assert_int_equal(match_by_id(list, 4)->vnis[0], 1024);
-    assert_null(match_by_id(list, 5));
+    assert_int_equal(service_by_id(list, 4)->vnis[0], 1024);
+    assert_null(service_by_id(list, 5));
     free(list);
 }
 
-static void match__traffic_classes_are_the_bits_of_f12(void **state)
+static void service__traffic_classes_are_the_bits_of_f12(void **state)
 {
     (void)state;
     struct cxi_svc_desc service = two_vnis();
-    assert_int_equal(match_traffic_classes(&service), 0x0a);
+    assert_int_equal(service_traffic_classes(&service), 0x0a);
     service.tcs[CXI_TC_DEDICATED_ACCESS] = service.tcs[CXI_TC_BULK_DATA] = true;
-    assert_int_equal(match_traffic_classes(&service), 0x0f);
+    assert_int_equal(service_traffic_classes(&service), 0x0f);
     service.tcs[CXI_TC_ETH] = true;
-    assert_int_equal(match_traffic_classes(&service), 0x0f);
+    assert_int_equal(service_traffic_classes(&service), 0x0f);
 }
 
-static void match__describes_for_people(void **state)
+static void service__describes_for_people(void **state)
 {
     (void)state;
-    char text[MATCH_TEXT_SIZE];
+    char text[SERVICE_TEXT_SIZE];
     struct cxi_svc_desc service = two_vnis();
-    assert_string_equal(match_describe(&service, text), "uid 5588, VNIs 1025,1024");
+    assert_string_equal(service_describe(&service, text), "uid 5588, VNIs 1025,1024");
     service.restricted_members = 0;
-    assert_string_equal(match_describe(&service, text), "everybody, VNIs 1025,1024");
+    assert_string_equal(service_describe(&service, text), "everybody, VNIs 1025,1024");
     service.restricted_vnis = 0;
-    assert_string_equal(match_describe(&service, text), "everybody, any VNI");
+    assert_string_equal(service_describe(&service, text), "everybody, any VNI");
     service = chip_default_service();
-    assert_string_equal(match_describe(&service, text), "system, VNIs 1,10");
+    assert_string_equal(service_describe(&service, text), "system, VNIs 1,10");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(match__is_exact),
-        cmocka_unit_test(match__whatever_is_less_restricted_is_not_a_job_s),
-        cmocka_unit_test(match__the_default_service_is_the_system_s),
-        cmocka_unit_test(match__finds_by_id),
-        cmocka_unit_test(match__traffic_classes_are_the_bits_of_f12),
-        cmocka_unit_test(match__describes_for_people),
+        cmocka_unit_test(service__is_exact),
+        cmocka_unit_test(service__whatever_is_less_restricted_is_not_a_job_s),
+        cmocka_unit_test(service__the_default_service_is_the_system_s),
+        cmocka_unit_test(service__finds_by_id),
+        cmocka_unit_test(service__traffic_classes_are_the_bits_of_f12),
+        cmocka_unit_test(service__describes_for_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static struct note example(uint64_t number, const char *job)
                         .service_count = 2,
                         .services = {{"cxi0", 12}, {"cxi1", 7}}};
     snprintf(note.claim.job, sizeof note.claim.job, "%s", job);
-    statedir_boot(note.boot);
+    snprintf(note.boot, sizeof note.boot, "%s", statedir_boot());
     return note;
 }
 
@@ -282,7 +282,7 @@ static void notes__of_no_folder_are_none(void **state)
     assert_non_null(strstr(err.text, "it cannot be made"));
 }
 
-/* Whoever changes a life, or allocates, is alone. */
+/* Whoever changes a job's services, or allocates, is alone. */
 static void notes__other_of_the_owner_is_one_that_has_services(void **state)
 {
     (void)state;

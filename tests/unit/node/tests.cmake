@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 mcast_unit(node_limits node)
-mcast_unit(node_wishes node)
 mcast_unit(node_fit node)
 mcast_unit(node_match node)
 mcast_unit(node_variables node)
