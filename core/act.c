@@ -5,7 +5,6 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
-#include "core/publish.h"
 #include "core/requests/requests.h"
 #include "core/reservation/budget.h"
 #include "core/reservation/hold.h"
@@ -172,7 +171,7 @@ static void end_reservation(struct core *core, struct reservation *r)
     assert(r->op == NULL || r->op->waiters == NULL);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
-    core_save_gone(core, r);
+    core_save_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
     core_act_on_lives(core, r->cluster, r->job);
 }
 
@@ -187,11 +186,10 @@ static void log_unconfirmed(struct core *core, const struct reservation *r)
     if (waiting.count == 0)
         return;
     core->unconfirmed += r->vni_count;
-    core_trace_of(
-        core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
-        "%s-%s: %u of its %u nodes have not said that its CXI services are gone, and [vni] "
-        "hold is over -> its VNIs may be given out again",
-        r->cluster, r->job, waiting.count, r->node_count);
+    core_trace_of(core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
+                  "%u of its %u nodes have not said that its CXI services are gone, and [vni] "
+                  "hold is over -> its VNIs may be given out again",
+                  waiting.count, r->node_count);
 }
 
 static void keep_overdue(struct core *core, struct reservation *r)
@@ -205,10 +203,10 @@ static void keep_overdue(struct core *core, struct reservation *r)
     core->overdue += r->vni_count;
     core_waiting(r, &waiting);
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: [vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
+                  "[vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
                   "quarantined until the node reports that they are destroyed, that it has "
                   "booted, or is fenced (mcastctl fence)",
-                  r->cluster, r->job, waiting.names[0], waiting.named > 1 ? ", …" : "");
+                  waiting.names[0], waiting.named > 1 ? ", …" : "");
 }
 
 /* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
@@ -319,7 +317,7 @@ void core_pump(struct core *core)
         if (r->cleaner != NULL && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
-            core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
+            core_trace_of(core, r, TRACE_DEBUG, "%s -> %s",
                           reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
                           fmcall_kind_word(op->in_flight));
         agenda_set(&core->agenda, r, next_deadline(core, r));
@@ -339,20 +337,15 @@ static void answer_waiters(struct core *core, struct reservation *r)
 {
     assert(r->op != NULL);
     assert(r->hwcoll != HWCOLL_WANTED);
-    struct waiter *w = r->op->waiters;
-    r->op->waiters = NULL;
-    while (w != NULL) {
-        struct waiter *next = w->next;
-        if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
-            core_answer(core, w->ticket, ANSWER_NO_HWCOLL, NULL,
-                        core_text(core, "hardware collectives are required but not available: %s",
-                                  r->reason != NULL ? r->reason : "unknown"));
-        else
-            core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r,
-                        core_warning(core, r));
-        free(w);
-        w = next;
-    }
+    if (r->op->waiters == NULL)
+        return;
+    if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
+        core_answer_waiters(core, &r->op->waiters, ANSWER_NO_HWCOLL, NULL,
+                            core_text(core,
+                                      "hardware collectives are required but not available: %s",
+                                      r->reason != NULL ? r->reason : "unknown"));
+    else
+        core_answer_waiters(core, &r->op->waiters, ANSWER_CREATED, r, core_warning(core, r));
 }
 
 enum event_kind core_event_of(enum hwcoll_state state)
@@ -402,8 +395,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
         core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
-                         "%s-%s: %s -> the job %s hardware collectives%s", r->cluster, r->job,
-                         reason,
+                         "%s -> the job %s hardware collectives%s", reason,
                          r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
                          side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     struct reservation_record rec = reservation_record(r);

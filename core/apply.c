@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events beyond the limit are dropped in lots, so that not every step costs the disk a deletion. */
 struct cluster *core_cluster(struct core *core, const char *name)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
@@ -415,76 +414,33 @@ int core_apply(struct core *core, const struct record *record, struct error *err
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
 
-/* A record that the core made itself fits; else the core has a bug and must not go on. */
-void core_apply_own(struct core *core, const struct record *record)
+/* What the core made itself fits; else the core has a bug and must not go on. */
+void core_save_record(struct core *core, struct record record)
 {
-    assert(record->kind != RECORD_COUNTERS);
-    struct error err;
-    if (core_apply(core, record, &err) != 0)
+    assert(record.kind != RECORD_COUNTERS);
+    if (core_apply(core, &record, NULL) != 0)
         abort();
+    /* Its texts are the core's own from now on. */
+    if (record.kind == RECORD_RESERVATION) {
+        const struct reservation *r = ledger_by_number(&core->ledger, record.u.reservation.number);
+        record.u.reservation = reservation_record(r);
+    } else if (record.kind == RECORD_EVENT) {
+        record.u.event = *eventlog_at(&core->events, record.u.event.seq);
+    } else if (record.kind == RECORD_FACTS) {
+        record.u.facts = core->facts;
+    }
+    core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 struct reservation *core_save(struct core *core, const struct reservation_record *rec)
 {
-    struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
-    core_apply_own(core, &record);
-    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    assert(r != NULL);
-    record.u.reservation = reservation_record(r);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
-    return r;
-}
-
-static void save_own_record(struct core *core, struct record record)
-{
-    assert(record.kind != RECORD_RESERVATION && record.kind != RECORD_EVENT);
-    core_apply_own(core, &record);
-    if (record.kind == RECORD_FACTS) /* its texts are the core's from now on */
-        record.u.facts = core->facts;
-    core_effect(core, EFFECT_SAVE)->u.record = record;
-}
-
-void core_save_gone(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->state == JOB_RELEASING);
-    assert(r->fm_side == FM_SIDE_NOTHING);
-    save_own_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
-}
-
-void core_save_founded(struct core *core)
-{
-    assert(!core->founded);
-    save_own_record(core, (struct record){.kind = RECORD_FOUNDED});
+    assert(rec->number > 0);
+    core_save_record(core, (struct record){.kind = RECORD_RESERVATION, .u.reservation = *rec});
+    return ledger_by_number(&core->ledger, rec->number);
 }
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
     assert(facts->boot != NULL);
-    save_own_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
-}
-
-void core_save_node(struct core *core, const struct node_record *rec)
-{
-    assert(rec->node != NULL);
-    assert(rec->state >= NODE_CREATED && rec->state <= NODE_FENCED);
-    save_own_record(core, (struct record){.kind = RECORD_NODE, .u.node = *rec});
-}
-
-void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
-{
-    assert(rec->step != NULL);
-    save_own_record(core, (struct record){.kind = RECORD_CLEANUP, .u.cleanup = *rec});
-}
-
-void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
-{
-    assert(core->cleanups > 0);
-    save_own_record(core, (struct record){.kind = RECORD_CLEANED, .u.cleanup = *rec});
-}
-
-void core_save_prune(struct core *core, uint64_t up_to)
-{
-    assert(up_to <= core->last_seq);
-    save_own_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
+    core_save_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
 }

@@ -41,8 +41,6 @@ struct core *core_create(const struct core_config *config)
     vnipool_init(&core->vnis);
     vnipool_configure(&core->vnis, &config->vni_pool);
     agenda_init(&core->agenda);
-    callqueue_init(&core->calls);
-    callqueue_resize(&core->calls, config->calls_at_once);
     tombstones_init(&core->tombstones);
     strays_init(&core->strays);
     eventlog_init(&core->events);
@@ -78,7 +76,6 @@ void core_destroy(struct core *core)
     }
     ledger_release(&core->ledger);
     agenda_release(&core->agenda);
-    callqueue_release(&core->calls);
     tombstones_release(&core->tombstones);
     strays_release(&core->strays);
     joblist_release(core);
@@ -198,7 +195,7 @@ static void drop_broken_off_events(struct core *core)
     core_trace(core, TRACE_WARNING,
                "events %llu-%llu are missing in the ledger -> the older ones are dropped",
                (unsigned long long)core->events.next, (unsigned long long)core->last_seq);
-    core_save_prune(core, core->events.next - 1);
+    core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = core->events.next - 1});
 }
 
 void core_start(struct core *core, int64_t now_ms)
@@ -242,8 +239,9 @@ static void hold_anew(struct core *core)
     }
 }
 
-static void apply_configuration(struct core *core, const struct core_config *config)
+static void apply_configuration(struct core *core, const struct core_event *event)
 {
+    const struct core_config *config = event->u.config;
     assert(config->calls_at_once > 0);
     assert(config->cluster_count <= CLUSTERS_MAX);
     bool had_fm = core->config.fm_present;
@@ -256,7 +254,6 @@ static void apply_configuration(struct core *core, const struct core_config *con
     if (hold)
         hold_anew(core);
     vnipool_configure(&core->vnis, &config->vni_pool);
-    callqueue_resize(&core->calls, config->calls_at_once);
     core->addresses_freed = true;
     joblist_configure(core);
     jobpoll_configure(core);
@@ -281,64 +278,36 @@ static void act_on_deadlines(struct core *core)
     }
 }
 
+static void tick(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_TICK);
+    joblist_tick(core);
+}
+
 void core_step(struct core *core, const struct core_event *event)
 {
-    assert(event->kind <= CORE_CONFIGURE);
+    static void (*const decide[])(struct core *, const struct core_event *) = {
+        [CORE_TICK] = tick,
+        [CORE_RESERVE] = core_reserve,
+        [CORE_RELEASE] = core_release,
+        [CORE_SYNC] = core_sync,
+        [CORE_LOGIN_DONE] = link_login_done,
+        [CORE_LIST_NAMES] = listing_names,
+        [CORE_LIST_DONE] = listing_done,
+        [CORE_CALL_DONE] = core_call_done,
+        [CORE_JOBPOLL_DONE] = jobpoll_done,
+        [CORE_NODE_REPORT] = core_node_report,
+        [CORE_FENCE] = core_fence,
+        [CORE_NODE_BOOT] = core_node_boot,
+        [CORE_ACCEPT_LOSS] = core_accept_loss,
+        [CORE_CLAIM] = core_claim,
+        [CORE_CLEANUP] = core_cleanup,
+        [CORE_STEPS] = core_steps,
+        [CORE_CONFIGURE] = apply_configuration,
+    };
+    assert(event->kind < sizeof decide / sizeof *decide);
     begin_step(core, event->now_ms);
-    switch (event->kind) {
-    case CORE_TICK:
-        joblist_tick(core);
-        break;
-    case CORE_RESERVE:
-        core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
-        break;
-    case CORE_RELEASE:
-        core_release(core, event->u.release.ticket, event->u.release.cluster, event->u.release.job);
-        break;
-    case CORE_SYNC:
-        core_sync(core, event);
-        break;
-    case CORE_LOGIN_DONE:
-        link_login_done(core, event->u.login.ok, event->u.login.words);
-        break;
-    case CORE_LIST_NAMES:
-        listing_names(core, event->u.names.list, event->u.names.names, event->u.names.count);
-        break;
-    case CORE_LIST_DONE:
-        listing_done(core, event->u.list_done.list, event->u.list_done.outcome,
-                     event->u.list_done.words);
-        break;
-    case CORE_CALL_DONE:
-        core_call_done(core, event);
-        break;
-    case CORE_JOBPOLL_DONE:
-        jobpoll_done(core, event);
-        break;
-    case CORE_NODE_REPORT:
-        core_node_report(core, event);
-        break;
-    case CORE_FENCE:
-        core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
-        break;
-    case CORE_NODE_BOOT:
-        core_node_boot(core, event);
-        break;
-    case CORE_ACCEPT_LOSS:
-        core_accept_loss(core, event->u.accept_loss.ticket);
-        break;
-    case CORE_CLAIM:
-        core_claim(core, event->u.claim.ticket, event->u.claim.cluster);
-        break;
-    case CORE_CLEANUP:
-        core_cleanup(core, event);
-        break;
-    case CORE_STEPS:
-        core_steps(core, event);
-        break;
-    case CORE_CONFIGURE:
-        apply_configuration(core, event->u.config);
-        break;
-    }
+    decide[event->kind](core, event);
     core_act_on_freed(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
     core_pump(core);

@@ -43,8 +43,8 @@ static void log_retry(struct core *core, const struct reservation *r, enum fmcal
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
     if ((tries & (tries - 1)) == 0)
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms",
-                      r->cluster, r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
+        core_trace_of(core, r, TRACE_NOTICE, "%s, try %u: %s -> again in %lld ms",
+                      fmcall_kind_word(kind), tries, words, (long long)wait_ms);
 }
 
 static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
@@ -145,8 +145,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             reserve_succeeded(core, r, token);
             return;
         }
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: reserved late, no longer wanted -> release",
-                      r->cluster, r->job);
+        core_trace_of(core, r, TRACE_NOTICE, "reserved late, no longer wanted -> release");
         set_side(core, r, side_after_yes(r));
         core_act(core, r);
         return;
@@ -155,10 +154,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             name_is_taken(core, r);
             return;
         }
-        core_trace_of(
-            core, r, TRACE_NOTICE,
-            "%s-%s: the fabric manager has one under this name already -> release it first",
-            r->cluster, r->job);
+        core_trace_of(core, r, TRACE_NOTICE,
+                      "the fabric manager has one under this name already -> release it first");
         set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
         /* It is there, it is not, it is there: not without a pause. */
         r->op->retry_ms = r->op->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;

@@ -127,7 +127,7 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
 void cleaner_await(struct cleanup *c, uint64_t ticket, int64_t due_ms)
 {
     assert(c != NULL);
-    struct cleanup_waiter *w = memory_zeroed(sizeof *w);
+    struct waiter *w = memory_zeroed(sizeof *w);
     w->ticket = ticket;
     w->due_ms = due_ms;
     w->next = c->waiters;
@@ -186,7 +186,7 @@ void cleaner_put_first(struct cleaner *k, struct cleanup *c)
 static void free_cleanup(struct cleanup *c)
 {
     assert(c->next == NULL);
-    for (struct cleanup_waiter *w = c->waiters, *next; w != NULL; w = next) {
+    for (struct waiter *w = c->waiters, *next; w != NULL; w = next) {
         next = w->next;
         free(w);
     }

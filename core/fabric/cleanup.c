@@ -31,26 +31,13 @@ const struct fmcall_steps cleanup_no_steps;
 
 /* ---- answers ---- */
 
-static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kind kind,
-                           const struct reservation *r, const char *detail)
-{
-    assert(r->cleaner != NULL);
-    struct cleanup_waiter *w = c->waiters;
-    c->waiters = NULL;
-    for (struct cleanup_waiter *next; w != NULL; w = next) {
-        next = w->next;
-        core_answer(core, w->ticket, kind, r, detail);
-        free(w);
-    }
-}
-
 static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
                          const struct fmcall_steps *steps)
 {
     assert(c->look);
     assert(steps != NULL);
     size_t first = core->effect_count;
-    answer_waiters(core, c, ANSWER_STEPS, r, NULL);
+    core_answer_waiters(core, &c->waiters, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
         core->effects[i].u.answer.steps = steps;
 }
@@ -83,7 +70,7 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
                                    struct cleanup *c)
 {
     assert(r->cleaner != NULL);
-    for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
+    for (struct waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
         if (w->due_ms > core->now_ms) {
             link = &w->next;
             continue;
@@ -96,24 +83,19 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
 
 /* ---- an end: the cleanup is gone after each of these, but where one says "again" ---- */
 
-static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
-{
-    assert(!c->look);
-    return (struct cleanup_record){
-        .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
-}
-
 static void end_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                         enum answer_kind kind, const char *detail)
 {
     assert(!c->look);
     assert(r->cleaner->count > 0);
-    answer_waiters(core, c, kind, r, detail);
-    struct cleanup_record record = record_of(r, c);
+    core_answer_waiters(core, &c->waiters, kind, r, detail);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
     core_discard(core, step);
-    record.step = step;
-    core_save_cleaned(core, &record);
+    core_save_record(core, (struct record){.kind = RECORD_CLEANED,
+                                           .u.cleanup = {.number = r->number,
+                                                         .step = step,
+                                                         .give_up_ms = c->give_up_ms,
+                                                         .below = c->below}});
 }
 
 /* What can be done next, for the log and for the answer alike. */
@@ -129,8 +111,8 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
     assert(next != NULL);
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
-                  r->cluster, r->job, c->step, c->below ? " and below" : "", words, next);
+                  "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
+                  c->below ? " and below" : "", words, next);
     end_cleanup(core, r, c, ANSWER_GIVEN_UP,
                 core_text(core, "the trees are not removed: %s: given up, %s", words, next));
 }
@@ -147,8 +129,8 @@ static void finish_cleanup(struct core *core, struct reservation *r, struct clea
         return;
     }
     core->cleanups_done++;
-    core_trace_of(core, r, TRACE_INFO, "%s-%s: the trees of step %.100s%s are removed", r->cluster,
-                  r->job, c->step, c->below ? " and below" : "");
+    core_trace_of(core, r, TRACE_INFO, "the trees of step %.100s%s are removed", c->step,
+                  c->below ? " and below" : "");
     end_cleanup(core, r, c, ANSWER_CLEANED, NULL);
 }
 
@@ -239,7 +221,7 @@ void cleanup_act(struct core *core, struct reservation *r)
         if (!cleanup_has_trees(r) && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
         else if (!cleanup_has_trees(r))
-            answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
+            core_answer_waiters(core, &c->waiters, ANSWER_CLEANED, r, NULL);
         answer_overdue_waiters(core, r, c);
         if (c->look && c->waiters == NULL && !in_flight)
             cleaner_end(k, c);
@@ -265,7 +247,7 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
             when = c->retry_ms;
-        for (const struct cleanup_waiter *w = c->waiters; w != NULL; w = w->next) {
+        for (const struct waiter *w = c->waiters; w != NULL; w = w->next) {
             if (w->due_ms < when)
                 when = w->due_ms;
         }
@@ -288,9 +270,8 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     k->sent_by_login = login;
     if (!login)
         effect->u.call.token = r->token;
-    core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
-                  c->look ? "list" : c->step, c->below ? " and below" : "",
-                  login ? "with the login" : "with the job's token",
+    core_trace_of(core, r, TRACE_DEBUG, "step %.100s%s, %s -> %s", c->look ? "list" : c->step,
+                  c->below ? " and below" : "", login ? "with the login" : "with the job's token",
                   fmcall_kind_word(effect->u.call.kind));
 }
 
@@ -309,8 +290,8 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
     core_discard(core, k->op.words);
     k->op.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
-                      r->cluster, r->job, c->step, c->tries, words);
+        core_trace_of(core, r, TRACE_NOTICE, "cleanup of step %.100s, try %u: %s -> again", c->step,
+                      c->tries, words);
     cleaner_put_last(k, c); /* it may be about this step only */
 }
 
@@ -368,10 +349,10 @@ static void log_unreachable(struct core *core, struct reservation *r,
     r->cleaner->unreachable_logged = true;
     core_trace_of(
         core, r, TRACE_WARNING,
-        "%s-%s: fabric manager lists trees of %zu step%s whose name is none, first "
+        "fabric manager lists trees of %zu step%s whose name is none, first "
         "\"%.100s\" -> no cleanup reaches them, they stay until the job ends; see to what "
         "sets FI_CXI_COLL_JOB_STEP_ID there",
-        r->cluster, r->job, count, count == 1 ? "" : "s", first);
+        count, count == 1 ? "" : "s", first);
 }
 
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
@@ -414,8 +395,8 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &cleanup_no_steps);
     else
-        answer_waiters(core, c, ANSWER_GIVEN_UP, r,
-                       core_text(core, "the fabric manager: %s", words));
+        core_answer_waiters(core, &c->waiters, ANSWER_GIVEN_UP, r,
+                            core_text(core, "the fabric manager: %s", words));
     cleaner_end(r->cleaner, c);
 }
 

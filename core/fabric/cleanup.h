@@ -16,16 +16,10 @@
  * One reservation's cleanups are done one after the other, each call waiting its turn among those
  * of other reservations. */
 
-struct cleanup_waiter {
-    struct cleanup_waiter *next;
-    uint64_t ticket;
-    int64_t due_ms; /* answered by then, whatever has become of it */
-};
-
 /* One step, or one and all below it; or only a look at all steps, which no disk knows of. */
 struct cleanup {
     struct cleanup *next;
-    struct cleanup_waiter *waiters;
+    struct waiter *waiters;
     int64_t give_up_ms;
     int64_t retry_ms; /* not before then */
     size_t length;    /* of step */

@@ -4,7 +4,6 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/publish.h"
 #include "core/reconcile/missing.h"
 #include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
@@ -89,15 +88,17 @@ void link_list_within(struct core *core, int64_t wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
 
-void link_login_done(struct core *core, bool ok, const char *words)
+void link_login_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_LOGIN_DONE);
+    const char *words = event->u.login.words;
     core->link.logging_in = false;
     if (core->link.again && core->link.state == LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
-    } else if (!ok) {
+    } else if (!event->u.login.ok) {
         link_lost(core, words != NULL ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);

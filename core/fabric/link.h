@@ -5,7 +5,7 @@
 #include "core/state.h"
 
 void link_start(struct core *core);
-void link_login_done(struct core *core, bool ok, const char *words);
+void link_login_done(struct core *core, const struct core_event *event);
 void link_lost(struct core *core, const char *words);
 void link_came_up(struct core *core);
 void link_tick(struct core *core);

@@ -72,9 +72,11 @@ static void claim_found(struct core *core, struct reservation *r)
     core_act(core, r);
 }
 
-void core_claim(struct core *core, uint64_t ticket, const char *cluster)
+void core_claim(struct core *core, const struct core_event *event)
 {
-    assert(cluster != NULL);
+    assert(event->kind == CORE_CLAIM);
+    uint64_t ticket = event->u.claim.ticket;
+    const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
     if (core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,

@@ -8,6 +8,6 @@
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
 void conflict_resume(struct core *core); /* after a restart */
 void conflict_watch(struct core *core);  /* after a whole list: ends alarms whose cause is gone */
-void core_claim(struct core *core, uint64_t ticket, const char *cluster);
+void core_claim(struct core *core, const struct core_event *event);
 
 #endif

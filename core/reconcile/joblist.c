@@ -141,9 +141,8 @@ static void note_missing_job(struct core *core, struct joblist *list, struct res
     }
     note_job_id(&list->found.released, &list->found.released_count, r->job);
     core_trace_of(core, r, TRACE_NOTICE,
-                  "%s-%s: its resource manager did not name it twice in a row -> inactive, "
-                  "released",
-                  r->cluster, r->job);
+                  "its resource manager did not name it twice in a row -> inactive, "
+                  "released");
     core_begin_release(core, r, "its resource manager does not name it");
 }
 

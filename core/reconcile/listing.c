@@ -5,7 +5,6 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/publish.h"
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/missing.h"
@@ -85,19 +84,20 @@ static struct reservation *find_listed(const struct core *core, const char *clus
     return r;
 }
 
-void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
+void listing_names(struct core *core, const struct core_event *event)
 {
-    assert(count == 0 || names != NULL);
-    if (list != core->link.list || list == 0)
+    assert(event->kind == CORE_LIST_NAMES);
+    const char *const *names = event->u.names.names;
+    if (event->u.names.list != core->link.list || core->link.list == 0)
         return;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < event->u.names.count; i++) {
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         struct reservation *r;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
             warn_of_prefix_conflict(core, names[i]);
         } else if ((r = find_listed(core, cluster, job)) != NULL) {
-            r->op->listed = list;
+            r->op->listed = core->link.list;
         } else {
             warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
@@ -252,9 +252,8 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     if (alarm_on(core, ALARM_MASS_LOSS, NULL))
         return; /* asked again after the next list */
     core_trace_of(core, r, TRACE_NOTICE,
-                  "fabric manager lists %s-%s, with the session token of a job that is over -> "
-                  "delete",
-                  r->cluster, r->job);
+                  "the fabric manager lists it with the session token of a job that is over -> "
+                  "delete");
     struct reservation_record rec = reservation_record(r);
     missing_forget(core, r->op); /* as above */
     rec.origin = ORIGIN_CLAIMED;
@@ -326,7 +325,7 @@ static void judge_strays(struct core *core)
     read_histories(core);
     strays_judge(&core->strays, judge_stray, core);
     if (!core->founded)
-        core_save_founded(core);
+        core_save_record(core, (struct record){.kind = RECORD_FOUNDED});
 }
 
 static void compare_list(struct core *core)
@@ -346,9 +345,12 @@ static bool link_broken(enum fmcall_outcome outcome)
            outcome == FM_TIMEOUT;
 }
 
-void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
+void listing_done(struct core *core, const struct core_event *event)
 {
-    if (list != core->link.list || list == 0) {
+    assert(event->kind == CORE_LIST_DONE);
+    enum fmcall_outcome outcome = event->u.list_done.outcome;
+    const char *words = event->u.list_done.words;
+    if (event->u.list_done.list != core->link.list || core->link.list == 0) {
         core_trace(core, TRACE_DEBUG, "a list ended that is no longer expected -> ignored");
         return;
     }

@@ -10,7 +10,7 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
                                     const char *reason);
 /* The fabric manager has this token for one that was found, and whose job is over. */
 void listing_leftover(struct core *core, struct reservation *reservation, struct secret token);
-void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count);
-void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words);
+void listing_names(struct core *core, const struct core_event *event);
+void listing_done(struct core *core, const struct core_event *event);
 
 #endif

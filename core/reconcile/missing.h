@@ -13,6 +13,6 @@ void missing_forget(struct core *core, struct operation *op);
 void missing_compare(struct core *core);
 bool missing_wants_list(const struct core *core); /* a second one concludes something */
 void missing_watch(struct core *core);            /* raises the alarm or ends it */
-void core_accept_loss(struct core *core, uint64_t ticket);
+void core_accept_loss(struct core *core, const struct core_event *event);
 
 #endif

@@ -68,12 +68,13 @@ static struct cleanup *save_request(struct core *core, struct reservation *r, co
                                     bool below)
 {
     assert(cleanup_has_trees(r));
-    const struct cleanup_record record = {.number = r->number,
-                                          .step = step,
-                                          .give_up_ms =
-                                              core->now_ms + core->config.cleanup_timeout_ms,
-                                          .below = below};
-    core_save_cleanup(core, &record);
+    core_save_record(
+        core,
+        (struct record){.kind = RECORD_CLEANUP,
+                        .u.cleanup = {.number = r->number,
+                                      .step = step,
+                                      .give_up_ms = core->now_ms + core->config.cleanup_timeout_ms,
+                                      .below = below}});
     return cleaner_find(r->cleaner, step, below);
 }
 

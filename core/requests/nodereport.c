@@ -2,7 +2,6 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/publish.h"
 #include "core/reconcile/alarm.h"
 #include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
@@ -73,13 +72,12 @@ static void save_report(struct core *core, struct reservation *r, const struct n
     assert(reservation_valid(r));
     assert(record->number == r->number);
     const char *services = record->services;
-    core_save_node(core, record);
+    core_save_record(core, (struct record){.kind = RECORD_NODE, .u.node = *record});
     if (r->repeated)
         save_regranted(core, r);
-    core_trace_of(core, r, TRACE_DEBUG, "%s-%s: node %s: services %s%s%s; %u of %u nodes are clean",
-                  r->cluster, r->job, record->node, node_state_word(record->state),
-                  services != NULL ? ": " : "", services != NULL ? services : "",
-                  nodes_clean(r->reported), r->node_count);
+    core_trace_of(core, r, TRACE_DEBUG, "node %s: services %s%s%s; %u of %u nodes are clean",
+                  record->node, node_state_word(record->state), services != NULL ? ": " : "",
+                  services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
 }
 
 /* What was said before what is known already, and arrives after it. */
@@ -97,9 +95,9 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
                                    services != NULL ? ": " : "", services != NULL ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
-                     "%s-%s: %s -> drain the node; its VNIs stay quarantined until it is clean or "
+                     "%s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
-                     r->cluster, r->job, detail);
+                     detail);
 }
 
 /* VNIs that the node names and that no reservation has. */
@@ -280,9 +278,10 @@ static bool fence_concerns(const struct reservation *r, const char *node)
     return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
 }
 
-void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
+void core_fence(struct core *core, const struct core_event *event)
 {
-    assert(node != NULL);
+    assert(event->kind == CORE_FENCE);
+    const char *node = event->u.fence.node, *reason = event->u.fence.reason;
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
@@ -302,7 +301,7 @@ void core_fence(struct core *core, uint64_t ticket, const char *node, const char
     core_publish(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
-    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL)->count = count;
+    core_answer(core, event->u.fence.ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
 /* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or

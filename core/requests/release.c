@@ -3,29 +3,14 @@
 #include "core/apply.h"
 #include "core/clock.h"
 #include "core/effects.h"
-#include "core/publish.h"
 #include "core/reconcile/conflict.h"
 #include "core/reconcile/missing.h"
 #include "core/requests/requests.h"
 #include "core/state.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
-
-static void answer_overtaken_waiters(struct core *core, struct reservation *r)
-{
-    assert(r->state == JOB_RELEASING && r->op != NULL);
-    struct waiter *w = r->op->waiters;
-    r->op->waiters = NULL;
-    for (struct waiter *next; w != NULL; w = next) {
-        next = w->next;
-        core_answer(core, w->ticket, ANSWER_RELEASED, NULL,
-                    "the job was released while its reserve was waiting for the fabric manager");
-        free(w);
-    }
-}
 
 static uint8_t hwcoll_after_release(const struct reservation *r)
 {
@@ -70,13 +55,17 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
     if (r->op != NULL)
-        answer_overtaken_waiters(core, r);
+        core_answer_waiters(core, &r->op->waiters, ANSWER_RELEASED, NULL,
+                            "the job was released while its reserve was waiting for the fabric "
+                            "manager");
     core_act(core, r);
 }
 
-void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job)
+void core_release(struct core *core, const struct core_event *event)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(event->kind == CORE_RELEASE);
+    uint64_t ticket = event->u.release.ticket;
+    const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (r == NULL && core_cluster_config(core, cluster) == NULL) {
         core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,

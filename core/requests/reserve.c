@@ -4,7 +4,6 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/publish.h"
 #include "core/requests/requests.h"
 #include "core/reservation/budget.h"
 #include "core/reservation/sizing.h"
@@ -224,8 +223,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_event_of(r->hwcoll),
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
-                             "%s-%s: %s -> the job runs without hardware collectives", r->cluster,
-                             r->job, r->reason);
+                             "%s -> the job runs without hardware collectives", r->reason);
         core_publish(core, core_event_of(r->hwcoll), r,
                      r->reason != NULL ? r->reason : "hardware collectives are off");
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
@@ -320,9 +318,11 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     create_reservation(core, ticket, &rec);
 }
 
-void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
+void core_reserve(struct core *core, const struct core_event *event)
 {
-    assert(q->cluster != NULL && q->job != NULL);
+    assert(event->kind == CORE_RESERVE);
+    uint64_t ticket = event->u.reserve.ticket;
+    const struct reserve_request *q = &event->u.reserve.request;
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (cluster == NULL) {

@@ -71,30 +71,23 @@ int traffic_class_from_word(const char *word)
     return value_of(classes, CLASSES, word);
 }
 
+static const struct {
+    const char *word;
+    int fatal;
+} events[] = {[EVENT_NONE] = {"unknown", 0},
+#define EVENT_ROW_(name, word, fatal) [EVENT_##name] = {word, fatal},
+              EVENT_KINDS(EVENT_ROW_)
+#undef EVENT_ROW_
+};
+
 const char *event_kind_word(int kind)
 {
-    switch (kind) {
-#define EVENT_WORD_(name, word, fatal)                                                             \
-    case EVENT_##name:                                                                             \
-        return word;
-        EVENT_KINDS(EVENT_WORD_)
-#undef EVENT_WORD_
-    default:
-        return "unknown";
-    }
+    return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].word : "unknown";
 }
 
 int event_kind_fatal(int kind)
 {
-    switch (kind) {
-#define EVENT_FATAL_(name, word, fatal)                                                            \
-    case EVENT_##name:                                                                             \
-        return fatal;
-        EVENT_KINDS(EVENT_FATAL_)
-#undef EVENT_FATAL_
-    default:
-        return 0;
-    }
+    return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].fatal : 0;
 }
 
 static const char *const node_states[] = {NULL, "created", "destroyed", "lingering", "fenced"};

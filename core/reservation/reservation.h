@@ -19,7 +19,8 @@
 struct waiter {
     struct waiter *next;
     uint64_t ticket;
-    bool repeat; /* a repeated request: answered SAME instead of CREATED */
+    int64_t due_ms; /* of a cleanup: answered by then, whatever has become of it */
+    bool repeat;    /* a repeated request: answered SAME instead of CREATED */
 };
 
 /* What runs at the fabric manager for a reservation; only those that it may have been called for
@@ -28,11 +29,11 @@ struct waiter {
 struct operation {
     struct reservation *owner;                 /* NULL: it is over */
     struct operation *prev, *next;             /* all operations, in no order */
-    struct operation *queue_prev, *queue_next; /* in its lane of the call queue */
+    struct operation *queue_prev, *queue_next; /* in its lane of the call queue, or in flight */
     struct waiter *waiters;                    /* requests that wait for the answer */
     uint64_t call;                             /* id of the call under way, 0: none */
     enum fmcall_kind in_flight, queued;        /* FMCALL_NONE when not */
-    int lane;                                  /* of the call queue, while queued */
+    int lane;                                  /* of the call queue, while queued or in flight */
     uint32_t tries;                            /* failures in a row */
     int64_t sent_ms;                           /* when the call under way was handed out */
     int64_t give_up_ms;                        /* of one that is wanted: the answer is due */
