@@ -190,25 +190,7 @@ static void copy_record(struct core *core, struct reservation *r,
     replace_text(core, &r->nodes, rec->nodes);
     replace_token(core, r, rec->token);
     replace_text(core, &r->reason, rec->reason);
-    r->created_ms = rec->created_ms;
-    r->released_ms = rec->released_ms;
-    r->hold_until_ms = rec->hold_until_ms;
-    r->uid = rec->uid;
-    r->node_count = rec->node_count;
-    r->cores_per_node = rec->cores_per_node;
-    r->addresses = rec->addresses;
-    r->min_nodes = rec->min_nodes;
-    memcpy(r->vnis, rec->vnis, sizeof r->vnis);
-    r->vni_count = rec->vni_count;
-    r->vni_asked = rec->vni_asked;
-    r->traffic_classes = rec->traffic_classes;
-    r->wish = rec->wish;
-    r->state = rec->state;
-    r->hwcoll = rec->hwcoll;
-    r->fm_side = rec->fm_side;
-    r->regranted = rec->regranted;
-    r->origin = rec->origin;
-    r->node_number = rec->node_number;
+    r->numbers = rec->numbers;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_operation(core, r);
 }
