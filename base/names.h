@@ -30,7 +30,11 @@ bool job_id_valid(const char *job);
  * (docs/fabric-manager.md). */
 bool step_id_valid(const char *step);
 
-/* Of a cluster and a job together (FNV-1a), for tables. */
+/* FNV-1a, for tables: of one more text; begins with HASH_BEGIN. */
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+uint64_t hash_text(uint64_t hash, const char *text);
+
+/* Of a cluster and a job together. */
 uint32_t name_hash(const char *cluster, const char *job);
 
 /* Writes "<cluster>-<job>", the jobID of a reservation at the fabric manager. */

@@ -38,12 +38,7 @@ struct core *core_create(const struct core_config *config)
     core->facts.boot = core->boot;
     ledger_init(&core->ledger);
     ledger_postpone(&core->ledger);
-    vnipool_init(&core->vnis);
     vnipool_configure(&core->vnis, &config->vni_pool);
-    agenda_init(&core->agenda);
-    tombstones_init(&core->tombstones);
-    strays_init(&core->strays);
-    eventlog_init(&core->events);
     return core;
 }
 

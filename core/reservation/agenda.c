@@ -5,17 +5,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
-
-void agenda_init(struct agenda *a)
-{
-    memset(a, 0, sizeof *a);
-}
 
 void agenda_release(struct agenda *a)
 {
     free(a->heap);
-    memset(a, 0, sizeof *a);
+    *a = (struct agenda){0};
 }
 
 static void place_in_heap(struct agenda *a, uint32_t slot, struct reservation *r)
@@ -55,10 +49,7 @@ static void sift_down(struct agenda *a, uint32_t slot)
 static void insert_in_heap(struct agenda *a, struct reservation *r)
 {
     assert(r->agenda_slot == 0);
-    if (a->count + 1 >= a->capacity) {
-        a->capacity = a->capacity == 0 ? 64 : a->capacity * 2;
-        a->heap = memory_resized(a->heap, a->capacity, sizeof *a->heap);
-    }
+    a->heap = memory_room(a->heap, a->count + 1, &a->capacity, sizeof *a->heap);
     place_in_heap(a, ++a->count, r);
     sift_up(a, a->count);
 }

@@ -2,6 +2,7 @@
 #include "core/reservation/nodes.h"
 
 #include "base/memory.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -64,20 +65,10 @@ bool node_services_valid(const char *services)
     return false;
 }
 
-/* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
-static uint32_t hash_name(const char *name)
-{
-    assert(name != NULL);
-    uint32_t hash = 2166136261;
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619;
-    return hash ^ hash >> 15;
-}
-
 static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
 {
     assert(count > 0 && (count & (count - 1)) == 0);
-    uint32_t at = hash_name(name) & (count - 1);
+    uint32_t at = name_hash("", name) & (count - 1);
     while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
     return &slots[at];

@@ -2,7 +2,6 @@
 #include "core/reservation/vnipool.h"
 
 #include <assert.h>
-#include <string.h>
 
 static const uint16_t default_service[] = {1, 10};
 
@@ -12,11 +11,6 @@ uint32_t vnipool_usable(const struct idset *set)
     for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
         usable -= idset_has(set, default_service[i]);
     return usable;
-}
-
-void vnipool_init(struct vnipool *p)
-{
-    memset(p, 0, sizeof *p);
 }
 
 /* What is in the pool and neither live nor held: free, or suspect. */

@@ -13,10 +13,9 @@ enum { MANY = 500 };
 static void agenda__gives_them_in_order(void **state)
 {
     (void)state;
-    struct agenda a;
+    struct agenda a = {0};
     struct reservation *r[MANY];
     uint32_t random = 12345;
-    agenda_init(&a);
     assert_null(agenda_first(&a));
     for (int i = 0; i < MANY; i++) {
         r[i] = calloc(1, sizeof **r + 1);
