@@ -187,8 +187,5 @@ mcast_mistake(time-heals-created 50 core/reservation/hold.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
 mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
     [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
-mcast_mistake(release-is-remembered-for-ever 300 core/reservation/tombstones.c
-    [[now_ms < stone->until_ms ?]] [[true ?]])
-mcast_mistake(release-is-not-forgotten 300 core/reservation/tombstones.c
-    [[    if (t->ring != NULL)
-        drop_tombstone(t, name);]] [[]])
+mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
+    [[*at = stone->chain;]] [[stone->chain = *at;]])
