@@ -6,9 +6,8 @@
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
 #include "core/requests/requests.h"
-#include "core/reservation/budget.h"
+#include "core/reservation/sizing.h"
 #include "core/reservation/hold.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>

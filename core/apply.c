@@ -5,8 +5,7 @@
 #include "base/steppath.h"
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdlib.h>

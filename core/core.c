@@ -4,22 +4,16 @@
 #include "base/memory.h"
 #include "core/act.h"
 #include "core/apply.h"
-#include "core/clock.h"
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
+#include "core/reconcile/reconcile.h"
 #include "core/reconcile/joblist.h"
 #include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
 #include "core/reservation/hold.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -198,7 +192,7 @@ void core_start(struct core *core, int64_t now_ms)
     assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
-    clock_compare(core);
+    hold_compare_clock(core);
     suspect_resume(core);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;

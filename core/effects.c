@@ -89,6 +89,13 @@ struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind 
     return &effect->u.answer;
 }
 
+void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster)
+{
+    assert(cluster != NULL);
+    core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                core_text(core, "no cluster \"%.40s\" is configured", cluster));
+}
+
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *r, const char *detail)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/hold.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -5,10 +5,7 @@
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdio.h>

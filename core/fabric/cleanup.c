@@ -5,7 +5,6 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>

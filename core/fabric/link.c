@@ -4,10 +4,8 @@
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
+#include "core/reconcile/reconcile.h"
 #include "core/reconcile/strays.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdarg.h>

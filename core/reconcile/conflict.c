@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/conflict.h"
+#include "core/reconcile/reconcile.h"
 
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/reconcile/alarm.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -79,8 +77,7 @@ void core_claim(struct core *core, const struct core_event *event)
     const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
     if (core_cluster_config(core, cluster) == NULL) {
-        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
-                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        core_answer_no_cluster(core, ticket, cluster);
         return;
     }
     for (struct operation *op = core->operations, *next; op != NULL; op = next) {

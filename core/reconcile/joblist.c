@@ -4,13 +4,9 @@
 #include "base/memory.h"
 #include "core/apply.h"
 #include "core/effects.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/jobpoll.h"
+#include "core/reconcile/reconcile.h"
 #include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -174,6 +170,18 @@ static bool compare_lot(struct core *core, struct joblist *list)
     return false;
 }
 
+static void sync_compared(struct core *core, const struct joblist *list)
+{
+    assert(list->kind == JOBLIST_SYNC && list->whole);
+    if (list->cluster == NULL) {
+        core_answer(core, list->mark, ANSWER_NO_CLUSTER, NULL,
+                    "the cluster was taken out of the configuration");
+        return;
+    }
+    list->cluster->synced_ms = core->now_ms;
+    core_answer(core, list->mark, ANSWER_SYNCED, NULL, NULL)->sync = &list->found;
+}
+
 static void compare_next_lot(struct core *core, struct joblist *list)
 {
     assert(first_whole(core) == list);
@@ -255,4 +263,28 @@ void joblist_release(struct core *core)
 {
     while (core->joblists != NULL)
         joblist_end(core, core->joblists);
+}
+
+/* ---- a sync: a resource manager says which of its jobs are active ---- */
+
+void core_sync(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_SYNC);
+    uint64_t ticket = event->u.sync.ticket;
+    const char *cluster = event->u.sync.cluster, *strange;
+    struct joblist *list = joblist_find(core, JOBLIST_SYNC, ticket);
+    if (list == NULL)
+        list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
+    joblist_add(core, list, event->u.sync.active, event->u.sync.count);
+    if (event->u.sync.more)
+        return; /* the rest is not yet known */
+    if (list->cluster == NULL) {
+        core_answer_no_cluster(core, ticket, cluster);
+    } else if ((strange = joblist_implausible(core, list)) != NULL) {
+        core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
+    } else {
+        joblist_compare(core, list);
+        return;
+    }
+    joblist_end(core, list);
 }

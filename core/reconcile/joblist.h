@@ -23,6 +23,7 @@
  *   else needs two job lists again. */
 
 struct core;
+struct core_event;
 struct cluster;
 
 enum joblist_kind { JOBLIST_SYNC, JOBLIST_JOBPOLL };
@@ -60,7 +61,7 @@ void joblist_compare(struct core *core, struct joblist *list);
 /* It is over. What it found stays until the next step. */
 void joblist_end(struct core *core, struct joblist *list);
 
-/* Compares one more lot. Tells sync.c or jobpoll.c when that was the last one. */
+/* Compares one more lot. Answers the sync, or tells jobpoll.c, when that was the last one. */
 void joblist_tick(struct core *core);
 int64_t joblist_deadline(const struct core *core);
 
@@ -69,5 +70,7 @@ int64_t joblist_deadline(const struct core *core);
 void joblist_configure(struct core *core);
 
 void joblist_release(struct core *core); /* all memory */
+
+void core_sync(struct core *core, const struct core_event *event);
 
 #endif

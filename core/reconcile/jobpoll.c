@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/jobpoll.h"
+#include "core/reconcile/reconcile.h"
 
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/reconcile/joblist.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>

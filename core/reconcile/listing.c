@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/listing.h"
+#include "core/reconcile/reconcile.h"
 
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/missing.h"
+#include "core/reconcile/reconcile.h"
 
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 

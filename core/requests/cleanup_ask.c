@@ -5,7 +5,6 @@
 #include "core/effects.h"
 #include "core/fabric/cleanup.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 

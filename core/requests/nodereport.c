@@ -3,9 +3,8 @@
 #include "core/apply.h"
 #include "core/effects.h"
 #include "core/reconcile/alarm.h"
-#include "core/reconcile/suspect.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>

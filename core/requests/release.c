@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/act.h"
 #include "core/apply.h"
-#include "core/clock.h"
 #include "core/effects.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/missing.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
+#include "core/reservation/hold.h"
 
 #include <assert.h>
 
@@ -51,7 +49,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
     if (rec.vni_count > 0)
-        core_keep_clock(core);
+        hold_keep_clock(core);
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
     if (r->op != NULL)
@@ -68,8 +66,7 @@ void core_release(struct core *core, const struct core_event *event)
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (r == NULL && core_cluster_config(core, cluster) == NULL) {
-        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
-                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        core_answer_no_cluster(core, ticket, cluster);
         return;
     }
     if (r == NULL) {

@@ -9,8 +9,6 @@
 void core_reserve(struct core *core, const struct core_event *event);
 void core_release(struct core *core, const struct core_event *event);
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
-void core_sync(struct core *core, const struct core_event *event);
-void sync_compared(struct core *core, const struct joblist *list); /* its last lot */
 
 /* The reservation is granted once more. */
 void core_granted_again(struct core *core, struct reservation *reservation);

@@ -5,9 +5,7 @@
 #include "core/effects.h"
 #include "core/fabric/link.h"
 #include "core/requests/requests.h"
-#include "core/reservation/budget.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <string.h>

@@ -14,4 +14,8 @@ bool hold_has_services(const struct reservation *reservation);
  */
 int64_t hold_end(const struct core *core, const struct reservation *reservation);
 
+/* At the start: whether times in the ledger can be compared with now. */
+void hold_compare_clock(struct core *core);
+void hold_keep_clock(struct core *core); /* VNIs are about to be quarantined */
+
 #endif

@@ -59,7 +59,7 @@ mcast_mistake(skip-intent 50 core/apply.c
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
 mcast_mistake(reuse-held-back 50 core/reservation/vnipool.c
     [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
-mcast_mistake(hold-ends-at-a-start 50 core/clock.c
+mcast_mistake(hold-ends-at-a-start 50 core/reservation/hold.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
 mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     [[set_side(core, r, side_after_yes(r));
@@ -91,7 +91,7 @@ mcast_mistake(match-by-prefix 50 core/apply.c
     [[if (strncmp(core->config.clusters[i].name, name, strlen(core->config.clusters[i].name)) == 0)]])
 mcast_mistake(one-sync-is-enough 50 core/reconcile/joblist.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
-mcast_mistake(the-last-piece-is-all 1000 core/requests/sync.c
+mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
     [[if (event->u.sync.more)]] [[if (event->u.sync.more && (list->id = ++core->last_joblist) > 0)]])
 mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
@@ -99,7 +99,7 @@ mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
-mcast_mistake(leaving-does-not-count 300 core/reservation/budget.c
+mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c
     [[usage->limit == 0 || usage->used + addresses <= usage->limit]]
     [[usage->limit == 0 || usage->used - usage->leaving + addresses <= usage->limit]])
 mcast_mistake(wait-for-ever 50 core/act.c
