@@ -9,7 +9,8 @@ void core_act(struct core *core, struct reservation *reservation);
 void core_act_on_lives(struct core *core, const char *cluster, const char *job);
 /* What came of a call (CORE_CALL_DONE): fabric/call_done.c. */
 void core_call_done(struct core *core, const struct core_event *event);
-void core_pump(struct core *core); /* hands out calls while there are places */
+int64_t core_retry_wait(uint32_t tries); /* after so many failures in a row */
+void core_pump(struct core *core);       /* hands out calls while there are places */
 /* The outcome of wanting multicast addresses is known: saves it, tells those who wait. */
 void core_settle(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason);

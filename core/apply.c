@@ -76,8 +76,8 @@ static void drop_cleaner(struct core *core, struct reservation *r)
 {
     if (r->cleaner == NULL)
         return;
-    for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
-        core->cleanups -= !c->look;
+    for (uint32_t i = 0; i < r->cleaner->count; i++)
+        core->cleanups -= !r->cleaner->list[i]->look;
     assert(r->cleaner->op.call == 0);
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
@@ -318,7 +318,7 @@ static int apply_cleanup(struct core *core, const struct cleanup_record *rec, st
     struct cleanup *c = cleaner_find(k, rec->step, rec->below);
     core->cleanups += c == NULL;
     if (c == NULL)
-        c = cleaner_append(k, rec->step, rec->below);
+        c = cleaner_add(k, k->count, rec->step, rec->below);
     c->give_up_ms = rec->give_up_ms;
     return 0;
 }

@@ -96,6 +96,16 @@ void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *clus
                 core_text(core, "no cluster \"%.40s\" is configured", cluster));
 }
 
+struct waiter *core_wait(struct waiter **waiters, uint64_t ticket)
+{
+    assert(waiters != NULL);
+    while (*waiters != NULL)
+        waiters = &(*waiters)->next;
+    *waiters = memory_zeroed(sizeof **waiters);
+    (*waiters)->ticket = ticket;
+    return *waiters;
+}
+
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *r, const char *detail)
 {

@@ -31,6 +31,8 @@ __attribute__((format(printf, 5, 6))) void core_trace_event(struct core *core,
 struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                            const struct reservation *reservation, const char *detail);
 void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster);
+/* A request waits behind the others. */
+struct waiter *core_wait(struct waiter **waiters, uint64_t ticket);
 /* The same to all that wait; the list is empty then. CREATED is SAME to those that repeated. */
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *reservation, const char *detail);

@@ -13,21 +13,23 @@
 
 /* What came of a call of the fabric manager. */
 
-/* Waits between tries of a call: a reserve has little time, a release has all of it. */
+/* Waits between tries of a call: a reserve has little time, all else has much. */
 enum {
     RESERVE_RETRY_MS = 250,
-    RELEASE_RETRY_MS = 500,
-    RELEASE_RETRY_MAX_MS = 30 * 1000,
+    RETRY_MS = 500,
+    RETRY_MAX_MS = 30 * 1000,
 };
+
+int64_t core_retry_wait(uint32_t tries)
+{
+    int64_t wait = (int64_t)RETRY_MS << (tries < 6 ? tries : 6);
+    return wait < RETRY_MAX_MS ? wait : RETRY_MAX_MS;
+}
 
 static int64_t retry_wait(const struct reservation *r)
 {
     assert(r->op != NULL);
-    if (r->hwcoll == HWCOLL_WANTED)
-        return RESERVE_RETRY_MS;
-    uint32_t doublings = r->op->tries < 6 ? r->op->tries : 6;
-    int64_t wait = (int64_t)RELEASE_RETRY_MS << doublings;
-    return wait < RELEASE_RETRY_MAX_MS ? wait : RELEASE_RETRY_MAX_MS;
+    return r->hwcoll == HWCOLL_WANTED ? RESERVE_RETRY_MS : core_retry_wait(r->op->tries);
 }
 
 /* Tells of a failure at the first try and each time the tries have doubled, so that a manager that

@@ -24,8 +24,6 @@
  *
  * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
 
-enum { CLEANUP_RETRY_MS = 500, CLEANUP_RETRY_MAX_MS = 30 * 1000 };
-
 const struct fmcall_steps cleanup_no_steps;
 
 /* ---- answers ---- */
@@ -119,12 +117,12 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
 static void finish_cleanup(struct core *core, struct reservation *r, struct cleanup *c)
 {
     assert(!c->look);
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
     if (c->again) { /* not at once: endless repeats must not delay other steps */
         c->again = false;
-        cleaner_put_last(k, c);
+        cleaner_move(k, c, false);
         return;
     }
     core->cleanups_done++;
@@ -144,7 +142,7 @@ bool cleanup_has_trees(const struct reservation *r)
 static bool uses_login(const struct core *core, const struct reservation *r,
                        const struct cleanup *c, enum fmcall_kind kind)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     const struct cleaner *k = r->cleaner;
     if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
         return true;
@@ -156,12 +154,15 @@ static bool uses_login(const struct core *core, const struct reservation *r,
 static const struct cleanup *choose_cleanup(const struct core *core, struct cleaner *k)
 {
     assert(k->op.call == 0);
-    struct cleanup *c = k->first;
-    while (c != NULL && !c->look && c->retry_ms > core->now_ms)
-        c = c->next;
-    if (c != NULL && c != k->first)
-        cleaner_put_first(k, c);
-    return c;
+    for (uint32_t i = 0; i < k->count; i++) {
+        struct cleanup *c = k->list[i];
+        if (!c->look && c->retry_ms > core->now_ms)
+            continue;
+        if (i > 0)
+            cleaner_move(k, c, true);
+        return c;
+    }
+    return NULL;
 }
 
 /* With the login, the end of a step is the end of whichever life of the job has the name then. */
@@ -214,9 +215,10 @@ void cleanup_act(struct core *core, struct reservation *r)
     struct cleaner *k = r->cleaner;
     if (k == NULL)
         return;
-    for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
-        next = c->next;
-        bool in_flight = c == k->first && k->op.call != 0;
+    for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
+        before = k->count; /* fewer, when this one ends */
+        struct cleanup *c = k->list[i];
+        bool in_flight = i == 0 && k->op.call != 0;
         if (!cleanup_has_trees(r) && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
         else if (!cleanup_has_trees(r))
@@ -240,8 +242,9 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
     if (k == NULL || !cleanup_has_trees(r))
         return when;
     bool calls = k->op.call == 0 && core->link.state == LINK_UP;
-    for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
-        bool in_flight = c == k->first && k->op.call != 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct cleanup *c = k->list[i];
+        bool in_flight = i == 0 && k->op.call != 0;
         if (!c->look && !in_flight && c->give_up_ms < when)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
@@ -256,15 +259,15 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 
 void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
 {
-    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(r->cleaner != NULL && r->cleaner->count > 0);
     assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
     assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
-    const struct cleanup *c = k->first;
+    const struct cleanup *c = k->list[0];
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
-        effect->u.call.tree = piece->trees[0];
+        effect->u.call.tree = piece->tree;
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
@@ -282,16 +285,14 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
     assert(!c->look);
     assert(words != NULL);
     struct cleaner *k = r->cleaner;
-    uint32_t doublings = c->tries < 6 ? c->tries : 6;
-    int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
-    c->retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
+    c->retry_ms = core->now_ms + core_retry_wait(c->tries);
     c->tries++;
     core_discard(core, k->op.words);
     k->op.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "cleanup of step %.100s, try %u: %s -> again", c->step,
                       c->tries, words);
-    cleaner_put_last(k, c); /* it may be about this step only */
+    cleaner_move(k, c, false); /* it may be about this step only */
 }
 
 /* It will not be done this way. */
@@ -330,8 +331,7 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
 static void tree_ended(struct cleaner *k)
 {
     assert(k->piece < k->piece_count);
-    assert(k->pieces[k->piece].tree_count > 0);
-    k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
+    k->ended = k->pieces[k->piece].tree + UINT32_C(1);
     cleaner_forget_pieces(k);
 }
 
@@ -357,7 +357,7 @@ static void log_unreachable(struct core *core, struct reservation *r,
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
                         const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
@@ -365,14 +365,14 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
         cleaner_keep_pieces(k, c, steps);
     if (k->piece_count == 0)
         finish_cleanup(core, r, c);
-    else if (k->by_trees && k->pieces[0].trees[0] + UINT32_C(1) == ended)
+    else if (k->by_trees && k->pieces[0].tree + UINT32_C(1) == ended)
         retry_cleanup(core, r, c, "it lists a tree that it has ended");
 }
 
 static void call_succeeded(struct core *core, struct reservation *r, struct cleanup *c,
                            enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
@@ -388,7 +388,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
                       const char *words)
 {
     assert(c->look);
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
@@ -402,10 +402,10 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
 bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
-    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(r->cleaner != NULL && r->cleaner->count > 0);
     assert(fmcall_is_cleanup(kind));
     assert(r->cleaner->op.call == 0);
-    struct cleanup *c = r->cleaner->first;
+    struct cleanup *c = r->cleaner->list[0];
     bool login = r->cleaner->sent_by_login;
     if (outcome == FM_OK && steps != NULL)
         log_unreachable(core, r, steps);

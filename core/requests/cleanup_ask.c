@@ -116,10 +116,10 @@ void core_cleanup(struct core *core, const struct core_event *event)
     }
     if (c == NULL)
         c = save_request(core, r, step, below);
-    if (c == k->first && (k->op.call != 0 || k->looked))
+    if (c == k->list[0] && (k->op.call != 0 || k->looked))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
-        cleaner_await(c, ticket, core->now_ms + event->u.cleanup.wait_ms);
+        core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
     else
         core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
     core_act(core, r);
@@ -142,12 +142,13 @@ void core_steps(struct core *core, const struct core_event *event)
         return;
     }
     struct cleaner *k = cleaner_of(r);
-    struct cleanup *c = k->first;
-    while (c != NULL && !c->look)
-        c = c->next;
-    if (c == NULL)
-        c = cleaner_look_first(k);
-    cleaner_await(c, ticket, core->now_ms + event->u.steps.wait_ms);
+    struct cleanup *c = NULL;
+    for (uint32_t i = 0; i < k->count; i++)
+        c = k->list[i]->look ? k->list[i] : c;
+    if (c == NULL) /* before all that is not under way: its request waits for an answer */
+        c = cleaner_add(k, k->op.call != 0, "", false);
+    c->look = true;
+    core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
 }
 
@@ -155,8 +156,8 @@ void cleanup_load(struct core *core, struct reservation *r)
 {
     assert(r->cleaner != NULL);
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
-        if (c->give_up_ms > latest)
-            c->give_up_ms = latest;
+    for (uint32_t i = 0; i < r->cleaner->count; i++) {
+        if (r->cleaner->list[i]->give_up_ms > latest)
+            r->cleaner->list[i]->give_up_ms = latest;
     }
 }

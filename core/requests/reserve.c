@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
 #include "core/act.h"
 #include "core/apply.h"
 #include "core/effects.h"
@@ -70,18 +69,6 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
-{
-    assert(op != NULL);
-    struct waiter *w = memory_zeroed(sizeof *w);
-    w->ticket = ticket;
-    w->repeat = repeat;
-    struct waiter **last = &op->waiters;
-    while (*last != NULL)
-        last = &(*last)->next;
-    *last = w;
-}
-
 /* No answer waits longer than the timeout that is in force when its request comes (F21). */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
@@ -109,7 +96,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
                       "it first, or repeat the request unchanged",
                       r->job, r->cluster, (unsigned long long)r->number, field));
     else if (r->hwcoll == HWCOLL_WANTED) {
-        add_waiter(r->op, ticket, true);
+        core_wait(&r->op->waiters, ticket)->repeat = true;
         give_up_in_time(core, r);
         core_act(core, r);
     } else
@@ -216,7 +203,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
         give_up_in_time(core, r);
-        add_waiter(r->op, ticket, false);
+        core_wait(&r->op->waiters, ticket);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_event_of(r->hwcoll),
