@@ -2,9 +2,6 @@
 #include "core/act.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/requests/requests.h"
 #include "core/reservation/sizing.h"
 #include "core/reservation/hold.h"

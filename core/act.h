@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_ACT_H
 #define MCAST_CORE_ACT_H
 
-#include "core/state.h"
+#include "core/effects.h"
 
 void core_act(struct core *core, struct reservation *reservation);
 /* All lives of a job: what one of them waited for may have come. */

@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 #include "base/steppath.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/reconcile/reconcile.h"
 
 #include <assert.h>

@@ -2,7 +2,6 @@
 #include "core/effects.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_EFFECTS_H
 #define MCAST_CORE_EFFECTS_H
 
-#include "core/state.h"
+#include "core/apply.h"
 
 #include <string.h>
 

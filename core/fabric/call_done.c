@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/reconcile.h"
 

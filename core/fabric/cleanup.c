@@ -3,8 +3,6 @@
 
 #include "base/memory.h"
 #include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 
 #include <assert.h>
 #include <stdio.h>

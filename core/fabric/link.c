@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fabric/link.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/reconcile/reconcile.h"
-#include "core/reconcile/strays.h"
 
 #include <assert.h>
 #include <stdio.h>

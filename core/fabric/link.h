@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_FABRIC_LINK_H
 #define MCAST_CORE_FABRIC_LINK_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 void link_start(struct core *core);
 void link_login_done(struct core *core, const struct core_event *event);

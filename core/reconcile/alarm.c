@@ -2,7 +2,6 @@
 #include "core/reconcile/alarm.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
 #include "core/effects.h"
 
 #include <assert.h>

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/alarm.h"
-
 #include <assert.h>
 #include <string.h>
 

@@ -2,10 +2,7 @@
 #include "core/reconcile/joblist.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/reconcile/reconcile.h"
-#include "core/reconcile/strays.h"
 #include "core/requests/requests.h"
 
 #include <assert.h>

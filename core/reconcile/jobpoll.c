@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/joblist.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

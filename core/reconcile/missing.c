@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/reconcile/alarm.h"
 #include "core/requests/requests.h"
 
 #include <assert.h>

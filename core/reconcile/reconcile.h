@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_RECONCILE_RECONCILE_H
 #define MCAST_CORE_RECONCILE_RECONCILE_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 /* ---- listing.c: what the fabric manager lists ---- */
 

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/steppath.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/requests/requests.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_REQUESTS_REQUESTS_H
 #define MCAST_CORE_REQUESTS_REQUESTS_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 /* What the edges ask for, each answered once. A file of its own decides each. */
 

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/fabric/link.h"
 #include "core/requests/requests.h"
 #include "core/reservation/sizing.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/hold.h"
 
-#include "core/apply.h"
-#include "core/effects.h"
-
 #include <assert.h>
 
 enum {

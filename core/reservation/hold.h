@@ -2,7 +2,7 @@
 #ifndef MCAST_CORE_RESERVATION_HOLD_H
 #define MCAST_CORE_RESERVATION_HOLD_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 /* How long the VNIs of a released job are quarantined (F3, I1). */
 
