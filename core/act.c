@@ -17,8 +17,13 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* An earlier life of the job may still have something under the name, which is that one's to
- * release, or asks for it. */
+/* A time that is over is none to wait for. */
+static int64_t earlier_to_come(const struct core *core, int64_t when, int64_t other)
+{
+    return other > core->now_ms ? earlier(when, other) : when;
+}
+
+/* An earlier life of the job may still have, or ask for, something under the name. */
 static bool older_life_remains(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -30,10 +35,9 @@ static bool older_life_remains(const struct reservation *r)
     return false;
 }
 
-/* Until when the name must rest before a RESERVE may be sent under it: an older life of the job may
- * still be there, or a RELEASE that was given up may still be acted on and would take the new
- * reservation with it, or cleaning up after a step of the older one its trees. INT64_MAX: not known
- * yet. */
+/* Until when the name must rest before a RESERVE may be sent under it: a RELEASE of an older life
+ * that was given up, or the end of one of its steps, may still be acted on and would hit the new
+ * reservation. INT64_MAX: not known yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -73,15 +77,6 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
 }
 
-static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
-{
-    assert(kind == FMCALL_NONE || r->op != NULL);
-    assert(!fmcall_is_cleanup(kind));
-    if (r->hwcoll == HWCOLL_WANTED)
-        return LANE_RESERVE;
-    return kind == FMCALL_CHECK ? LANE_CHECK : LANE_RELEASE;
-}
-
 static void queue_wanted_call(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -89,7 +84,9 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
     if (op == NULL)
         return;
     enum fmcall_kind kind = op->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
-    enum lane lane = lane_of(r, kind);
+    enum lane lane = r->hwcoll == HWCOLL_WANTED ? LANE_RESERVE
+                     : kind == FMCALL_CHECK     ? LANE_CHECK
+                                                : LANE_RELEASE;
     if (op->queued == kind && (kind == FMCALL_NONE || op->lane == (int)lane))
         return;
     callqueue_remove(&core->calls, op);
@@ -97,10 +94,9 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
         callqueue_push(&core->calls, op, lane, kind);
 }
 
-/* Reserved at the second try: the first, acted on late, is refused as long as ours is there. Should
- * ours have vanished in between, what is there has another token, and no list can tell. Not while a
- * CHECK is under way: it may have looked before that first try was acted on, so its "gone" must not
- * be believed as if all were settled (docs/model found it). */
+/* Reserved at the second try. The first, acted on late, is refused while ours is there; should ours
+ * have vanished in between, what is there has another token. Not while a CHECK is under way, which
+ * may have looked before the first try was acted on (docs/model found it). */
 static bool must_look_again(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -120,18 +116,15 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
         when = earlier(when, op->give_up_ms);
-        when = earlier(when, op->retry_ms > core->now_ms ? op->retry_ms : INT64_MAX);
-        int64_t rests = name_rests_until(r);
-        when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
+        when = earlier_to_come(core, when, op->retry_ms);
+        when = earlier_to_come(core, when, name_rests_until(r));
     } else if (must_look_again(r)) {
         when = earlier(when, op->reserve_settles_ms);
     } else if (r->fm_side != FM_SIDE_NOTHING) {
-        if (core->link.state == LINK_UP && op->retry_ms > core->now_ms)
-            when = earlier(when, op->retry_ms);
+        if (core->link.state == LINK_UP)
+            when = earlier_to_come(core, when, op->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
-        /* Past that it waits for a call to come back, not for the time. */
-        when = earlier(when,
-                       op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);
+        when = earlier_to_come(core, when, op->release_settles_ms);
     }
     return when;
 }
@@ -347,16 +340,10 @@ static void answer_waiters(struct core *core, struct reservation *r)
 enum event_kind core_event_of(enum hwcoll_state state)
 {
     assert(state != HWCOLL_WANTED && state != HWCOLL_LOST);
-    switch (state) {
-    case HWCOLL_DENIED:
-        return EVENT_DENIED;
-    case HWCOLL_TIMEOUT:
-        return EVENT_TIMEOUT;
-    case HWCOLL_UNAVAILABLE:
-        return EVENT_UNAVAILABLE;
-    default:
-        return EVENT_RESERVED;
-    }
+    return state == HWCOLL_DENIED        ? EVENT_DENIED
+           : state == HWCOLL_TIMEOUT     ? EVENT_TIMEOUT
+           : state == HWCOLL_UNAVAILABLE ? EVENT_UNAVAILABLE
+                                         : EVENT_RESERVED;
 }
 
 enum fm_side core_side_unwanted(const struct reservation *r)

@@ -91,31 +91,20 @@ static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
     assert(u->leaving <= u->addresses);
-    assert(r->fm_side != FM_SIDE_NOTHING);
-    adjust_counter(&u->addresses, r->addresses, add);
+    assert(u->jobs_found <= u->jobs_reserved && u->jobs_reserved <= u->jobs_active);
+    bool active = r->state == JOB_ACTIVE, found = r->origin == ORIGIN_FOUND;
+    bool reserved = active && r->hwcoll == HWCOLL_RESERVED, there = r->fm_side != FM_SIDE_NOTHING;
     /* What was found is not released before an administrator claims it: nothing waits for that. */
-    if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
-        return;
-    adjust_counter(&u->leaving, r->addresses, add);
-    adjust_counter(&u->releases, 1, add);
-}
-
-static void count_jobs(struct use *u, const struct reservation *r, bool add)
-{
-    assert(u->jobs_reserved <= u->jobs_active);
-    assert(u->jobs_found <= u->jobs_reserved);
-    assert(r->state == JOB_ACTIVE || r->state == JOB_RELEASING);
-    adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
-    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        adjust_counter(&u->jobs_reserved, 1, add);
-    if (r->state == JOB_ACTIVE && reservation_adopted(r))
-        adjust_counter(&u->jobs_adopted, 1, add);
-    if (r->origin != ORIGIN_FOUND)
-        return;
-    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        adjust_counter(&u->jobs_found, 1, add);
-    if (r->fm_side != FM_SIDE_NOTHING)
-        adjust_counter(&u->found, 1, add);
+    bool leaves = there && !reservation_wants_hwcoll(r) && !found;
+    adjust_counter(&u->addresses, there ? r->addresses : 0, add);
+    adjust_counter(&u->leaving, leaves ? r->addresses : 0, add);
+    adjust_counter(&u->releases, leaves, add);
+    adjust_counter(&u->jobs_active, active, add);
+    adjust_counter(&u->jobs_releasing, !active, add);
+    adjust_counter(&u->jobs_reserved, reserved, add);
+    adjust_counter(&u->jobs_adopted, active && reservation_adopted(r), add);
+    adjust_counter(&u->jobs_found, reserved && found, add);
+    adjust_counter(&u->found, there && found, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
@@ -143,15 +132,10 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         adjust_counter(&core->unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
         core->adopted_ms = core->now_ms;
-    struct cluster *cluster = core_cluster(core, r->cluster);
-    count_jobs(&core->all, r, add);
-    count_jobs(&cluster->use, r, add);
-    if (r->fm_side != FM_SIDE_NOTHING) {
-        adjust_use(&core->all, r, add);
-        adjust_use(&cluster->use, r, add);
-    } else if (r->hwcoll == HWCOLL_WANTED) {
+    if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
-    }
+    adjust_use(&core->all, r, add);
+    adjust_use(&core_cluster(core, r->cluster)->use, r, add);
     return fits;
 }
 
@@ -207,30 +191,17 @@ static struct reservation *create_reservation(struct core *core,
     return r;
 }
 
-static bool is_between(unsigned value, unsigned low, unsigned high)
-{
-    assert(low <= high);
-    return value >= low && value <= high;
-}
-
-/* Fields that contradict each other. */
-static bool contradicts(const struct reservation_record *rec)
-{
-    bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
-    return (wants && rec->state != JOB_ACTIVE) ||
-           (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING);
-}
-
+/* What the store cannot see in one row: fields that contradict each other, and the order. */
 static int check_reservation(const struct core *core, const struct reservation_record *rec,
                              struct error *err)
 {
-    assert(rec->cluster != NULL && rec->job != NULL);
-    if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
-        rec->vni_count > VNI_PER_JOB_MAX || !is_between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
-        !is_between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !is_between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
-        rec->regranted > 1 || rec->origin > ORIGIN_CLAIMED || contradicts(rec))
-        return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
+    assert(cluster_name_valid(rec->cluster) && job_id_valid(rec->job));
+    assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
+    bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
+    if ((wants && rec->state != JOB_ACTIVE) ||
+        (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
+        return error_set(err, ERROR_CORRUPT,
+                         "reservation %llu has fields that contradict each other",
                          (unsigned long long)rec->number);
     if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
         rec->number <= core->ledger.rows[core->ledger.row_count - 1].number)
@@ -306,11 +277,10 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
 
 static int apply_cleanup(struct core *core, const struct cleanup_record *rec, struct error *err)
 {
-    assert(rec->step != NULL);
+    assert(steppath_valid(rec->step) && rec->below <= 1);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    if (r == NULL || rec->below > 1 || !steppath_valid(rec->step))
-        return error_set(err, ERROR_CORRUPT,
-                         "a cleanup for reservation %llu has no such reservation, or no step",
+    if (r == NULL)
+        return error_set(err, ERROR_CORRUPT, "a cleanup has no reservation %llu",
                          (unsigned long long)rec->number);
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = cleaner_find(k, rec->step, rec->below);
@@ -347,14 +317,12 @@ static int apply_event(struct core *core, const struct event_record *event, stru
     return 0;
 }
 
-static int apply_facts(struct core *core, const struct facts_record *facts, struct error *err)
+static int apply_facts(struct core *core, const struct facts_record *facts)
 {
-    if (facts->boot == NULL || strlen(facts->boot) > BOOT_ID_MAX)
-        return error_set(err, ERROR_CORRUPT, "the boot in the ledger's facts is not one");
+    assert(facts->boot != NULL && strlen(facts->boot) <= BOOT_ID_MAX);
     memmove(core->boot, facts->boot, strlen(facts->boot) + 1);
     core->facts = *facts;
     core->facts.boot = core->boot;
-    assert(core->facts.boot == core->boot);
     if (facts->next_vni > 0)
         core->vnis.after = facts->next_vni;
     if (core->last_number < facts->round_number)
@@ -388,7 +356,7 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         core->founded = true;
         return 0;
     case RECORD_FACTS:
-        return apply_facts(core, &record->u.facts, err);
+        return apply_facts(core, &record->u.facts);
     }
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }

@@ -154,8 +154,8 @@ struct core_event {
 struct core *core_create(const struct core_config *config);
 void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
 
-/* Replays one record from the disk, in the store's order. 0, or ERROR_CORRUPT with a sentence that
- * names the record. Only before core_start. */
+/* Replays one record from the disk, in the store's order; the store has seen to the ranges of its
+ * fields. 0, or ERROR_CORRUPT with a sentence that names the record. Only before core_start. */
 int core_load(struct core *core, const struct record *record, struct error *err);
 
 /* Which boot of the host this is ("": not known), and Unix time less the time since then. Only

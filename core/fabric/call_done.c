@@ -28,20 +28,6 @@ static int64_t retry_wait(const struct reservation *r)
     return r->hwcoll == HWCOLL_WANTED ? RESERVE_RETRY_MS : core_retry_wait(r->op->tries);
 }
 
-/* Tells of a failure at the first try and each time the tries have doubled, so that a manager that
- * is out of order for a day neither stays unnoticed nor fills the log. */
-static void log_retry(struct core *core, const struct reservation *r, enum fmcall_kind kind,
-                      const char *words, int64_t wait_ms)
-{
-    assert(r->op->tries > 0);
-    uint32_t tries = r->op->tries;
-    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
-                   fmcall_kind_word(kind), r->cluster, r->job, words);
-    if ((tries & (tries - 1)) == 0)
-        core_trace_of(core, r, TRACE_NOTICE, "%s, try %u: %s -> again in %lld ms",
-                      fmcall_kind_word(kind), tries, words, (long long)wait_ms);
-}
-
 static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
                        const char *words, int64_t wait_ms)
 {
@@ -49,16 +35,13 @@ static void retry_call(struct core *core, struct reservation *r, enum fmcall_kin
     assert(r->op->call == 0);
     assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
-    r->op->tries++;
-    log_retry(core, r, kind, words, wait_ms);
+    uint32_t tries = ++r->op->tries;
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
+                   fmcall_kind_word(kind), r->cluster, r->job, words);
+    if ((tries & (tries - 1)) == 0) /* no log full of a manager that is out of order for a day */
+        core_trace_of(core, r, TRACE_NOTICE, "%s, try %u: %s -> again in %lld ms",
+                      fmcall_kind_word(kind), tries, words, (long long)wait_ms);
     core_act(core, r);
-}
-
-static void keep_last_error(struct core *core, struct operation *op, const char *words)
-{
-    assert(words != NULL);
-    core_discard(core, op->words);
-    op->words = memory_text(words);
 }
 
 static void set_side(struct core *core, struct reservation *r, enum fm_side side)
@@ -178,7 +161,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_BROKEN:
         r->op->unsure = true;
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
-        keep_last_error(core, r->op, words);
+        core_discard(core, r->op->words);
+        r->op->words = memory_text(words);
         retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
         return;
     }

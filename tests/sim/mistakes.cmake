@@ -58,7 +58,7 @@ mcast_mistake(skip-intent 50 core/apply.c
     if (r->hwcoll == HWCOLL_WANTED)
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
 mcast_mistake(reuse-held-back 50 core/reservation/vnipool.c
-    [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
+    [[return move_free(p, vni, &p->held);]] [[return idset_add(&p->free, vni), true;]])
 mcast_mistake(hold-ends-at-a-start 50 core/reservation/hold.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
 mcast_mistake(forget-late-success 50 core/fabric/call_done.c
@@ -151,8 +151,8 @@ mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/fabric/cleanup.c
     [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
     [[(void)core_operation(core, r);]])
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
-    [[op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);]]
-    [[op->release_settles_ms);]])
+    [[when = earlier_to_come(core, when, op->release_settles_ms);]]
+    [[when = earlier(when, op->release_settles_ms);]])
 mcast_mistake(pieces-by-prefix 300 core/fabric/cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
