@@ -8,10 +8,15 @@ static bool cluster_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool job_char(char c)
+bool node_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("._:@+-", c) != NULL);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+bool job_char(char c)
+{
+    return node_char(c) || c == ':' || c == '@' || c == '+';
 }
 
 static bool every(const char *text, size_t max, bool (*allowed)(char))

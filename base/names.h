@@ -19,6 +19,10 @@ enum {
     TOKEN_MAX = 4096,
 };
 
+/* [A-Za-z0-9._-], of which names of nodes are; and [A-Za-z0-9._:@+-], of which job ids are. */
+bool node_char(char c);
+bool job_char(char c);
+
 /* [a-z0-9_]{1,32}: without '-', so that "<cluster>-<job>" splits in one way only and no cluster's
  * names can be taken for another's (B4). */
 bool cluster_name_valid(const char *name);

@@ -14,16 +14,10 @@ enum {
     EXPANDED_MAX = 1 << 15, /* nodes; no machine has more, and it would stop the loop too long */
 };
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-}
-
 static size_t name_length(const char *text)
 {
     size_t length = 0;
-    while (is_name_char(text[length]))
+    while (node_char(text[length]))
         length++;
     return length;
 }

@@ -51,7 +51,7 @@ static void error_prefix__cuts_what_does_not_fit(void **state)
 static void error_word__knows_every_code(void **state)
 {
     (void)state;
-#define KNOWN(name, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
+#define KNOWN(name, word, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
     ERROR_CODES(KNOWN)
     assert_string_equal(error_word(1), "unknown");
 }
