@@ -75,12 +75,6 @@ static void save_report(struct core *core, struct reservation *r, const struct n
                   services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
 }
 
-/* What was said before what is known already, and arrives after it. */
-static bool is_outdated(const struct node_report *known, uint64_t order)
-{
-    return known != NULL && order != 0 && order < known->order;
-}
-
 static void report_lingering(struct core *core, struct reservation *r, const char *node,
                              const char *services)
 {
@@ -95,7 +89,7 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
                      detail);
 }
 
-/* VNIs that the node names and that no reservation has. */
+/* VNIs that the node names and that no reservation has; each once. */
 static uint8_t free_vnis(const struct core *core, const struct core_event *event,
                          uint16_t vnis[static VNI_PER_JOB_MAX])
 {
@@ -103,10 +97,10 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
-        bool twice = false;
+        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.held, vni);
         for (uint8_t j = 0; j < count; j++)
-            twice |= vnis[j] == vni;
-        if (!twice && !idset_has(&core->vnis.live, vni) && !idset_has(&core->vnis.held, vni))
+            taken |= vnis[j] == vni;
+        if (!taken)
             vnis[count++] = vni;
     }
     return count;
@@ -196,16 +190,6 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
-/* How many nodes such a life has is not known: count those that report. */
-static void add_node(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->node_number != 0);
-    struct reservation_record rec = reservation_record(r);
-    rec.node_count++;
-    (void)core_save(core, &rec);
-}
-
 void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -240,9 +224,12 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     const struct node_report *known = nodes_find(r->reported, node);
     uint64_t order = event->u.report.order;
-    if (known == NULL && r->node_number != 0)
-        add_node(core, r);
-    bool old = is_outdated(known, order);
+    if (known == NULL && r->node_number != 0) { /* how many it has is not known: count them */
+        struct reservation_record rec = reservation_record(r);
+        rec.node_count++;
+        (void)core_save(core, &rec);
+    }
+    bool old = known != NULL && order != 0 && order < known->order; /* it was overtaken */
     bool news = !old && (known == NULL || known->state != state ||
                          !core_same_text(known->services, services));
     if (news || (!old && order > known->order))
