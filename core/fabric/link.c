@@ -161,28 +161,21 @@ static uint32_t hash_without_digits(const char *words)
     return hash;
 }
 
-/* While it stays away the same trouble is no news, another one is: first the network, then the
- * password. */
-static bool is_repeated_error(struct core *core, const char *words)
-{
-    assert(core->link.url < FM_URLS_MAX);
-    uint32_t *last = &core->link.last_errors[core->link.url], now = hash_without_digits(words);
-    bool same = *last == now;
-    *last = now;
-    return same;
-}
-
 void link_lost(struct core *core, const char *words)
 {
     assert(words != NULL);
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
-    bool told = is_repeated_error(core, words); /* before the next URL is in use */
+    /* While it stays away the log has each trouble of a URL once: the network, then the password.
+     */
+    uint32_t *last = &core->link.last_errors[core->link.url], hash = hash_without_digits(words);
+    bool repeated = *last == hash;
+    *last = hash;
     int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
-    core_trace(core, news || !told ? TRACE_WARNING : TRACE_DEBUG,
+    core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
                words, core_fm_url(core), (long long)wait);

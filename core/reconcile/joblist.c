@@ -139,15 +139,6 @@ static void note_missing_job(struct core *core, struct joblist *list, struct res
     core_begin_release(core, r, "its resource manager does not name it");
 }
 
-/* Whether it should have been named and was not. */
-static bool lacks_job(const struct joblist *list, const struct reservation *r)
-{
-    assert(list->cluster != NULL);
-    return r->state == JOB_ACTIVE && r->cluster == list->cluster->name &&
-           r->synced < list->id && /* a later one confirms it, too */
-           r->alive_ms < list->seen_ms;
-}
-
 /* True when that was the last lot. */
 static bool compare_lot(struct core *core, struct joblist *list)
 {
@@ -157,8 +148,10 @@ static bool compare_lot(struct core *core, struct joblist *list)
         struct reservation *r = ledger_walk(&core->ledger, &list->at);
         if (r == NULL || r->number > list->newest)
             return true;
-        if (!lacks_job(list, r))
-            continue;
+        if (r->state != JOB_ACTIVE || r->cluster != list->cluster->name ||
+            r->synced >= list->id /* a later one confirms it, too */ ||
+            r->alive_ms >= list->seen_ms)
+            continue; /* it was named, or need not have been */
         uint32_t released = list->found.released_count;
         note_missing_job(core, list, r); /* which may end it */
         if (list->found.released_count > released)
@@ -179,10 +172,11 @@ static void sync_compared(struct core *core, const struct joblist *list)
     core_answer(core, list->mark, ANSWER_SYNCED, NULL, NULL)->sync = &list->found;
 }
 
-static void compare_next_lot(struct core *core, struct joblist *list)
+/* Compares one more lot of the list whose turn it is, if there is one. */
+void joblist_tick(struct core *core)
 {
-    assert(first_whole(core) == list);
-    if (!compare_lot(core, list))
+    struct joblist *list = first_whole(core);
+    if (list == NULL || !compare_lot(core, list))
         return;
     list->cluster->joblist = list->id;
     list->cluster->joblist_ms = list->seen_ms;
@@ -201,14 +195,7 @@ void joblist_compare(struct core *core, struct joblist *list)
     if (list->found.confirmed > 0)
         list->cluster->ids_known = true;
     if (first_whole(core) == list)
-        compare_next_lot(core, list);
-}
-
-void joblist_tick(struct core *core)
-{
-    struct joblist *list = first_whole(core);
-    if (list != NULL)
-        compare_next_lot(core, list);
+        joblist_tick(core);
 }
 
 int64_t joblist_deadline(const struct core *core)

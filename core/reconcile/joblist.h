@@ -9,18 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names
- * those that are active, in one piece or in many, then what we have is compared with that. Every
- * job that two job lists in a row, far enough apart, do not name is released.
+/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names those
+ * that are active, in one piece or in many, then what we have is compared with that. Every job that
+ * two job lists in a row, far enough apart, do not name is released.
  *
- * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot, the
- * first as soon as all is named, one more in each tick. What happens meanwhile:
- * - A reservation that came after the job list began, or was asked for again, is not compared: what
- *   was seen before cannot lack it.
- * - Of two job lists of one cluster at once, what the later one names is not held against a job by
- *   the earlier one, and each compares only when all its names are said.
- * - After a crash nothing of it is known: what it released by then it had the right to, and all
- *   else needs two job lists again. */
+ * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot. What
+ * came, or was asked for again, after the list began is not compared. Of two lists of one cluster
+ * at once, what the later one names is not held against a job by the earlier one. After a crash
+ * nothing of it is known, and all needs two job lists again. */
 
 struct core;
 struct core_event;

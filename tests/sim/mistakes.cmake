@@ -6,7 +6,7 @@
 #   mcast_mistake(NAME SEEDS FILE [[what stands there]] [[what shall stand there]])
 #
 # Two more, which 100,000 seeds do not show, are found by the model in docs/model (LOOK_AT_ONCE and
-# HELD_IS_ALL); another (a roll call that counts jobs as missing which were reserved after it was
+# HELD_IS_ALL); another (a job list poll that counts jobs as missing which were reserved after it was
 # asked) took 95,599, and has a unit test; so have a sync that holds against a job what another one, begun
 # later, names (5,000 did not show it), a stray deleted although a list of jobs names its job, and a boot that ends
 # what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its
@@ -57,7 +57,7 @@ mcast_mistake(skip-intent 50 core/apply.c
     [[record.u.reservation = reservation_record(r);
     if (r->hwcoll == HWCOLL_WANTED)
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
-mcast_mistake(reuse-held-back 50 core/reservation/vnipool.c
+mcast_mistake(reuse-quarantined 50 core/reservation/vnipool.c
     [[return move_free(p, vni, &p->held);]] [[return idset_add(&p->free, vni), true;]])
 mcast_mistake(hold-ends-at-a-start 50 core/reservation/hold.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
@@ -106,10 +106,10 @@ mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->op->give_up_ms += 60000; return;]])
-mcast_mistake(half-a-roll-call-counts 50 core/reconcile/jobpoll.c
+mcast_mistake(half-a-job-list-counts 50 core/reconcile/jobpoll.c
     [[!event->u.jobpoll.ok)]] [[event->u.jobpoll.id == 0)]])
-mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/jobpoll.c
-    [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
+mcast_mistake(a-late-job-list-is-fresh 8000 core/reconcile/jobpoll.c
+    [[cluster->name, poll->asked_ms]] [[cluster->name, core->now_ms]])
 mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
@@ -118,7 +118,7 @@ mcast_mistake(time-heals-lingering 300 core/act.c
 mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r != NULL && r->number != number)]]
     [[while (r != NULL && r->number < number)]])
-mcast_mistake(old-word-counts 8000 core/requests/nodereport.c
+mcast_mistake(old-report-counts 8000 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 3000 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
