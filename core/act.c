@@ -111,7 +111,7 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
-        when = earlier(when, hold_end(core, r));
+        when = earlier(when, core_held_until(core, r));
     if (op == NULL)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
@@ -212,7 +212,7 @@ static void give_back_vnis(struct core *core, struct reservation *r)
     assert(reservation_valid(r));
     bool clean = hold_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
-        (hold_end(core, r) > core->now_ms && !clean))
+        (core_held_until(core, r) > core->now_ms && !clean))
         return;
     if (!clean && hold_has_services(r)) {
         keep_overdue(core, r);

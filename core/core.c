@@ -115,11 +115,10 @@ static bool may_have_called(const struct reservation *r)
     return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
 }
 
-/* For those who look at it. */
-static void show_hold_end(const struct core *core, struct reservation *r)
+static void update_hold(const struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    int64_t end = hold_end(core, r);
+    int64_t end = core_held_until(core, r);
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         r->hold_until_ms = end == INT64_MAX ? 0 : end;
 }
@@ -134,7 +133,7 @@ static void settle_after_load(struct core *core, struct reservation *r)
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
-    show_hold_end(core, r);
+    update_hold(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
     if (may_have_called(r))
         (void)core_operation(core, r);
@@ -216,7 +215,7 @@ static void hold_anew(struct core *core)
         if (r->overdue)
             core->overdue -= r->vni_count;
         r->overdue = false;
-        show_hold_end(core, r);
+        update_hold(core, r);
         core_act(core, r);
     }
 }

@@ -168,15 +168,14 @@ static void prune_events(struct core *core)
     core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
 }
 
-static void publish_event(struct core *core, const struct event_record *event)
+static void publish_event(struct core *core, struct event_record event)
 {
-    assert(event->kind != EVENT_NONE && event->kind < EVENT_KIND_COUNT);
-    struct record record = {.kind = RECORD_EVENT, .u.event = *event};
-    record.u.event.seq = core->last_seq + 1;
-    record.u.event.time_ms = core->now_ms;
+    assert(event.kind != EVENT_NONE && event.kind < EVENT_KIND_COUNT);
+    event.seq = core->last_seq + 1;
+    event.time_ms = core->now_ms;
     prune_events(core);
-    core_save_record(core, record);
-    const struct event_record *kept = eventlog_at(&core->events, record.u.event.seq);
+    core_save_record(core, (struct record){.kind = RECORD_EVENT, .u.event = event});
+    const struct event_record *kept = eventlog_at(&core->events, event.seq);
     assert(kept != NULL);
     core_effect(core, EFFECT_EVENT)->u.event = kept;
     core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s",
@@ -186,37 +185,35 @@ static void publish_event(struct core *core, const struct event_record *event)
                kept->detail != NULL ? kept->detail : "");
 }
 
-static struct event_record event_about(struct core *core, enum event_kind kind,
-                                       const struct reservation *r, const char *detail)
+static void publish_about(struct core *core, enum event_kind kind, const struct reservation *r,
+                          const char *detail, uint64_t proof)
 {
     assert(reservation_valid(r));
-    assert(kind < EVENT_KIND_COUNT);
     core_cluster(core, r->cluster)->told[kind]++;
-    return (struct event_record){.number = r->number,
-                                 .cluster = r->cluster,
-                                 .job = r->job,
-                                 .uid = r->uid,
-                                 .detail = detail,
-                                 .kind = (uint8_t)kind};
+    publish_event(core, (struct event_record){.number = r->number,
+                                              .cluster = r->cluster,
+                                              .job = r->job,
+                                              .uid = r->uid,
+                                              .detail = detail,
+                                              .proof = proof,
+                                              .kind = (uint8_t)kind});
 }
 
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
                   const char *detail)
 {
     assert(kind < EVENT_KIND_COUNT);
-    struct event_record event = {.detail = detail, .kind = (uint8_t)kind};
     if (r != NULL)
-        event = event_about(core, kind, r, detail);
-    publish_event(core, &event);
+        publish_about(core, kind, r, detail, 0);
+    else
+        core_publish_cluster(core, kind, NULL, detail);
 }
 
 void core_publish_released(struct core *core, const struct reservation *r, const char *why,
                            uint64_t proof)
 {
     assert(r->state == JOB_RELEASING);
-    struct event_record event = event_about(core, EVENT_RELEASED, r, why);
-    event.proof = proof;
-    publish_event(core, &event);
+    publish_about(core, EVENT_RELEASED, r, why, proof);
 }
 
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
@@ -224,5 +221,5 @@ void core_publish_cluster(struct core *core, enum event_kind kind, const char *c
 {
     assert(kind < EVENT_KIND_COUNT);
     publish_event(
-        core, &(struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
+        core, (struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

@@ -57,11 +57,6 @@ void core_status(const struct core *core, struct core_status *out)
     };
 }
 
-int64_t core_held_until(const struct core *core, const struct reservation *reservation)
-{
-    return hold_end(core, reservation);
-}
-
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)
 {
     assert(core->config.cluster_count <= CLUSTERS_MAX);
@@ -177,31 +172,22 @@ void core_silent(const struct reservation *r, struct nodefold *out)
     nodefold_end(out);
 }
 
-static const char *first_lingering(const struct nodes *nodes)
+const char *core_lingering_node(const struct core *core)
 {
-    assert(nodes != NULL && nodes->lingering > 0);
+    struct ledger_walk walk = {0};
+    const struct reservation *r = NULL;
     const char *first = NULL;
     const struct node_report *report;
-    for (uint32_t at = 0; (report = nodes_next(nodes, &at)) != NULL;) {
+    for (size_t looked_at = 0; core->lingering > 0 && looked_at < LOOK_AT_ONCE; looked_at++) {
+        r = ledger_walk(&core->ledger, &walk);
+        if (r == NULL || (r->reported != NULL && r->reported->lingering > 0))
+            break;
+    }
+    for (uint32_t at = 0; r != NULL && (report = nodes_next(r->reported, &at)) != NULL;) {
         if (report->state == NODE_LINGERING && (first == NULL || strcmp(report->name, first) < 0))
             first = report->name;
     }
     return first;
-}
-
-const char *core_lingering_node(const struct core *core)
-{
-    struct ledger_walk walk = {0};
-    const struct reservation *r;
-    if (core->lingering == 0)
-        return NULL;
-    for (size_t looked_at = 0; looked_at < LOOK_AT_ONCE; looked_at++) {
-        if ((r = ledger_walk(&core->ledger, &walk)) == NULL)
-            break;
-        if (r->reported != NULL && r->reported->lingering > 0)
-            return first_lingering(r->reported);
-    }
-    return NULL;
 }
 
 const char *core_fm_url(const struct core *core)

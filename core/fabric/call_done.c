@@ -54,19 +54,13 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
     (void)core_save(core, &rec);
 }
 
-/* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
-static enum fm_side side_after_no(const struct reservation *r)
+/* What is there after an answer to RESERVE. While an earlier try may have been, or may yet be,
+ * acted on, no more than "maybe": so that after a crash, too, the release is asked for once more
+ * when that has settled. */
+static enum fm_side side_after(const struct reservation *r, enum fm_side answered)
 {
     assert(r->op != NULL);
-    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
-}
-
-/* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
- * so that after a crash, too, the release is asked for once more when that has settled. */
-static enum fm_side side_after_yes(const struct reservation *r)
-{
-    assert(r->op != NULL);
-    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
+    return r->op->unsure ? FM_SIDE_MAYBE : answered;
 }
 
 /* A no to a RESERVE that no request waits for any more; other lives of the job may have waited for
@@ -75,25 +69,8 @@ static void no_longer_asked(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->hwcoll != HWCOLL_WANTED);
-    set_side(core, r, side_after_no(r));
+    set_side(core, r, side_after(r, FM_SIDE_NOTHING));
     core_act_on_lives(core, r->cluster, r->job);
-}
-
-/* I6: with the token of another job each could reach the trees of the other. */
-static void reserve_succeeded(struct core *core, struct reservation *r, struct secret token)
-{
-    assert(reservation_valid(r));
-    assert(r->hwcoll == HWCOLL_WANTED);
-    const struct reservation *other = tokenset_find(&core->tokens, token);
-    r->op->listed_from = core->last_list + 1;
-    if (other == NULL)
-        core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
-    else
-        core_settle(core, r, HWCOLL_DENIED, side_after_yes(r), (struct secret){0},
-                    core_text(core,
-                              "the fabric manager gave it the session token that %s-%s has: "
-                              "unusable",
-                              other->cluster, other->job));
 }
 
 /* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
@@ -120,11 +97,20 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            reserve_succeeded(core, r, token);
+            r->op->listed_from = core->last_list + 1;
+            const struct reservation *other = tokenset_find(&core->tokens, token);
+            if (other == NULL)
+                core_settle(core, r, HWCOLL_RESERVED, side_after(r, FM_SIDE_HELD), token, NULL);
+            else /* I6: with that each could reach the trees of the other */
+                core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_HELD), (struct secret){0},
+                            core_text(core,
+                                      "the fabric manager gave it the session token that %s-%s "
+                                      "has: unusable",
+                                      other->cluster, other->job));
             return;
         }
         core_trace_of(core, r, TRACE_NOTICE, "reserved late, no longer wanted -> release");
-        set_side(core, r, side_after_yes(r));
+        set_side(core, r, side_after(r, FM_SIDE_HELD));
         core_act(core, r);
         return;
     case FM_EXISTS:
@@ -134,7 +120,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         }
         core_trace_of(core, r, TRACE_NOTICE,
                       "the fabric manager has one under this name already -> release it first");
-        set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
+        set_side(core, r, wanted ? FM_SIDE_HELD : side_after(r, FM_SIDE_HELD));
         /* It is there, it is not, it is there: not without a pause. */
         r->op->retry_ms = r->op->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
         core_act(core, r);
@@ -143,7 +129,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
-            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), (struct secret){0}, words);
+            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
+                        (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)
             no_longer_asked(core, r);
         return;
@@ -151,7 +138,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_REFUSED: /* never: no job's token is shown to reserve */
     case FM_GONE:    /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
-            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), (struct secret){0}, words);
+            core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_NOTHING), (struct secret){0},
+                        words);
         else
             no_longer_asked(core, r);
         return;

@@ -52,7 +52,6 @@ static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
     assert(!c->look);
-    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
     if (c->tries == 0)
@@ -187,18 +186,6 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
 
-static void queue_cleanup_call(struct core *core, struct reservation *r)
-{
-    assert(r->cleaner->op.owner == r);
-    struct cleaner *k = r->cleaner;
-    enum fmcall_kind kind = next_call(core, r);
-    if (k->op.queued == kind)
-        return;
-    callqueue_remove(&core->calls, &k->op);
-    if (kind != FMCALL_NONE)
-        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
-}
-
 const char *cleanup_barred(const struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -216,20 +203,27 @@ void cleanup_act(struct core *core, struct reservation *r)
     for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
         before = k->count; /* fewer, when this one ends */
         struct cleanup *c = k->list[i];
-        bool in_flight = i == 0 && k->op.call != 0;
-        if (!cleanup_has_trees(r) && c->look)
+        bool in_flight = i == 0 && k->op.call != 0, wanted = cleanup_has_trees(r);
+        if (!wanted && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
-        else if (!cleanup_has_trees(r))
+        else if (!wanted)
             core_answer_waiters(core, &c->waiters, ANSWER_CLEANED, r, NULL);
         answer_overdue_waiters(core, r, c);
-        if (c->look && c->waiters == NULL && !in_flight)
+        if (in_flight)
+            continue;
+        if (c->look && c->waiters == NULL)
             cleaner_end(k, c);
-        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !in_flight)
+        else if (wanted && !c->look && c->give_up_ms <= core->now_ms)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !in_flight)
+        else if (wanted && !c->look && cleanup_barred(core, r) != NULL)
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
-    queue_cleanup_call(core, r);
+    enum fmcall_kind kind = next_call(core, r);
+    if (k->op.queued == kind)
+        return;
+    callqueue_remove(&core->calls, &k->op);
+    if (kind != FMCALL_NONE)
+        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
 }
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
@@ -324,15 +318,6 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
     }
 }
 
-/* A tree is known by its number, which another step's may get as soon as it is free: so before each
- * that is ended, what the step has is asked for anew. */
-static void tree_ended(struct cleaner *k)
-{
-    assert(k->piece < k->piece_count);
-    k->ended = k->pieces[k->piece].tree + UINT32_C(1);
-    cleaner_forget_pieces(k);
-}
-
 /* A job that made trees under such a name (it sets FI_CXI_COLL_JOB_STEP_ID itself) cannot have
  * them removed before the job ends, and would not know. Once a job: it is asked for often. */
 static void log_unreachable(struct core *core, struct reservation *r,
@@ -375,9 +360,12 @@ static void call_succeeded(struct core *core, struct reservation *r, struct clea
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
         steps_shown(core, r, c, steps);
-    else if (kind == FMCALL_END_TREE)
-        tree_ended(k);
-    else if (!k->looked || ++k->piece == k->piece_count)
+    else if (kind == FMCALL_END_TREE) {
+        /* A tree is known by its number, which another step's may get as soon as it is free: so
+         * before each that is ended, what the step has is asked for anew. */
+        k->ended = k->pieces[k->piece].tree + UINT32_C(1);
+        cleaner_forget_pieces(k);
+    } else if (!k->looked || ++k->piece == k->piece_count)
         finish_cleanup(core, r, c);
 }
 

@@ -6,11 +6,11 @@
 
 #include <assert.h>
 
-/* What should be at the fabric manager and seems not to be (F22, B11). To be told `lost` is fatal
- * for a job, and a single answer can be wrong: a gateway, a replica that lags, a list whose pages
- * shifted. So a reservation is lost when the fabric manager said so twice, a grace period apart,
- * and a whole list that began after the first time did not name it. When much is missing at once,
- * nothing is lost until the fabric manager agrees again or an administrator says so. */
+/* What should be at the fabric manager and seems not to be (F22, B11). `lost` is fatal for a job,
+ * and a single answer can be wrong: a gateway, a replica that lags, shifted pages. So a reservation
+ * is lost when the fabric manager said so twice, a grace period apart, and a whole list that began
+ * after the first time did not name it. When much is missing at once, nothing is lost until the
+ * fabric manager agrees again or an administrator says so. */
 
 static bool is_missing(const struct operation *op)
 {
@@ -183,29 +183,25 @@ static void compare_reserved(struct core *core, struct reservation *r)
 }
 
 /* All that came of a RELEASE was an answer of something else, perhaps a gateway. Lists that began
- * when nothing sent before could still be acted on tell as well. */
-static bool is_unrouted(const struct core *core, const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    const struct operation *op = r->op;
-    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && op->call == 0 &&
-           op->not_routed_ms != 0 && core->link.began_ms > op->not_routed_ms &&
-           core->link.began_ms >= op->reserve_settles_ms;
-}
-
-/* Two lists, a grace period apart: pages of one may have shifted. */
+ * when nothing sent before could still be acted on tell as well: two, a grace period apart, as
+ * pages of one may have shifted. */
 static void compare_unrouted(struct core *core, struct reservation *r)
 {
-    assert(is_unrouted(core, r));
+    assert(reservation_valid(r));
     struct operation *op = r->op;
+    int64_t began_ms = core->link.began_ms;
+    if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || op->call != 0 ||
+        op->not_routed_ms == 0 || began_ms <= op->not_routed_ms ||
+        began_ms < op->reserve_settles_ms)
+        return;
     if (op->unlisted_ms == 0)
-        op->unlisted_ms = core->link.began_ms;
-    if (core->link.began_ms - op->unlisted_ms < core->config.stray_grace_ms)
+        op->unlisted_ms = began_ms;
+    if (began_ms - op->unlisted_ms < core->config.stray_grace_ms)
         return;
     core_trace_of(core, r, TRACE_NOTICE,
-                  "its release was answered by something in front of the fabric manager, and "
-                  "two lists of the fabric manager do not name it -> released");
-    op->sent_ms = core->link.began_ms;
+                  "its release was answered by something in front of the fabric manager, and two "
+                  "lists of the fabric manager do not name it -> released");
+    op->sent_ms = began_ms;
     core_released_at_fm(core, r);
 }
 
@@ -224,7 +220,7 @@ void missing_compare(struct core *core)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
-        else if (!listed && is_unrouted(core, r))
+        else if (!listed)
             compare_unrouted(core, r);
     }
     missing_watch(core);

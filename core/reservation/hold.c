@@ -21,7 +21,7 @@ bool hold_all_clean(const struct reservation *r)
     return nodes_clean(r->reported) >= r->node_count && !r->regranted;
 }
 
-int64_t hold_end(const struct core *core, const struct reservation *r)
+int64_t core_held_until(const struct core *core, const struct reservation *r)
 {
     assert(core->config.vni_hold_ms >= 0 || core->config.vni_hold_ms == HOLD_UNTIL_REPORTED);
     int64_t from = r->released_ms, hold = core->config.vni_hold_ms;

@@ -10,9 +10,6 @@
  * harm; whether one has said that it has services, which time does not end (F3). */
 bool hold_all_clean(const struct reservation *reservation);
 bool hold_has_services(const struct reservation *reservation);
-/* Until when nodes that have said nothing keep its VNIs quarantined; INT64_MAX: until they report.
- */
-int64_t hold_end(const struct core *core, const struct reservation *reservation);
 
 /* At the start: whether times in the ledger can be compared with now. */
 void hold_compare_clock(struct core *core);

@@ -62,7 +62,7 @@ mcast_mistake(reuse-quarantined 50 core/reservation/vnipool.c
 mcast_mistake(hold-ends-at-a-start 50 core/reservation/hold.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
 mcast_mistake(forget-late-success 50 core/fabric/call_done.c
-    [[set_side(core, r, side_after_yes(r));
+    [[set_side(core, r, side_after(r, FM_SIDE_HELD));
         core_act(core, r);
         return;
     case FM_EXISTS:]]
@@ -71,7 +71,8 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
         return;
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 3000 core/fabric/call_done.c
-    [[return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
+    [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
+    [[return r->op->unsure && answered == FM_SIDE_HELD ? FM_SIDE_MAYBE : answered;]])
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
@@ -114,7 +115,7 @@ mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
 mcast_mistake(time-heals-lingering 300 core/act.c
-    [[if (!clean && hold_has_services(r)) {]] [[if (!clean && hold_end(core, r) > core->now_ms) {]])
+    [[if (!clean && hold_has_services(r)) {]] [[if (!clean && core_held_until(core, r) > core->now_ms) {]])
 mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r != NULL && r->number != number)]]
     [[while (r != NULL && r->number < number)]])
