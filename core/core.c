@@ -105,16 +105,6 @@ int core_loaded(struct core *core, struct error *err)
     return 0;
 }
 
-/* Whether the fabric manager may have been called for it in a former life, even if nothing of it is
- * left there now: a last RELEASE, given up and not yet acted on, would hit the name's next owner.
- */
-static bool may_have_called(const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
-    return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
-}
-
 static void update_hold(const struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -135,7 +125,10 @@ static void settle_after_load(struct core *core, struct reservation *r)
         r->released_ms = core->now_ms; /* the clock was set back since */
     update_hold(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
-    if (may_have_called(r))
+    /* The fabric manager may have been called for it, even if nothing of it is left there: a last
+     * RELEASE, given up and not yet acted on, would hit the name's next owner. */
+    bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
+    if (r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible)
         (void)core_operation(core, r);
 
     if (r->cleaner != NULL)

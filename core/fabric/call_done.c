@@ -14,6 +14,7 @@ enum {
     RESERVE_RETRY_MS = 250,
     RETRY_MS = 500,
     RETRY_MAX_MS = 30 * 1000,
+    TIMEOUTS_TO_LOSE = 3, /* in a row */
 };
 
 int64_t core_retry_wait(uint32_t tries)
@@ -262,8 +263,8 @@ void core_call_done(struct core *core, const struct core_event *event)
      */
     if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
         link_lost(core, words);
-    else if (outcome == FM_TIMEOUT || outcome == FM_BROKEN)
-        link_unheard(core, words); /* one call that ends so may be about its object */
-    else
-        link_heard(core);
+    else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
+        core->link.timeouts = 0;
+    else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
+        link_lost(core, words);
 }

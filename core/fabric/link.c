@@ -10,10 +10,7 @@
 /* The link to the fabric manager: down → logging in → listing → up, and back (F13, F20).
  * Nothing is sent to it but in `up`; coming up always compares first. */
 
-enum {
-    RETRY_DOUBLINGS = 5,
-    TIMEOUTS_TO_LOSE = 3, /* one answer that does not come is no lost link, three in a row are */
-};
+enum { RETRY_DOUBLINGS = 5 };
 
 const char *link_state_word(enum link_state state)
 {
@@ -212,18 +209,6 @@ void link_move(struct core *core)
     core->link.url = 0;
     core->link.failures = 0;
     core->link.retry_ms = core->now_ms;
-}
-
-void link_heard(struct core *core)
-{
-    core->link.timeouts = 0;
-}
-
-void link_unheard(struct core *core, const char *words)
-{
-    assert(words != NULL);
-    if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
-        link_lost(core, words);
 }
 
 int64_t link_deadline(const struct core *core)

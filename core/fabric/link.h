@@ -19,8 +19,5 @@ bool link_configure(struct core *core, const struct core_config *config);
 void link_move(struct core *core);
 /* Whether a job may wait for it: up, or coming up for the first time since it last was. */
 bool link_worth_waiting(const struct link *link);
-/* A call was answered, or not in time. */
-void link_heard(struct core *core);
-void link_unheard(struct core *core, const char *words);
 
 #endif

@@ -38,33 +38,6 @@ void conflict_watch(struct core *core)
     }
 }
 
-static uint32_t claim_strays(struct core *core, const char *cluster)
-{
-    assert(cluster != NULL);
-    uint32_t count = 0;
-    for (size_t i = 0; i < core->strays.known.count; i++) {
-        struct stray *stray = &core->strays.known.items[i];
-        char name[CLUSTER_NAME_MAX + 1];
-        const char *job;
-        if (!fm_name_split(stray->name, name, &job) || strcmp(name, cluster) != 0)
-            continue;
-        stray->claimed = true;
-        count++;
-    }
-    return count;
-}
-
-static void claim_found(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
-    struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->op);
-    rec.origin = ORIGIN_CLAIMED;
-    (void)core_save(core, &rec);
-    core_act(core, r);
-}
-
 void core_claim(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLAIM);
@@ -80,10 +53,18 @@ void core_claim(struct core *core, const struct core_event *event)
         if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
             strcmp(op->owner->cluster, cluster) != 0)
             continue;
-        claim_found(core, op->owner);
+        listing_claim(core, op->owner);
         count++;
     }
-    count += claim_strays(core, cluster);
+    for (size_t i = 0; i < core->strays.known.count; i++) {
+        struct stray *stray = &core->strays.known.items[i];
+        char name[CLUSTER_NAME_MAX + 1];
+        const char *job;
+        if (!fm_name_split(stray->name, name, &job) || strcmp(name, cluster) != 0)
+            continue;
+        stray->claimed = true;
+        count++;
+    }
     core_cluster(core, cluster)->contested = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator says that cluster %s is this broker's alone -> %u reservations "

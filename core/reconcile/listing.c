@@ -210,6 +210,17 @@ static void take_in_over(struct core *core, const char *cluster, const char *job
     core_act(core, r);
 }
 
+void listing_claim(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
+    struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->op); /* as above */
+    rec.origin = ORIGIN_CLAIMED;
+    (void)core_save(core, &rec);
+    core_act(core, r);
+}
+
 void listing_leftover(struct core *core, struct reservation *r, struct secret token)
 {
     assert(reservation_valid(r));
@@ -224,11 +235,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     core_trace_of(core, r, TRACE_NOTICE,
                   "the fabric manager lists it with the session token of a job that is over -> "
                   "delete");
-    struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->op); /* as above */
-    rec.origin = ORIGIN_CLAIMED;
-    (void)core_save(core, &rec);
-    core_act(core, r);
+    listing_claim(core, r);
 }
 
 /* Found, and taken for active: another broker's perhaps, or the ledger is not the one that it was

@@ -12,6 +12,8 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
                                     const char *reason);
 /* The fabric manager has this token for one that was found, and whose job is over. */
 void listing_leftover(struct core *core, struct reservation *reservation, struct secret token);
+/* What was found is ours. */
+void listing_claim(struct core *core, struct reservation *reservation);
 void listing_names(struct core *core, const struct core_event *event);
 void listing_done(struct core *core, const struct core_event *event);
 

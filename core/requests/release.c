@@ -7,22 +7,6 @@
 
 /* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
 
-static uint8_t hwcoll_after_release(const struct reservation *r)
-{
-    assert(r->state == JOB_ACTIVE);
-    bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
-    return had ? HWCOLL_RELEASED : r->hwcoll;
-}
-
-/* What is under its name now is not ours to delete (B11), by the fabric manager's last word; unless
- * an earlier try of ours made it. */
-static bool is_anothers(const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    const struct operation *op = r->op;
-    return op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried;
-}
-
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
     assert(reservation_valid(r));
@@ -30,7 +14,10 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     struct reservation_record rec = reservation_record(r);
     uint64_t proof = token_proof(r->token);
     rec.fm_side = (uint8_t)core_side_unwanted(r);
-    if (is_anothers(r)) {
+    const struct operation *op = r->op;
+    /* What is under its name now is not ours to delete (B11), by the fabric manager's last word;
+     * unless an earlier try of ours made it. */
+    if (op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
@@ -40,7 +27,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
     rec.state = JOB_RELEASING;
-    rec.hwcoll = hwcoll_after_release(r);
+    if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
+        rec.hwcoll = HWCOLL_RELEASED;
     rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
     rec.released_ms = core->now_ms;
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;

@@ -101,8 +101,8 @@ mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
 mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
 mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c
-    [[usage->limit == 0 || usage->used + addresses <= usage->limit]]
-    [[usage->limit == 0 || usage->used - usage->leaving + addresses <= usage->limit]])
+    [[limit == 0 || use->addresses + addresses <= limit]]
+    [[limit == 0 || use->addresses - use->leaving + addresses <= limit]])
 mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
