@@ -174,66 +174,60 @@ static void cleanup__the_login_only_if_the_site_says_so(void **state)
 /* What was learned while it was allowed is not used any more. */
 static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
-    assert_int_equal(pending(&d), 0); /* not even the login may look: given up */
-    clean(&d, "/fA");
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
+    assert_int_equal(pending(d), 0); /* not even the login may look: given up */
+    clean(d, "/fA");
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    assert_null(token_shown(&d));
-    driver_done(&d, call, FM_OK, NULL);
-    d.config.cleanup_login = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    clean(&d, "/fA");
-    (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-a");
-    driver_end(&d);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    driver_done(d, driver_call(d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    assert_null(token_shown(d));
+    driver_done(d, call, FM_OK, NULL);
+    d->config.cleanup_login = false;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    clean(d, "/fA");
+    (void)driver_call(d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(d), "sess-a");
 }
 
 /* All is over but a call that has not come back: only that is waited for, not a time that is over.
  */
 static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    driver_up(d);
     struct reserve_request q = driver_request("a", 128);
     q.vni_count = 0;
-    driver_reserve(&d, q);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
+    driver_reserve(d, q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_REFUSED, NULL);
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
-    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
-    driver_tick(&d, 500);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(core_next_deadline(d.core), settled_ms);
-    driver_tick(&d, settled_ms - d.now);
-    assert_non_null(driver_job(&d, "a"));
-    assert_true(core_next_deadline(d.core) > d.now);
-    driver_done(&d, call, FM_OK, NULL);
-    assert_null(driver_job(&d, "a"));
-    driver_end(&d);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    driver_done(d, driver_call(d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
+    const int64_t settled_ms = d->now + d->config.call_timeout_ms;
+    driver_tick(d, 500);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(core_next_deadline(d->core), settled_ms);
+    driver_tick(d, settled_ms - d->now);
+    assert_non_null(driver_job(d, "a"));
+    assert_true(core_next_deadline(d->core) > d->now);
+    driver_done(d, call, FM_OK, NULL);
+    assert_null(driver_job(d, "a"));
 }
 
 /* Another job's trouble is nobody's business. */
@@ -511,15 +505,11 @@ static void cleanup__with_the_login_hits_no_later_life(void **state)
 
 static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    clean(&d, "0");
-    assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
-    assert_null(driver_find(&d, EFFECT_SAVE));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 2));
+    clean(d, "0");
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED);
+    assert_null(driver_find(d, EFFECT_SAVE));
 }
 
 static void cleanup__is_bounded(void **state)
@@ -652,35 +642,32 @@ static void cleanup__of_a_tree_with_a_former_number_is_done(void **state)
 /* One user's many jobs leave room for others'. */
 static void cleanup__of_many_jobs_leaves_room(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.total_addresses = 100000;
-    d.config.addresses_per_job = 4;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.total_addresses = 100000;
+    d->config.addresses_per_job = 4;
+    driver_up(d);
     char step[32], job[16];
     for (unsigned i = 0; i < 150; i++) {
         (void)snprintf(job, sizeof job, "j%u", i);
-        driver_reserved_job(&d, job);
+        driver_reserved_job(d, job);
         for (unsigned s = 0; s < 1000; s++) {
             (void)snprintf(step, sizeof step, "/f%u", s);
-            driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
-                                                .u.cleanup = {.ticket = ++d.ticket,
-                                                              .number = i + 1,
-                                                              .step = step,
-                                                              .scopes = no_scope}});
+            driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                               .u.cleanup = {.ticket = ++d->ticket,
+                                                             .number = i + 1,
+                                                             .step = step,
+                                                             .scopes = no_scope}});
         }
     }
-    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-    assert_true(pending(&d) < 100000);
-    driver_reserved_job(&d, "other");
-    driver_step(
-        &d,
-        (struct core_event){
-            .kind = CORE_CLEANUP,
-            .u.cleanup = {.ticket = ++d.ticket, .number = 151, .step = "/fA", .scopes = no_scope}});
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    driver_end(&d);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
+    assert_true(pending(d) < 100000);
+    driver_reserved_job(d, "other");
+    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                       .u.cleanup = {.ticket = ++d->ticket,
+                                                     .number = 151,
+                                                     .step = "/fA",
+                                                     .scopes = no_scope}});
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
 /* A wild user's cleanups keep no job from starting. */
@@ -744,52 +731,43 @@ static void restart(struct driver *d, const char *token, bool asked)
 
 static void cleanup__goes_on_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    restart(&d, "sess-a", true);
-    (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-a");
+    struct driver *d = *state;
+    restart(d, "sess-a", true);
+    (void)driver_call(d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(d), "sess-a");
     /* However the clock was set: not kept for longer than one that is asked for now. */
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_tick(&d, d.config.cleanup_timeout_ms);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_tick(d, d->config.cleanup_timeout_ms);
+    assert_int_equal(pending(d), 0);
 }
 
 /* A crash hides whether a step's end, with the login, may still be acted on. */
 static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    d.config.call_timeout_ms = 1000;
-    d.config.reserve_timeout_ms = 2000;
-    restart(&d, "sess-a", false);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, d.config.call_timeout_ms);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    d->config.call_timeout_ms = 1000;
+    d->config.reserve_timeout_ms = 2000;
+    restart(d, "sess-a", false);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, NULL);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.call_timeout_ms);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* No token is no reason to take the login. */
 static void cleanup__without_a_token_is_given_up(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    restart(&d, NULL, false);
-    clean_within(&d, "/fA", false, 5000, no_scope, 0);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    restart(d, NULL, false);
+    clean_within(d, "/fA", false, 5000, no_scope, 0);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
+    assert_non_null(strstr(driver_answer(d)->detail, "cleanup_login"));
+    assert_int_equal(pending(d), 0);
 }
 
 static void forbid_the_login(struct driver *d)
@@ -997,27 +975,23 @@ static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
 /* I6: no token was ever given for what was only found, nor of what never was. */
 static void cleanup__of_what_is_not_ours_is_refused(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
     }
-    assert_int_equal(driver_job(&d, "77")->number, 1);
-    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
-    d.config.cleanup_login = true;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    clean(&d, "/fA");
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_job(d, "77")->number, 1);
+    assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
+    d->config.cleanup_login = true;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    clean(d, "/fA");
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
     driver_step(
-        &d,
+        d,
         (struct core_event){
             .kind = CORE_CLEANUP,
-            .u.cleanup = {.ticket = ++d.ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
-    driver_end(&d);
+            .u.cleanup = {.ticket = ++d->ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
 /* What is done counts no more for how many a job may ask, however often it was tried. */
@@ -1106,8 +1080,8 @@ int main(void)
         cmocka_unit_test(cleanup__stays_within_every_scope),
         cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
         cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
-        cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
-        cmocka_unit_test(cleanup__that_outlasts_its_job_is_no_deadline),
+        FRESH(cleanup__the_login_not_after_the_site_forbids_it),
+        FRESH(cleanup__that_outlasts_its_job_is_no_deadline),
         cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
         cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
         cmocka_unit_test(cleanup__is_merged_when_repeated),
@@ -1118,25 +1092,25 @@ int main(void)
         cmocka_unit_test(cleanup__tells_once_of_steps_that_it_cannot_reach),
         cmocka_unit_test(cleanup__ends_with_the_job),
         cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
-        cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
+        UP(cleanup__of_a_job_without_addresses_has_nothing_to_do),
         cmocka_unit_test(cleanup__of_a_tree_with_a_former_number_is_done),
         cmocka_unit_test(cleanup__is_bounded),
         cmocka_unit_test(cleanup__is_paid_for),
         cmocka_unit_test(cleanup__repeated_takes_turns),
         cmocka_unit_test(cleanup__waits_by_itself),
         cmocka_unit_test(cleanup__of_a_tree_that_stays_is_tried_later),
-        cmocka_unit_test(cleanup__of_many_jobs_leaves_room),
+        FRESH(cleanup__of_many_jobs_leaves_room),
         cmocka_unit_test(cleanup__leaves_the_places_to_others),
-        cmocka_unit_test(cleanup__goes_on_after_a_restart),
-        cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
-        cmocka_unit_test(cleanup__without_a_token_is_given_up),
+        FRESH(cleanup__goes_on_after_a_restart),
+        FRESH(cleanup__with_the_login_hits_no_later_life_after_a_restart),
+        FRESH(cleanup__without_a_token_is_given_up),
         cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
         cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
         cmocka_unit_test(cleanup__is_counted_by_its_end),
         cmocka_unit_test(cleanup__is_waited_for),
         cmocka_unit_test(steps__are_shown_with_the_login),
         cmocka_unit_test(cleanup__is_not_left_to_one_that_is_nearly_given_up),
-        cmocka_unit_test(cleanup__of_what_is_not_ours_is_refused),
+        UP(cleanup__of_what_is_not_ours_is_refused),
         cmocka_unit_test(cleanup__that_is_done_leaves_room),
         cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
         cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),

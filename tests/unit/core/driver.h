@@ -213,4 +213,37 @@ static inline void driver_end(struct driver *d)
     d->core = NULL;
 }
 
+/* Fixtures: a test's state is a driver with the link up; or started; or with nothing but its
+ * configuration, so that the test can change that first. */
+static inline int driver_fresh(void **state)
+{
+    driver_init(*state = malloc(sizeof(struct driver)));
+    return 0;
+}
+
+static inline int driver_started(void **state)
+{
+    (void)driver_fresh(state);
+    driver_start(*state);
+    return 0;
+}
+
+static inline int driver_is_up(void **state)
+{
+    (void)driver_fresh(state);
+    driver_up(*state);
+    return 0;
+}
+
+static inline int driver_free(void **state)
+{
+    driver_end(*state);
+    free(*state);
+    return 0;
+}
+
+#define UP(test) cmocka_unit_test_setup_teardown(test, driver_is_up, driver_free)
+#define STARTED(test) cmocka_unit_test_setup_teardown(test, driver_started, driver_free)
+#define FRESH(test) cmocka_unit_test_setup_teardown(test, driver_fresh, driver_free)
+
 #endif

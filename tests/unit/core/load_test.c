@@ -189,16 +189,13 @@ static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
 
 static void load__intent_is_given_up_without_a_fabric_manager(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.fm_present = false;
-    d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
-    core_start(d.core, d.now);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.fm_present = false;
+    d->core = core_create(&d->config);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
+    core_start(d->core, d->now);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
 }
 
 /* F20, F22: inactive jobs are released, an active one that is gone is told. */
@@ -446,25 +443,22 @@ static void load__refuses_two_lives_with_one_name(void **state)
 /* F5: the pool was shrunk while we were away; the job keeps its VNI, nobody else gets it. */
 static void load__pool_shrunk_meanwhile(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    idset_init(&d.config.vni_pool);
-    idset_add(&d.config.vni_pool, 1029);
-    idset_add(&d.config.vni_pool, 2000);
-    d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING)); /* has 1029 */
-    load(&d, saved(6, "b", JOB_ACTIVE, HWCOLL_OFF,
-                   FM_SIDE_NOTHING)); /* has 1030, no longer in the pool */
-    core_start(d.core, d.now);
-    driver_reserve(&d, driver_request("c", 2));
-    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 2000);
-    driver_release(&d, "b");
-    driver_tick(&d, d.config.vni_hold_ms);
-    core_status(d.core, &status);
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 1029);
+    idset_add(&d->config.vni_pool, 2000);
+    d->core = core_create(&d->config);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING)); /* has 1029 */
+    load(d, saved(6, "b", JOB_ACTIVE, HWCOLL_OFF,
+                  FM_SIDE_NOTHING)); /* has 1030, no longer in the pool */
+    core_start(d->core, d->now);
+    driver_reserve(d, driver_request("c", 2));
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 2000);
+    driver_release(d, "b");
+    driver_tick(d, d->config.vni_hold_ms);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_free, 0);
-    driver_end(&d);
 }
 
 int main(void)
@@ -475,7 +469,7 @@ int main(void)
         cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
         cmocka_unit_test(load__intent_is_finished),
         cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
-        cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
+        FRESH(load__intent_is_given_up_without_a_fabric_manager),
         cmocka_unit_test(load__compares_with_the_fabric_manager),
         cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
         cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
@@ -485,7 +479,7 @@ int main(void)
         cmocka_unit_test(load__one_missing_event_is_noticed),
         cmocka_unit_test(load__refuses_what_cannot_be),
         cmocka_unit_test(load__refuses_two_lives_with_one_name),
-        cmocka_unit_test(load__pool_shrunk_meanwhile),
+        FRESH(load__pool_shrunk_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
