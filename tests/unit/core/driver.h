@@ -242,8 +242,16 @@ static inline int driver_free(void **state)
     return 0;
 }
 
-#define UP(test) cmocka_unit_test_setup_teardown(test, driver_is_up, driver_free)
-#define STARTED(test) cmocka_unit_test_setup_teardown(test, driver_started, driver_free)
-#define FRESH(test) cmocka_unit_test_setup_teardown(test, driver_fresh, driver_free)
+/* A fixture of a test file's own. */
+#define DRIVER_FIXTURE(name, begin)                                                                \
+    static int name(void **state)                                                                  \
+    {                                                                                              \
+        begin(*state = malloc(sizeof(struct driver)));                                             \
+        return 0;                                                                                  \
+    }
+#define WITH(setup, test) cmocka_unit_test_setup_teardown(test, setup, driver_free)
+#define UP(test) WITH(driver_is_up, test)
+#define STARTED(test) WITH(driver_started, test)
+#define FRESH(test) WITH(driver_fresh, test)
 
 #endif
