@@ -277,20 +277,14 @@ static void act__much_that_is_due_takes_several_steps(void **state)
     assert_int_equal(status_of(d).vnis_held, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FRESH(act__what_waits_keeps_its_place),
-        FRESH(act__what_is_urgent_no_more_changes_its_lane),
-        FRESH(act__much_that_is_due_takes_several_steps),
-        FRESH(act__waits_for_no_budget_that_is_gone),
-        FRESH(act__looks_again_when_the_first_try_has_settled),
-        cmocka_unit_test(act__two_lives_may_end_at_once),
-        UP(act__tries_are_counted_anew_for_each_purpose),
-        cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
-        cmocka_unit_test(give_up__when_the_name_became_free_too_late),
-        cmocka_unit_test(give_up__for_want_of_room_tells_of_the_room),
-        UP(give_up__releases_without_a_pause),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),
+          FRESH(act__what_is_urgent_no_more_changes_its_lane),
+          FRESH(act__much_that_is_due_takes_several_steps),
+          FRESH(act__waits_for_no_budget_that_is_gone),
+          FRESH(act__looks_again_when_the_first_try_has_settled),
+          cmocka_unit_test(act__two_lives_may_end_at_once),
+          UP(act__tries_are_counted_anew_for_each_purpose),
+          cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
+          cmocka_unit_test(give_up__when_the_name_became_free_too_late),
+          cmocka_unit_test(give_up__for_want_of_room_tells_of_the_room),
+          UP(give_up__releases_without_a_pause))

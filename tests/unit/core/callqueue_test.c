@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/fabric/callqueue.h"
 
@@ -136,16 +131,10 @@ static void callqueue_remove__from_any_place(void **state)
     assert_int_equal(q.lanes[LANE_RESERVE].queued, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callqueue__releases_never_starve_reserves),
-        cmocka_unit_test(callqueue__releases_go_before_questions),
-        cmocka_unit_test(callqueue__one_place_serves_both_lanes),
-        cmocka_unit_test(callqueue__shares_places),
-        cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
-        cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
-        cmocka_unit_test(callqueue_remove__from_any_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(callqueue__releases_never_starve_reserves),
+          cmocka_unit_test(callqueue__releases_go_before_questions),
+          cmocka_unit_test(callqueue__one_place_serves_both_lanes),
+          cmocka_unit_test(callqueue__shares_places),
+          cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
+          cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
+          cmocka_unit_test(callqueue_remove__from_any_place))

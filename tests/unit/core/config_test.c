@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/config.h"
 #include "core/reservation/record.h"
@@ -133,11 +127,5 @@ static void config__is_refused_for_each_reason(void **state)
     ACCEPTED(c.stray_grace_ms = 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config__has_the_documented_defaults),
-        cmocka_unit_test(config__is_refused_for_each_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(config__has_the_documented_defaults),
+          cmocka_unit_test(config__is_refused_for_each_reason))

@@ -5,14 +5,7 @@
 /* Drives a core by hand: one call a step, then its effects are looked at. Everything is durable at
  * once here; what happens in between is the simulator's business. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/core.h"
 #include "core/reservation/reservation.h"

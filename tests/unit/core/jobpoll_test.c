@@ -355,23 +355,17 @@ static void jobpoll__ends_at_a_reload(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(init_asked_driver, jobpoll__releases_what_is_not_named_twice),
-        cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
-        WITH(init_asked_driver, jobpoll__counts_from_when_it_was_asked),
-        WITH(init_asked_driver, jobpoll__does_not_miss_what_came_after_it),
-        WITH(init_asked_driver, jobpoll__concludes_nothing_from_a_failure),
-        WITH(init_asked_driver, jobpoll__is_asked_when_the_link_comes_up),
-        WITH(init_asked_driver, jobpoll__ignores_a_stale_answer),
-        WITH(init_asked_driver, jobpoll__of_strangers_concludes_nothing),
-        WITH(init_asked_driver, jobpoll__is_asked_anew_after_a_reconnect),
-        WITH(init_asked_driver, jobpoll__of_known_ids_is_believed),
-        WITH(init_asked_driver, jobpoll__from_before_a_reload_concludes_nothing),
-        cmocka_unit_test(jobpoll__is_compared_in_lots),
-        cmocka_unit_test(jobpoll__ends_at_a_reload),
-        WITH(init_asked_driver, jobpoll__only_when_there_is_a_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(init_asked_driver, jobpoll__releases_what_is_not_named_twice),
+          cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
+          WITH(init_asked_driver, jobpoll__counts_from_when_it_was_asked),
+          WITH(init_asked_driver, jobpoll__does_not_miss_what_came_after_it),
+          WITH(init_asked_driver, jobpoll__concludes_nothing_from_a_failure),
+          WITH(init_asked_driver, jobpoll__is_asked_when_the_link_comes_up),
+          WITH(init_asked_driver, jobpoll__ignores_a_stale_answer),
+          WITH(init_asked_driver, jobpoll__of_strangers_concludes_nothing),
+          WITH(init_asked_driver, jobpoll__is_asked_anew_after_a_reconnect),
+          WITH(init_asked_driver, jobpoll__of_known_ids_is_believed),
+          WITH(init_asked_driver, jobpoll__from_before_a_reload_concludes_nothing),
+          cmocka_unit_test(jobpoll__is_compared_in_lots),
+          cmocka_unit_test(jobpoll__ends_at_a_reload),
+          WITH(init_asked_driver, jobpoll__only_when_there_is_a_reason))

@@ -614,36 +614,22 @@ static void link__a_neighbours_name_is_made_printable(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STARTED(link__comes_up_in_order),
-        UP(link__pauses_and_resumes),
-        STARTED(link__is_not_waited_for_after_a_failure),
-        STARTED(link__waits_longer_each_time),
-        FRESH(link__tells_when_the_trouble_changes),
-        UP(link__is_down_since_it_was_lost),
-        STARTED(link__logs_in_once_at_a_time),
-        FRESH(link__gone_is_not_all_while_a_first_try_was_open),
-        UP(link__settled_first_try_is_no_doubt_after_a_restart),
-        cmocka_unit_test(link__tries_the_urls_in_turn),
-        cmocka_unit_test(link__follows_a_reload_of_the_urls),
-        cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
-        cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
-        cmocka_unit_test(link__has_a_word_for_each_state),
-        cmocka_unit_test(link__ignores_a_login_at_the_url_before),
-        STARTED(link__ignores_a_list_from_before_it_was_lost),
-        UP(link__three_timeouts_in_a_row_lose_it),
-        UP(link__counts_timeouts_in_a_row_only),
-        UP(link__lost_reservation_is_told_once),
-        UP(link__checks_the_token),
-        FRESH(link__stray_needs_two_looks),
-        UP(link__stray_that_vanishes_is_forgotten),
-        UP(link__partial_list_concludes_nothing),
-        UP(link__never_touches_what_is_not_ours),
-        UP(link__warns_of_a_dangerous_neighbour_once),
-        FRESH(link__warns_of_a_namesake_once),
-        cmocka_unit_test(link__a_neighbours_name_is_made_printable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(STARTED(link__comes_up_in_order), UP(link__pauses_and_resumes),
+          STARTED(link__is_not_waited_for_after_a_failure), STARTED(link__waits_longer_each_time),
+          FRESH(link__tells_when_the_trouble_changes), UP(link__is_down_since_it_was_lost),
+          STARTED(link__logs_in_once_at_a_time),
+          FRESH(link__gone_is_not_all_while_a_first_try_was_open),
+          UP(link__settled_first_try_is_no_doubt_after_a_restart),
+          cmocka_unit_test(link__tries_the_urls_in_turn),
+          cmocka_unit_test(link__follows_a_reload_of_the_urls),
+          cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
+          cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
+          cmocka_unit_test(link__has_a_word_for_each_state),
+          cmocka_unit_test(link__ignores_a_login_at_the_url_before),
+          STARTED(link__ignores_a_list_from_before_it_was_lost),
+          UP(link__three_timeouts_in_a_row_lose_it), UP(link__counts_timeouts_in_a_row_only),
+          UP(link__lost_reservation_is_told_once), UP(link__checks_the_token),
+          FRESH(link__stray_needs_two_looks), UP(link__stray_that_vanishes_is_forgotten),
+          UP(link__partial_list_concludes_nothing), UP(link__never_touches_what_is_not_ours),
+          UP(link__warns_of_a_dangerous_neighbour_once), FRESH(link__warns_of_a_namesake_once),
+          cmocka_unit_test(link__a_neighbours_name_is_made_printable))

@@ -435,25 +435,19 @@ static void load__pool_shrunk_meanwhile(void **state)
     assert_int_equal(status.vnis_free, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH(begin_driver, load__brings_everything_back),
-        WITH(begin_driver, load__brings_back_each_field),
-        cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
-        WITH(begin_driver, load__intent_is_finished),
-        WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come),
-        FRESH(load__intent_is_given_up_without_a_fabric_manager),
-        WITH(begin_driver, load__compares_with_the_fabric_manager),
-        cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
-        WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life),
-        WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life),
-        cmocka_unit_test(load__holding_back_begins_anew),
-        WITH(begin_driver, load__events_that_break_off_are_dropped),
-        cmocka_unit_test(load__one_missing_event_is_noticed),
-        WITH(begin_driver, load__refuses_what_cannot_be),
-        cmocka_unit_test(load__refuses_two_lives_with_one_name),
-        FRESH(load__pool_shrunk_meanwhile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
+          WITH(begin_driver, load__brings_back_each_field),
+          cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
+          WITH(begin_driver, load__intent_is_finished),
+          WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come),
+          FRESH(load__intent_is_given_up_without_a_fabric_manager),
+          WITH(begin_driver, load__compares_with_the_fabric_manager),
+          cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
+          WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life),
+          WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life),
+          cmocka_unit_test(load__holding_back_begins_anew),
+          WITH(begin_driver, load__events_that_break_off_are_dropped),
+          cmocka_unit_test(load__one_missing_event_is_noticed),
+          WITH(begin_driver, load__refuses_what_cannot_be),
+          cmocka_unit_test(load__refuses_two_lives_with_one_name),
+          FRESH(load__pool_shrunk_meanwhile))

@@ -288,18 +288,8 @@ static void list__a_page_looks_at_so_many(void **state)
     assert_int_equal(seen.pages, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        UP(list__of_a_node),
-        UP(list__a_job_without_node_list_may_be_anywhere),
-        UP(list__filters_together),
-        UP(list__a_page_reads_little),
-        UP(lingering__names_the_oldest_job_s_first_node),
-        cmocka_unit_test(lingering__names_any_node),
-        UP(waiting__names_the_first_of_each_kind),
-        FRESH(status__counts_jobs_and_addresses),
-        UP(list__a_page_looks_at_so_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(list__of_a_node), UP(list__a_job_without_node_list_may_be_anywhere),
+          UP(list__filters_together), UP(list__a_page_reads_little),
+          UP(lingering__names_the_oldest_job_s_first_node),
+          cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
+          FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))

@@ -310,21 +310,14 @@ static void missing__release_that_was_answered_is_over(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FRESH(missing__release_that_was_answered_is_over),
-        cmocka_unit_test(missing__list_tells_when_all_has_settled),
-        FRESH(missing__more_does_not_put_off_the_list),
-        UP(missing__list_that_names_it_contradicts),
-        UP(missing__lost_needs_a_list_that_began_later),
-        FRESH(missing__mass_loss_ends_when_the_manager_agrees_again),
-        FRESH(missing__mass_loss_has_a_limit),
-        FRESH(missing__mass_loss_tells_how_much),
-        cmocka_unit_test(missing__mass_loss_ends_by_answers),
-        FRESH(missing__mass_loss_can_be_accepted),
-        FRESH(missing__mass_loss_is_seen_before_all_are_asked),
-        FRESH(missing__those_of_ended_jobs_counts_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),
+          cmocka_unit_test(missing__list_tells_when_all_has_settled),
+          FRESH(missing__more_does_not_put_off_the_list),
+          UP(missing__list_that_names_it_contradicts),
+          UP(missing__lost_needs_a_list_that_began_later),
+          FRESH(missing__mass_loss_ends_when_the_manager_agrees_again),
+          FRESH(missing__mass_loss_has_a_limit), FRESH(missing__mass_loss_tells_how_much),
+          cmocka_unit_test(missing__mass_loss_ends_by_answers),
+          FRESH(missing__mass_loss_can_be_accepted),
+          FRESH(missing__mass_loss_is_seen_before_all_are_asked),
+          FRESH(missing__those_of_ended_jobs_counts_no_more))

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/nodes.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "core/reservation/nodes.h"
 
 static void put(struct nodes **nodes, const char *name, enum node_state state, const char *services)
 {
@@ -210,18 +204,10 @@ static void nodes_named__agrees_with_the_list(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes__nobody_has_reported),
-        cmocka_unit_test(nodes__the_last_word_counts),
-        cmocka_unit_test(nodes__each_of_many_is_found),
-        cmocka_unit_test(nodes_named__says_what_the_list_says),
-        cmocka_unit_test(nodes_named__agrees_with_the_list),
-        cmocka_unit_test(node_name__valid),
-        cmocka_unit_test(node_name__has_no_other_bytes),
-        cmocka_unit_test(node_services__valid),
-        cmocka_unit_test(node_state__words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(nodes__nobody_has_reported),
+          cmocka_unit_test(nodes__the_last_word_counts),
+          cmocka_unit_test(nodes__each_of_many_is_found),
+          cmocka_unit_test(nodes_named__says_what_the_list_says),
+          cmocka_unit_test(nodes_named__agrees_with_the_list), cmocka_unit_test(node_name__valid),
+          cmocka_unit_test(node_name__has_no_other_bytes), cmocka_unit_test(node_services__valid),
+          cmocka_unit_test(node_state__words))

@@ -281,24 +281,14 @@ static void release__is_tried_until_it_is_done(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        UP(release__never_waits_for_the_fabric_manager),
-        UP(release__of_an_unconfigured_cluster_is_answered_once),
-        UP(release__wipes_the_token),
-        UP(release__is_recorded_with_its_time),
-        STARTED(release__of_what_was_never_asked_for_asks_for_nothing),
-        UP(release__holds_vnis_back),
-        UP(release__vnis_come_back_although_the_manager_is_down),
-        UP(release__before_reserve_is_remembered),
-        UP(release__before_reserve_is_forgotten_in_time),
-        UP(release__while_the_reserve_waits),
-        UP(release__remembers_a_first_try_beside_what_was_in_its_way),
-        UP(release__same_id_again_while_the_old_one_is_deleted),
-        UP(release__unanswered_lets_the_name_rest),
-        UP(release__of_a_doubted_one_ends),
-        UP(release__is_tried_until_it_is_done),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(release__never_waits_for_the_fabric_manager),
+          UP(release__of_an_unconfigured_cluster_is_answered_once), UP(release__wipes_the_token),
+          UP(release__is_recorded_with_its_time),
+          STARTED(release__of_what_was_never_asked_for_asks_for_nothing),
+          UP(release__holds_vnis_back), UP(release__vnis_come_back_although_the_manager_is_down),
+          UP(release__before_reserve_is_remembered),
+          UP(release__before_reserve_is_forgotten_in_time), UP(release__while_the_reserve_waits),
+          UP(release__remembers_a_first_try_beside_what_was_in_its_way),
+          UP(release__same_id_again_while_the_old_one_is_deleted),
+          UP(release__unanswered_lets_the_name_rest), UP(release__of_a_doubted_one_ends),
+          UP(release__is_tried_until_it_is_done))

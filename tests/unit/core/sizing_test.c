@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/sizing.h"
 #include "core/reservation/record.h"
@@ -151,14 +145,8 @@ static void sizing_decide__eligibility(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizing_addresses__computes),
-        cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
-        cmocka_unit_test(sizing_addresses__says_what_is_impossible),
-        cmocka_unit_test(sizing_addresses__recommends_what_works),
-        cmocka_unit_test(sizing_decide__eligibility),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(sizing_addresses__computes),
+          cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
+          cmocka_unit_test(sizing_addresses__says_what_is_impossible),
+          cmocka_unit_test(sizing_addresses__recommends_what_works),
+          cmocka_unit_test(sizing_decide__eligibility))

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reconcile/strays.h"
 
@@ -114,13 +108,7 @@ static void strays__take_any_order(void **state)
     strays_release(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strays__keep_when_first_seen),
-        cmocka_unit_test(strays__keep_what_is_known),
-        cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
-        cmocka_unit_test(strays__take_any_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(strays__keep_when_first_seen),
+          cmocka_unit_test(strays__keep_what_is_known),
+          cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
+          cmocka_unit_test(strays__take_any_order))

@@ -165,15 +165,8 @@ static void suspect__first_vnis_after_a_start_come_from_far(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
-        FRESH(suspect__goes_on_after_a_restart),
-        cmocka_unit_test(suspect__numbers_go_on_far_behind),
-        FRESH(suspect__lasts_while_unknown_jobs_are_named),
-        FRESH(suspect__needs_a_list_from_afterwards),
-        UP(claim__takes_what_was_only_listed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
+          FRESH(suspect__goes_on_after_a_restart),
+          cmocka_unit_test(suspect__numbers_go_on_far_behind),
+          FRESH(suspect__lasts_while_unknown_jobs_are_named),
+          FRESH(suspect__needs_a_list_from_afterwards), UP(claim__takes_what_was_only_listed))

@@ -298,20 +298,11 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        UP(sync__of_strangers_is_refused),
-        UP(sync__of_strangers_is_strange_again_after_a_reload),
-        UP(sync__of_a_cluster_that_was_the_last_is_refused),
-        UP(sync__takes_two_passes),
-        UP(sync__naming_it_clears_the_suspicion),
-        UP(sync__is_about_one_cluster),
-        cmocka_unit_test(sync__is_compared_in_lots),
-        cmocka_unit_test(sync__concludes_nothing_before_its_last_piece),
-        cmocka_unit_test(sync__does_not_judge_what_comes_meanwhile),
-        cmocka_unit_test(sync__beside_another_releases_nobody_that_is_named),
-        cmocka_unit_test(sync__of_a_cluster_that_comes_or_goes_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(sync__of_strangers_is_refused), UP(sync__of_strangers_is_strange_again_after_a_reload),
+          UP(sync__of_a_cluster_that_was_the_last_is_refused), UP(sync__takes_two_passes),
+          UP(sync__naming_it_clears_the_suspicion), UP(sync__is_about_one_cluster),
+          cmocka_unit_test(sync__is_compared_in_lots),
+          cmocka_unit_test(sync__concludes_nothing_before_its_last_piece),
+          cmocka_unit_test(sync__does_not_judge_what_comes_meanwhile),
+          cmocka_unit_test(sync__beside_another_releases_nobody_that_is_named),
+          cmocka_unit_test(sync__of_a_cluster_that_comes_or_goes_is_refused))

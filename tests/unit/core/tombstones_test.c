@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/tombstones.h"
 
@@ -76,12 +71,6 @@ static void tombstones__of_a_full_ring_are_reused(void **state)
     tombstones_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tombstones__last_until_their_time),
-        cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
-        cmocka_unit_test(tombstones__of_a_full_ring_are_reused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(tombstones__last_until_their_time),
+          cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
+          cmocka_unit_test(tombstones__of_a_full_ring_are_reused))

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/vnipool.h"
 
@@ -133,16 +129,9 @@ static void vnipool_configure__empty_pool(void **state)
     assert_int_equal(pool.free.count, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vnipool__never_gives_out_1_and_10),
-        cmocka_unit_test(vnipool__goes_round),
-        cmocka_unit_test(vnipool__held_is_not_free),
-        cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
-        cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
-        cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
-        cmocka_unit_test(vnipool_configure__empty_pool),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(vnipool__never_gives_out_1_and_10),
+          cmocka_unit_test(vnipool__goes_round), cmocka_unit_test(vnipool__held_is_not_free),
+          cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
+          cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
+          cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
+          cmocka_unit_test(vnipool_configure__empty_pool))

@@ -597,26 +597,17 @@ static void witness__round_of_vnis_outlives_a_restart(void **state)
     assert_int_equal(driver_answer(d)->reservation->vnis[0], 1027);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
-        FRESH(witness__reserved_anew_ends_no_quarantine),
-        FRESH(witness__nobody_waits_for_the_room_of_what_was_found),
-        cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
-        UP(witness__empty_list_forgets_nothing_that_was_found),
-        FRESH(witness__unknown_jobs_keep_the_quarantine),
-        UP(witness__one_node_stops_no_others),
-        cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
-        FRESH(witness__clock_is_saved_once),
-        UP(witness__round_of_vnis_outlives_a_restart),
-        FRESH(witness__new_ledger_takes_for_active_until_claimed),
-        UP(witness__unknown_reservation_is_not_deleted),
-        cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
-        UP(witness__unknown_reservation_that_vanishes_is_forgotten),
-        UP(witness__old_ledger_gives_out_no_vni),
-        FRESH(witness__claim_ends_no_quarantine),
-        UP(witness__release_behind_a_gateway_is_proved_by_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
+          FRESH(witness__reserved_anew_ends_no_quarantine),
+          FRESH(witness__nobody_waits_for_the_room_of_what_was_found),
+          cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
+          UP(witness__empty_list_forgets_nothing_that_was_found),
+          FRESH(witness__unknown_jobs_keep_the_quarantine), UP(witness__one_node_stops_no_others),
+          cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
+          FRESH(witness__clock_is_saved_once), UP(witness__round_of_vnis_outlives_a_restart),
+          FRESH(witness__new_ledger_takes_for_active_until_claimed),
+          UP(witness__unknown_reservation_is_not_deleted),
+          cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
+          UP(witness__unknown_reservation_that_vanishes_is_forgotten),
+          UP(witness__old_ledger_gives_out_no_vni), FRESH(witness__claim_ends_no_quarantine),
+          UP(witness__release_behind_a_gateway_is_proved_by_lists))
