@@ -164,18 +164,6 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
     core_discard(core, old);
 }
 
-static void copy_record(struct core *core, struct reservation *r,
-                        const struct reservation_record *rec)
-{
-    assert(r->number == rec->number);
-    replace_text(core, &r->nodes, rec->nodes);
-    replace_token(core, r, rec->token);
-    replace_text(core, &r->reason, rec->reason);
-    r->numbers = rec->numbers;
-    if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
-        (void)core_operation(core, r);
-}
-
 static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
@@ -222,7 +210,12 @@ static int apply_reservation(struct core *core, const struct reservation_record 
         r = create_reservation(core, rec);
     else
         (void)occupy(core, r, false);
-    copy_record(core, r, rec);
+    replace_text(core, &r->nodes, rec->nodes);
+    replace_token(core, r, rec->token);
+    replace_text(core, &r->reason, rec->reason);
+    r->numbers = rec->numbers;
+    if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
+        (void)core_operation(core, r);
     assert(reservation_valid(r));
     core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))

@@ -140,32 +140,22 @@ const char *answer_word(enum answer_kind kind)
 
 enum { PRUNE_AT_ONCE = 256 };
 
-/* The last event that need not be kept any more; 0: too few for a deletion. */
-static uint64_t events_beyond_limits(const struct core *core)
-{
-    assert(core->config.events_keep > 0);
-    size_t kept = eventlog_count(&core->events);
-    if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
-        return core->last_seq - core->config.events_keep;
-    /* By age in lots, too, so that not every step costs the disk a deletion: the last of the oldest
-     * lot tells for all of it. */
-    if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE)
-        return 0;
-    uint64_t last = core->events.first + PRUNE_AT_ONCE - 1;
-    const struct event_record *event = eventlog_at(&core->events, last);
-    assert(event != NULL);
-    return event->time_ms + core->config.events_age_ms < core->now_ms ? last : 0;
-}
-
+/* Drops what is beyond the limits; in lots, so that not every step costs the disk a deletion. */
 static void prune_events(struct core *core)
 {
     assert(core->step_seq <= core->last_seq);
-    uint64_t up_to = events_beyond_limits(core);
+    size_t kept = eventlog_count(&core->events);
+    uint64_t up_to = core->events.first + PRUNE_AT_ONCE - 1; /* tells for all of its lot */
+    if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
+        up_to = core->last_seq - core->config.events_keep;
+    else if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE ||
+             eventlog_at(&core->events, up_to)->time_ms + core->config.events_age_ms >=
+                 core->now_ms)
+        return;
     if (up_to > core->step_seq)
         up_to = core->step_seq; /* effects of this step point at what came after */
-    if (up_to == 0 || up_to < core->events.first)
-        return;
-    core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
+    if (up_to >= core->events.first)
+        core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
 }
 
 static void publish_event(struct core *core, struct event_record event)

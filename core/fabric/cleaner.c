@@ -113,20 +113,6 @@ void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
     }
 }
 
-size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first)
-{
-    assert(steps != NULL);
-    size_t count = 0;
-    for (size_t i = steps->count; i-- > 0;) {
-        if (steppath_valid(steps->steps[i].step))
-            continue;
-        count++;
-        if (first != NULL)
-            *first = steps->steps[i].step;
-    }
-    return count;
-}
-
 void cleaner_move(struct cleaner *k, struct cleanup *c, bool to_front)
 {
     assert(k->op.call == 0);

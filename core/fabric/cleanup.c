@@ -2,6 +2,7 @@
 #include "core/fabric/cleanup.h"
 
 #include "base/memory.h"
+#include "base/steppath.h"
 #include "core/act.h"
 
 #include <assert.h>
@@ -324,8 +325,13 @@ static void log_unreachable(struct core *core, struct reservation *r,
                             const struct fmcall_steps *steps)
 {
     assert(r->cleaner != NULL && steps != NULL);
-    const char *first;
-    size_t count = cleaner_unreachable(steps, &first);
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        if (steppath_valid(steps->steps[i].step))
+            continue;
+        first = count++ == 0 ? steps->steps[i].step : first;
+    }
     if (count == 0 || r->cleaner->unreachable_logged)
         return;
     r->cleaner->unreachable_logged = true;

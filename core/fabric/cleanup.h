@@ -74,10 +74,6 @@ void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
                          const struct fmcall_steps *steps);
 void cleaner_forget_pieces(struct cleaner *cleaner);
 
-/* How many of the steps no cleanup can be asked for, nor includes as one below: they are not
- * steppath_valid. first, unless NULL: one of them. */
-size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first);
-
 /* ---- the calls: cleanup.c ---- */
 
 struct core;

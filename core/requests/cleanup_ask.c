@@ -59,20 +59,6 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
                           k->count, (unsigned long long)core->cleanups));
 }
 
-static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
-                                    bool below)
-{
-    assert(cleanup_has_trees(r));
-    core_save_record(
-        core,
-        (struct record){.kind = RECORD_CLEANUP,
-                        .u.cleanup = {.number = r->number,
-                                      .step = step,
-                                      .give_up_ms = core->now_ms + core->config.cleanup_timeout_ms,
-                                      .below = below}});
-    return cleaner_find(r->cleaner, step, below);
-}
-
 void core_cleanup(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLEANUP);
@@ -110,8 +96,13 @@ void core_cleanup(struct core *core, const struct core_event *event)
         answer_too_many(core, ticket, k);
         return;
     }
-    if (c == NULL)
-        c = save_request(core, r, step, below);
+    if (c == NULL) {
+        int64_t give_up_ms = core->now_ms + core->config.cleanup_timeout_ms;
+        core_save_record(
+            core, (struct record){.kind = RECORD_CLEANUP,
+                                  .u.cleanup = {r->number, step, give_up_ms, (uint8_t)below}});
+        c = cleaner_find(k, step, below);
+    }
     if (c == k->list[0] && (k->op.call != 0 || k->looked))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)

@@ -247,37 +247,56 @@ void core_node_report(struct core *core, const struct core_event *event)
         core_act(core, r);
 }
 
+/* The node reports, or it is reported of it, to each reservation that this concerns: how many. */
+static uint32_t report_to_all(struct core *core, const char *node, enum node_state state,
+                              bool (*concerns)(const struct core_event *event,
+                                               const struct reservation *r,
+                                               const struct node_report *known),
+                              const struct core_event *event)
+{
+    assert(node != NULL);
+    struct ledger_walk walk = {0}; /* acting may end one */
+    uint32_t count = 0;
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+        const struct node_report *known = nodes_find(r->reported, node);
+        uint64_t order = event->kind == CORE_NODE_BOOT ? event->u.boot.order
+                         : known != NULL               ? known->order
+                                                       : 0;
+        if (!concerns(event, r, known))
+            continue;
+        count++;
+        save_report(
+            core, r,
+            &(struct node_record){
+                .number = r->number, .node = node, .order = order, .state = (uint8_t)state});
+        core_act(core, r);
+    }
+    return count;
+}
+
+static bool not_clean(const struct node_report *known)
+{
+    return known->state == NODE_CREATED || known->state == NODE_LINGERING;
+}
+
 /* A node of a job that is over, which has not said that it is clean. Not of one that is active:
  * when that makes services there later and cannot tell of it, an old fence would call them gone. */
-static bool fence_concerns(const struct reservation *r, const char *node)
+static bool fence_concerns(const struct core_event *event, const struct reservation *r,
+                           const struct node_report *known)
 {
     assert(reservation_valid(r));
-    const struct node_report *known = nodes_find(r->reported, node);
     if (r->state != JOB_RELEASING)
         return false;
     if (known != NULL)
-        return known->state == NODE_CREATED || known->state == NODE_LINGERING;
-    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
+        return not_clean(known);
+    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, event->u.fence.node);
 }
 
 void core_fence(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_FENCE);
     const char *node = event->u.fence.node, *reason = event->u.fence.reason;
-    struct ledger_walk walk = {0}; /* acting may end one */
-    uint32_t count = 0;
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!fence_concerns(r, node))
-            continue;
-        const struct node_report *known = nodes_find(r->reported, node);
-        count++;
-        save_report(core, r,
-                    &(struct node_record){.number = r->number,
-                                          .node = node,
-                                          .order = known != NULL ? known->order : 0,
-                                          .state = NODE_FENCED});
-        core_act(core, r);
-    }
+    uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
                                   reason != NULL ? reason : "");
     core_publish(core, EVENT_FENCED, NULL, words);
@@ -288,42 +307,24 @@ void core_fence(struct core *core, const struct core_event *event)
 
 /* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
  * not (F3). What it says later has a higher order. A node that has said nothing of a reservation
- * may have made services since it booted, and this may have arrived before it could tell. */
-static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
+ * may have made services since it booted, and this may have arrived before it could tell. Another
+ * cluster's node can have the same name: this is no word of that one. */
+static bool boot_concerns(const struct core_event *event, const struct reservation *r,
+                          const struct node_report *known)
 {
     assert(reservation_valid(r));
-    const struct node_report *known = nodes_find(r->reported, node);
-    return known != NULL && known->order < order &&
-           (known->state == NODE_CREATED || known->state == NODE_LINGERING);
-}
-
-/* Another cluster's node can have the same name: a node's word is no word of that one. */
-static bool names_cluster(const char *const *clusters, const char *cluster)
-{
-    if (clusters == NULL)
-        return true;
-    while (*clusters != NULL && strcmp(*clusters, cluster) != 0)
-        clusters++;
-    return *clusters != NULL;
+    const char *const *cluster = event->u.boot.clusters;
+    while (cluster != NULL && *cluster != NULL && strcmp(*cluster, r->cluster) != 0)
+        cluster++;
+    return (cluster == NULL || *cluster != NULL) && known != NULL &&
+           known->order < event->u.boot.order && not_clean(known);
 }
 
 void core_node_boot(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_BOOT);
     const char *node = event->u.boot.node;
-    uint64_t order = event->u.boot.order;
-    struct ledger_walk walk = {0}; /* acting may end one */
-    uint32_t count = 0;
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!names_cluster(event->u.boot.clusters, r->cluster) || !ended_by_boot(r, node, order))
-            continue;
-        count++;
-        save_report(
-            core, r,
-            &(struct node_record){
-                .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
-        core_act(core, r);
-    }
+    uint32_t count = report_to_all(core, node, NODE_DESTROYED, boot_concerns, event);
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");
