@@ -31,9 +31,11 @@ static struct joblist *first_whole(const struct core *core)
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms)
 {
-    assert(joblist_find(core, kind, mark) == NULL);
-    struct joblist **last = &core->joblists;
-    struct joblist *list = memory_zeroed(sizeof *list);
+    assert(cluster != NULL);
+    struct joblist **last = &core->joblists, *list = joblist_find(core, kind, mark);
+    if (list != NULL)
+        return list;
+    list = memory_zeroed(sizeof *list);
     while (*last != NULL)
         last = &(*last)->next;
     *last = list;
@@ -86,12 +88,21 @@ static struct reservation *named_job(struct core *core, const struct joblist *li
     return r;
 }
 
-void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count)
+/* What is said cannot be: it names jobs, we have active ones, and none of them is the same. Ids in
+ * another form, or of another cluster, would end every job here. */
+static bool is_implausible(const struct joblist *list)
 {
+    assert(list->cluster != NULL);
+    return list->found.active > 0 && list->found.confirmed == 0 && list->had_jobs &&
+           list->cluster->use.jobs_active > 0 && !list->cluster->ids_known;
+}
+
+const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+                        size_t count, bool more)
+{
+    assert(list->cluster != NULL);
     assert(count == 0 || active != NULL);
     struct sync_found *found = &list->found;
-    if (list->cluster == NULL)
-        return;
     found->active += (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct reservation *r = named_job(core, list, active[i]);
@@ -104,20 +115,20 @@ void joblist_add(struct core *core, struct joblist *list, const char *const *act
         if (r->synced < list->id)
             r->synced = list->id;
     }
-}
-
-const char *joblist_implausible(struct core *core, const struct joblist *list)
-{
-    assert(list->cluster != NULL);
-    const struct sync_found *found = &list->found;
-    if (found->active == 0 || found->confirmed > 0 || !list->had_jobs ||
-        list->cluster->use.jobs_active == 0 || list->cluster->ids_known)
+    if (more)
         return NULL;
-    return core_text(core,
-                     "no active job here is among the %u that are named, \"%.60s\" for one: name "
-                     "them as they are reserved (mcastctl list shows how); should all that are "
-                     "active here be over, release them",
-                     found->active, found->unknown[0]);
+    if (is_implausible(list))
+        return core_text(core,
+                         "no active job here is among the %u that are named, \"%.60s\" for one: "
+                         "name them as they are reserved (mcastctl list shows how); should all "
+                         "that are active here be over, release them",
+                         found->active, found->unknown[0]);
+    list->whole = true;
+    if (found->confirmed > 0)
+        list->cluster->ids_known = true;
+    if (first_whole(core) == list)
+        joblist_tick(core);
+    return NULL;
 }
 
 static void note_missing_job(struct core *core, struct joblist *list, struct reservation *r)
@@ -188,16 +199,6 @@ void joblist_tick(struct core *core)
     joblist_end(core, list);
 }
 
-void joblist_compare(struct core *core, struct joblist *list)
-{
-    assert(list->cluster != NULL);
-    list->whole = true;
-    if (list->found.confirmed > 0)
-        list->cluster->ids_known = true;
-    if (first_whole(core) == list)
-        joblist_tick(core);
-}
-
 int64_t joblist_deadline(const struct core *core)
 {
     return first_whole(core) != NULL ? core->now_ms : INT64_MAX;
@@ -256,19 +257,17 @@ void core_sync(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_SYNC);
     uint64_t ticket = event->u.sync.ticket;
     const char *cluster = event->u.sync.cluster, *strange;
-    struct joblist *list = joblist_find(core, JOBLIST_SYNC, ticket);
-    if (list == NULL)
-        list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
-    joblist_add(core, list, event->u.sync.active, event->u.sync.count);
-    if (event->u.sync.more)
-        return; /* the rest is not yet known */
+    struct joblist *list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
+    bool more = event->u.sync.more; /* the rest is not yet known */
     if (list->cluster == NULL) {
+        if (more)
+            return;
         core_answer_no_cluster(core, ticket, cluster);
-    } else if ((strange = joblist_implausible(core, list)) != NULL) {
-        core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
     } else {
-        joblist_compare(core, list);
-        return;
+        strange = joblist_add(core, list, event->u.sync.active, event->u.sync.count, more);
+        if (strange == NULL)
+            return;
+        core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
     }
     joblist_end(core, list);
 }

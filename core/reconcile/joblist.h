@@ -41,18 +41,15 @@ struct joblist {
 /* The one of this mark that is under way, or NULL. */
 struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, uint64_t mark);
 
-/* A new one, of a cluster by name, configured or not. */
+/* The same, or a new one, of a cluster by name, configured or not. */
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms);
-void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count);
 
-/* All is named. Why that is not believed, in words that live until the next step, or NULL: it names
- * jobs, we have active ones, and none of them is the same. Ids in another form, or of another
- * cluster, would end every job here. */
-const char *joblist_implausible(struct core *core, const struct joblist *list);
-
-/* All is named and believed: compares a first lot, if no other job list is being compared. */
-void joblist_compare(struct core *core, struct joblist *list);
+/* Names of a list whose cluster is configured. After the last of them, not `more`: compares a first
+ * lot, if no other job list is being compared; or returns why that is not believed, in words that
+ * live until the next step. */
+const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+                        size_t count, bool more);
 
 /* It is over. What it found stays until the next step. */
 void joblist_end(struct core *core, struct joblist *list);

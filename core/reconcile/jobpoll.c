@@ -139,18 +139,13 @@ static void add_names(struct core *core, struct cluster *cluster, const struct c
 {
     assert(cluster->jobpoll.called && !cluster->jobpoll.stale);
     struct jobpoll *poll = &cluster->jobpoll;
-    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, poll->id);
-    const char *strange;
     /* What was seen is no older than the question, however long the answer took. */
-    if (list == NULL)
-        list = joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
-    joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count);
-    if (event->u.jobpoll.more)
-        return;
-    if ((strange = joblist_implausible(core, list)) != NULL)
+    struct joblist *list =
+        joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
+    const char *strange = joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count,
+                                      event->u.jobpoll.more);
+    if (strange != NULL)
         fail_poll(core, cluster, strange);
-    else
-        joblist_compare(core, list);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */

@@ -93,7 +93,10 @@ mcast_mistake(match-by-prefix 50 core/apply.c
 mcast_mistake(one-sync-is-enough 50 core/reconcile/joblist.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
 mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
-    [[if (event->u.sync.more)]] [[if (event->u.sync.more && (list->id = ++core->last_joblist) > 0)]])
+    [[if (more)
+        return NULL;]]
+    [[if (more && (list->id = ++core->last_joblist) > 0)
+        return NULL;]])
 mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
