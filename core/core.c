@@ -164,6 +164,7 @@ static void begin_step(struct core *core, int64_t now_ms)
  * gap. */
 static void drop_broken_off_events(struct core *core)
 {
+    assert(core->events.next <= core->last_seq + 1);
     if (eventlog_count(&core->events) == 0 || core->events.next > core->last_seq)
         return;
     core_trace(core, TRACE_WARNING,

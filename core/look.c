@@ -137,6 +137,7 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
     out->lingering = r->reported == NULL ? 0 : r->reported->lingering;
     out->created = out->count - out->unheard - out->lingering;
+    assert(out->unheard + out->lingering <= out->count);
     if (out->lingering + out->created == 0)
         return;
     while ((report = nodes_next(r->reported, &at)) != NULL) {

@@ -29,6 +29,7 @@ void conflict_resume(struct core *core)
 
 void conflict_watch(struct core *core)
 {
+    assert(core->link.list != 0);
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         struct cluster *cluster = core->clusters[i];
         /* What was seen after the list began is not yet in it. */

@@ -189,6 +189,7 @@ void joblist_tick(struct core *core)
     struct joblist *list = first_whole(core);
     if (list == NULL || !compare_lot(core, list))
         return;
+    assert(list->cluster != NULL);
     list->cluster->joblist = list->id;
     list->cluster->joblist_ms = list->seen_ms;
     list->cluster->unknown_jobs = list->found.unknown_count;

@@ -219,6 +219,7 @@ struct reservation *ledger_walk(const struct ledger *l, struct ledger_walk *walk
 {
     if (walk->after == UINT64_MAX)
         return NULL;
+    assert(l->row_count <= l->row_capacity);
     /* Rows move up when many are gone. */
     size_t row = walk->row;
     if (row == 0 || row > l->row_count || l->rows[row - 1].number != walk->after)

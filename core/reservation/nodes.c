@@ -174,6 +174,7 @@ void nodes_destroy(struct nodes *nodes)
 {
     if (nodes == NULL)
         return;
+    assert(nodes->count <= nodes->used);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
         if (nodes->slots[i] != NULL)
             free(nodes->slots[i]->services);
