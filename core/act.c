@@ -164,8 +164,8 @@ static void end_reservation(struct core *core, struct reservation *r)
     core_act_on_lives(core, r->cluster, r->job);
 }
 
-/* The time is up, and not every node has said that its services are gone (F3). Sites whose nodes
- * never report see this at each job's end. */
+/* The time is up, and not every node has reported that its services are gone (F3). Sites whose
+ * nodes never report see this at each job's end. */
 static void log_unconfirmed(struct core *core, const struct reservation *r)
 {
     assert(r->state == JOB_RELEASING && r->vni_count > 0);
@@ -353,7 +353,7 @@ enum fm_side core_side_unwanted(const struct reservation *r)
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
-/* No answer has told its VNIs to anyone, so nothing can use them. */
+/* No answer has named its VNIs, so nothing can use them. */
 static void end_refused(struct core *core, struct reservation *r)
 {
     assert(r->wish == WISH_REQUIRED);

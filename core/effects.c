@@ -145,7 +145,7 @@ static void prune_events(struct core *core)
 {
     assert(core->step_seq <= core->last_seq);
     size_t kept = eventlog_count(&core->events);
-    uint64_t up_to = core->events.first + PRUNE_AT_ONCE - 1; /* tells for all of its lot */
+    uint64_t up_to = core->events.first + PRUNE_AT_ONCE - 1; /* stands for its lot */
     if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
         up_to = core->last_seq - core->config.events_keep;
     else if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE ||

@@ -151,25 +151,25 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     name_first(out, &created);
 }
 
-struct silence {
+struct unreported_fold {
     const struct nodes *reported;
     struct nodefold *fold;
 };
 
-static void fold_silent(void *arg, const char *name)
+static void fold_unreported(void *arg, const char *name)
 {
-    const struct silence *silence = arg;
-    if (nodes_find(silence->reported, name) == NULL)
-        nodefold_add(silence->fold, name);
+    const struct unreported_fold *to = arg;
+    if (nodes_find(to->reported, name) == NULL)
+        nodefold_add(to->fold, name);
 }
 
 void core_silent(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
-    struct silence silence = {r->reported, out};
+    struct unreported_fold fold = {r->reported, out};
     if (r->nodes != NULL && waits_for_nodes(r) &&
         (r->reported == NULL || r->reported->count < r->node_count))
-        nodelist_each(r->nodes, fold_silent, &silence);
+        nodelist_each(r->nodes, fold_unreported, &fold);
     nodefold_end(out);
 }
 

@@ -60,7 +60,7 @@ void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; no waiter is 
 
 /* A new one at this place of the list: not before one that is under way. */
 struct cleanup *cleaner_add(struct cleaner *cleaner, uint32_t at, const char *step, bool below);
-/* The one asked for in these words; NULL: none, as of a cleaner that is NULL. */
+/* The one asked for exactly so; NULL: none, as of a cleaner that is NULL. */
 struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
 /* One that does this too, or NULL. */
 struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);

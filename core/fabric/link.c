@@ -23,7 +23,7 @@ bool link_worth_waiting(const struct link *link)
     return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
 }
 
-/* Since when is told of being up, and of not being: attempts in between are no news. */
+/* The time is that of coming up or going down: attempts in between do not change it. */
 static void enter_state(struct core *core, enum link_state state)
 {
     assert(state != LINK_UP || core->link.state == LINK_LISTING);

@@ -88,7 +88,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
     struct cleaner *k = cleaner_of(r);
     bool paid = charge_request(core, k);
     struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
-    /* What is about to be given up is no help; and it is renewed only in its own words. */
+    /* What is about to be given up is no help; and it is renewed only by the same request. */
     if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
         c = NULL;
     bool known = paid && cleaner_find(k, step, below) != NULL;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes say what became of a job's CXI services: its VNIs are quarantined until each has said that
- * none is left (F3), or [vni] hold is over. */
+/* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
+ * reported that none is left (F3), or [vni] hold is over. */
 
 /* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
  * the job's newest life. */
@@ -279,8 +279,8 @@ static bool not_clean(const struct node_report *known)
     return known->state == NODE_CREATED || known->state == NODE_LINGERING;
 }
 
-/* A node of a job that is over, which has not said that it is clean. Not of one that is active:
- * when that makes services there later and cannot tell of it, an old fence would call them gone. */
+/* A node of a job that is over, which has not reported that it is clean. Not of one that is active:
+ * when that makes services there later and cannot report it, an old fence would call them gone. */
 static bool fence_concerns(const struct core_event *event, const struct reservation *r,
                            const struct node_report *known)
 {
@@ -305,10 +305,10 @@ void core_fence(struct core *core, const struct core_event *event)
     core_answer(core, event->u.fence.ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
-/* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
- * not (F3). What it says later has a higher order. A node that has said nothing of a reservation
- * may have made services since it booted, and this may have arrived before it could tell. Another
- * cluster's node can have the same name: this is no word of that one. */
+/* No CXI service outlives a boot, so what a node reported before it is over, whether it could
+ * report so or not (F3). What it reports later has a higher order. A node that has reported nothing
+ * of a reservation may have made services since it booted, and this may have arrived before it
+ * could report. Another cluster's node can have the same name: this does not concern that one. */
 static bool boot_concerns(const struct core_event *event, const struct reservation *r,
                           const struct node_report *known)
 {

@@ -15,7 +15,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     uint64_t proof = token_proof(r->token);
     rec.fm_side = (uint8_t)core_side_unwanted(r);
     const struct operation *op = r->op;
-    /* What is under its name now is not ours to delete (B11), by the fabric manager's last word;
+    /* What is under its name now is not ours to delete (B11), by the fabric manager's last answer;
      * unless an earlier try of ours made it. */
     if (op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");

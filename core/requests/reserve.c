@@ -100,7 +100,8 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
         core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
 }
 
-/* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
+/* Another's reservation, or one that cannot be distinguished from it, is under the job's name
+ * (B11). */
 static bool name_is_found(const struct core *core, const char *cluster, const char *job)
 {
     assert(cluster != NULL && job != NULL);

@@ -6,8 +6,8 @@
 
 /* How long the VNIs of a released job are quarantined (F3, I1). */
 
-/* Whether each node has said that nothing of the job is left there, so that its VNIs can do no
- * harm; whether one has said that it has services, which time does not end (F3). */
+/* Whether each node has reported that nothing of the job is left there, so that its VNIs can do no
+ * harm; whether one has reported that it has services, which time does not end (F3). */
 bool hold_all_clean(const struct reservation *reservation);
 bool hold_has_services(const struct reservation *reservation);
 

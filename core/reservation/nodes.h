@@ -15,7 +15,7 @@
 
 struct node_report {
     char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint64_t order; /* what is heard with a lower one is old; 0: not told */
+    uint64_t order; /* what is reported with a lower one is old; 0: not given */
     uint8_t state;  /* enum node_state; 0: the job has the node, which has not reported */
     char name[];
 };
@@ -46,7 +46,7 @@ const struct node_report *nodes_find(const struct nodes *nodes, const char *name
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
 uint32_t nodes_clean(const struct nodes *nodes);
 
-/* What a node says now; *nodes is made when NULL. Copies; number is not looked at. */
+/* What a node reports now; *nodes is made when NULL. Copies; number is not looked at. */
 void nodes_put(struct nodes **nodes, const struct node_record *record);
 void nodes_destroy(struct nodes *nodes); /* NULL is allowed */
 

@@ -71,7 +71,7 @@ struct node_record {
     uint64_t number; /* of the reservation; it is over when that is */
     const char *node;
     const char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint64_t order; /* of what the node says of this reservation, later is more; 0: not told */
+    uint64_t order; /* of what the node says of this reservation, later is more; 0: not given */
     uint8_t state;  /* enum node_state */
 };
 
@@ -99,11 +99,11 @@ enum reservation_origin {
                               job that the ledger had forgotten, or never knew */                  \
     int64_t created_ms;    /* Unix time in milliseconds, as all times here */                      \
     int64_t released_ms;   /* 0 while active */                                                    \
-    int64_t hold_until_ms; /* nodes that say nothing keep VNIs quarantined until then; 0 while     \
+    int64_t hold_until_ms; /* nodes that report nothing keep VNIs quarantined until then; 0 while  \
                               active, or when they are waited for however long */                  \
     uint32_t uid;                                                                                  \
     uint32_t node_count;                                                                           \
-    uint32_t cores_per_node; /* 0: not told */                                                     \
+    uint32_t cores_per_node; /* 0: not given */                                                    \
     uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */              \
     uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */            \
     uint16_t vnis[VNI_PER_JOB_MAX];                                                                \
