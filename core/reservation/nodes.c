@@ -11,7 +11,7 @@
 enum {
     SLOTS_FIRST = 8,
     LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
-    EXPANDED_MAX = 1 << 15, /* nodes; no machine has more, and it would stop the loop too long */
+    EXPANDED_MAX = 1 << 14, /* nodes; no machine has more, and it would stop the loop too long */
 };
 
 static size_t name_length(const char *text)
@@ -141,9 +141,15 @@ bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const ch
         return true;
     if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
         return nodelist_contains(list, name);
-    if (!nodes->expanded)
+    if (!nodes->expanded) {
+        uint32_t slot_count = nodes->slot_count;
+        while (slot_count < 2 * count)
+            slot_count *= 2;
+        if (slot_count > nodes->slot_count)
+            resize_slots(nodes, slot_count);
         nodelist_each(list, enter_named, nodes);
-    nodes->expanded = true;
+        nodes->expanded = true;
+    }
     return *slot_of(nodes->slots, nodes->slot_count, name) != NULL;
 }
 
