@@ -23,14 +23,13 @@ int error_prefix(struct error *err, const char *format, ...)
         return ERROR_INVALID;
     char old[ERROR_TEXT_SIZE];
     memcpy(old, err->text, sizeof old);
-    old[sizeof old - 1] = '\0';
-
     va_list args;
     va_start(args, format);
     (void)vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    strncat(err->text, ": ", sizeof err->text - strlen(err->text) - 1);
-    strncat(err->text, old, sizeof err->text - strlen(err->text) - 1);
+    size_t length = strlen(err->text);
+    (void)snprintf(err->text + length, sizeof err->text - length, ": %.*s", (int)sizeof old - 1,
+                   old);
     return err->code;
 }
 
@@ -39,24 +38,11 @@ const char *error_word(int code)
     switch (code) {
     case ERROR_OK:
         return "ok";
-    case ERROR_INVALID:
-        return "invalid";
-    case ERROR_NOMEM:
-        return "out-of-memory";
-    case ERROR_IO:
-        return "io";
-    case ERROR_FULL:
-        return "full";
-    case ERROR_NOT_LEADER:
-        return "not-leader";
-    case ERROR_CORRUPT:
-        return "corrupt";
-    case ERROR_VERSION:
-        return "version";
-    case ERROR_REFUSED:
-        return "refused";
-    case ERROR_NOT_FOUND:
-        return "not-found";
+#define ERROR_WORD_(name, word, when)                                                              \
+    case ERROR_##name:                                                                             \
+        return word;
+        ERROR_CODES(ERROR_WORD_)
+#undef ERROR_WORD_
     default:
         return "unknown";
     }

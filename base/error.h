@@ -4,22 +4,22 @@
 
 /* A sentence for people and a code for programs, in a buffer that the caller owns. */
 
-/* code, when it occurs */
+/* code, its stable word for logs, when it occurs */
 #define ERROR_CODES(X)                                                                             \
-    X(INVALID, "a value is not allowed; the text names it and what is allowed")                    \
-    X(NOMEM, "memory is exhausted")                                                                \
-    X(IO, "a file, socket or disk failed; the text carries the system's words")                    \
-    X(FULL, "a limit that has a name is reached")                                                  \
-    X(NOT_LEADER, "another broker has taken over; nothing was written")                            \
-    X(CORRUPT, "what was read back is not what was written")                                       \
-    X(VERSION, "written by a newer version of the program")                                        \
-    X(REFUSED, "the other side said no")                                                           \
-    X(NOT_FOUND, "there is no such thing")
+    X(INVALID, "invalid", "a value is not allowed; the text names it and what is allowed")         \
+    X(NOMEM, "out-of-memory", "memory is exhausted")                                               \
+    X(IO, "io", "a file, socket or disk failed; the text carries the system's words")              \
+    X(FULL, "full", "a limit that has a name is reached")                                          \
+    X(NOT_LEADER, "not-leader", "another broker has taken over; nothing was written")              \
+    X(CORRUPT, "corrupt", "what was read back is not what was written")                            \
+    X(VERSION, "version", "written by a newer version of the program")                             \
+    X(REFUSED, "refused", "the other side said no")                                                \
+    X(NOT_FOUND, "not-found", "there is no such thing")
 
 enum error_code {
     ERROR_OK = 0,
     ERROR_BASE_ = -1000,
-#define ERROR_ENUM_(name, when) ERROR_##name,
+#define ERROR_ENUM_(name, word, when) ERROR_##name,
     ERROR_CODES(ERROR_ENUM_)
 #undef ERROR_ENUM_
 };
@@ -39,7 +39,7 @@ __attribute__((format(printf, 3, 4))) int error_set(struct error *err, int code,
 /* Puts "prefix: " before the text that is there; returns the code. */
 __attribute__((format(printf, 2, 3))) int error_prefix(struct error *err, const char *format, ...);
 
-/* The stable word of a code ("invalid", "io"), for logs. Never NULL. */
+/* The word of a code; "ok", or "unknown". */
 const char *error_word(int code);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/idset.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void idset_init(struct idset *set)
@@ -19,7 +20,6 @@ void idset_add(struct idset *set, uint16_t id)
     if (idset_has(set, id))
         return;
     set->words[id / 64] |= UINT64_C(1) << (id % 64);
-    set->filled[id / 64 / 64] |= UINT64_C(1) << (id / 64 % 64);
     set->count++;
 }
 
@@ -28,36 +28,17 @@ void idset_remove(struct idset *set, uint16_t id)
     if (!idset_has(set, id))
         return;
     set->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
-    if (set->words[id / 64] == 0)
-        set->filled[id / 64 / 64] &= ~(UINT64_C(1) << (id / 64 % 64));
     set->count--;
-}
-
-/* The lowest bit of word at or above bit from (0–64), or -1. */
-static int lowest_from(uint64_t word, unsigned from)
-{
-    if (from >= 64)
-        return -1;
-    word &= UINT64_MAX << from;
-    return word == 0 ? -1 : __builtin_ctzll(word);
 }
 
 static int next_without_wrapping(const struct idset *set, uint32_t from)
 {
-    if (from > UINT16_MAX)
-        return -1;
-    uint32_t word = from / 64;
-    int bit = lowest_from(set->words[word], from % 64);
-    if (bit >= 0)
-        return (int)(word * 64) + bit;
-
-    uint32_t next = word + 1;
-    for (uint32_t block = next / 64; block < IDSET_WORDS / 64; block++) {
-        int filled = lowest_from(set->filled[block], block == next / 64 ? next % 64 : 0);
-        if (filled >= 0) {
-            word = block * 64 + (uint32_t)filled;
-            return (int)(word * 64) + lowest_from(set->words[word], 0);
-        }
+    for (uint32_t word = from / 64; word < IDSET_WORDS; word++) {
+        uint64_t bits = set->words[word];
+        if (word == from / 64)
+            bits &= UINT64_MAX << (from % 64);
+        if (bits != 0)
+            return (int)(word * 64) + __builtin_ctzll(bits);
     }
     return -1;
 }
@@ -75,18 +56,15 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* A word at a time: a pool has tens of thousands of ids. */
+/* A word at a time: a text can name all ids thousands of times. */
 static void add_range(struct idset *set, uint32_t first, uint32_t last)
 {
     for (uint32_t word = first / 64; word <= last / 64; word++) {
-        uint64_t wanted = UINT64_MAX;
-        if (word == first / 64)
-            wanted &= UINT64_MAX << (first % 64);
+        uint64_t wanted = word == first / 64 ? UINT64_MAX << (first % 64) : UINT64_MAX;
         if (word == last / 64)
             wanted &= UINT64_MAX >> (63 - last % 64);
         set->count += (uint32_t)__builtin_popcountll(wanted & ~set->words[word]);
         set->words[word] |= wanted;
-        set->filled[word / 64] |= UINT64_C(1) << (word % 64);
     }
 }
 
@@ -96,14 +74,12 @@ static int parse_id(const char **at, uint32_t *id, struct error *err)
     const char *c = skip_blanks(*at);
     if (*c < '0' || *c > '9')
         return error_set(err, ERROR_INVALID, "a number is expected at \"%.20s\"", c);
-    uint32_t value = 0;
-    for (; *c >= '0' && *c <= '9'; c++) {
-        value = value * 10 + (uint32_t)(*c - '0');
-        if (value > UINT16_MAX)
-            return error_set(err, ERROR_INVALID, "ids are 0-65535, this is more: \"%.20s\"", *at);
-    }
-    *id = value;
-    *at = skip_blanks(c);
+    char *end;
+    unsigned long value = strtoul(c, &end, 10);
+    if (value > UINT16_MAX)
+        return error_set(err, ERROR_INVALID, "ids are 0-65535, this is more: \"%.20s\"", *at);
+    *id = (uint32_t)value;
+    *at = skip_blanks(end);
     return 0;
 }
 

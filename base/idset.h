@@ -8,14 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A set of 16-bit ids, as text "1024-2047,4096". Lives in place; 8.2 KiB. All constant time but
- * parse and format: a second level of bits says which words are not empty. */
+/* A set of 16-bit ids, as text "1024-2047,4096". Lives in place; 8 KiB. */
 
 enum { IDSET_WORDS = 65536 / 64, IDSET_TEXT_MAX = 4096 };
 
 struct idset {
     uint64_t words[IDSET_WORDS];
-    uint64_t filled[IDSET_WORDS / 64]; /* bit w: words[w] is not 0 */
     uint32_t count;
 };
 

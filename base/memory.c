@@ -25,6 +25,14 @@ void *memory_resized(void *old, size_t count, size_t size)
     return or_stop(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
 }
 
+void *memory_room(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return array;
+    *capacity = *capacity < 16 ? 16 : *capacity * 2;
+    return memory_resized(array, *capacity, size);
+}
+
 char *memory_text(const char *text)
 {
     return text == NULL ? NULL : or_stop(strdup(text));

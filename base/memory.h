@@ -10,7 +10,9 @@
 
 void *memory_zeroed(size_t size);
 void *memory_resized(void *old, size_t count, size_t size); /* for arrays: count × size */
-char *memory_text(const char *text);                        /* a copy; NULL stays NULL */
+/* For an array that grows: has room for one more than count; moves it and *capacity if needed. */
+void *memory_room(void *array, size_t count, size_t *capacity, size_t size);
+char *memory_text(const char *text); /* a copy; NULL stays NULL */
 
 /* Overwrites, then frees; for text that may be a secret. NULL is allowed. */
 void memory_wipe_text(char *text);

@@ -8,10 +8,15 @@ static bool cluster_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static bool job_char(char c)
+bool node_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("._:@+-", c) != NULL);
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+}
+
+bool job_char(char c)
+{
+    return node_char(c) || c == ':' || c == '@' || c == '+';
 }
 
 static bool every(const char *text, size_t max, bool (*allowed)(char))
@@ -45,14 +50,18 @@ bool step_id_valid(const char *step)
     return every(step, STEP_ID_MAX, step_char);
 }
 
+uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash;
+}
+
 uint32_t name_hash(const char *cluster, const char *job)
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (const char *c = cluster; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    uint64_t hash = hash_text(HASH_BEGIN, cluster);
     hash *= UINT64_C(1099511628211); /* the end of the cluster counts, too */
-    for (const char *c = job; *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    hash = hash_text(hash, job);
     return (uint32_t)(hash ^ hash >> 32);
 }
 

@@ -19,6 +19,10 @@ enum {
     TOKEN_MAX = 4096,
 };
 
+/* [A-Za-z0-9._-], of which names of nodes are; and [A-Za-z0-9._:@+-], of which job ids are. */
+bool node_char(char c);
+bool job_char(char c);
+
 /* [a-z0-9_]{1,32}: without '-', so that "<cluster>-<job>" splits in one way only and no cluster's
  * names can be taken for another's (B4). */
 bool cluster_name_valid(const char *name);
@@ -30,7 +34,11 @@ bool job_id_valid(const char *job);
  * (docs/fabric-manager.md). */
 bool step_id_valid(const char *step);
 
-/* Of a cluster and a job together (FNV-1a), for tables. */
+/* FNV-1a, for tables: of one more text; begins with HASH_BEGIN. */
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+uint64_t hash_text(uint64_t hash, const char *text);
+
+/* Of a cluster and a job together. */
 uint32_t name_hash(const char *cluster, const char *job);
 
 /* Writes "<cluster>-<job>", the jobID of a reservation at the fabric manager. */

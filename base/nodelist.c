@@ -18,12 +18,6 @@ static int wrong(const struct cursor *c, struct error *err, const char *what)
     return error_set(err, ERROR_INVALID, "node list: %s at byte %d", what, (int)(c->at - c->text));
 }
 
-static bool name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-}
-
 static int number(struct cursor *c, uint64_t *value, struct error *err)
 {
     int digits = 0;
@@ -35,24 +29,35 @@ static int number(struct cursor *c, uint64_t *value, struct error *err)
     return digits > 0 ? 0 : wrong(c, err, "a number is expected");
 }
 
+struct range {
+    uint64_t first, last;
+    size_t width; /* digits of the first as written */
+};
+
+/* The range behind the '[' or ',' at which the cursor is. */
+static int range(struct cursor *c, struct range *r, struct error *err)
+{
+    const char *start = ++c->at;
+    int rc = number(c, &r->first, err);
+    r->width = (size_t)(c->at - start);
+    r->last = r->first;
+    if (rc < 0 || *c->at != '-')
+        return rc;
+    c->at++;
+    if ((rc = number(c, &r->last, err)) < 0)
+        return rc;
+    return r->last < r->first ? wrong(c, err, "a range that runs backwards ends") : 0;
+}
+
 static int brackets(struct cursor *c, uint64_t *count, struct error *err)
 {
     *count = 0;
     do {
-        c->at++; /* '[' or ',' */
-        uint64_t first, last;
-        int rc = number(c, &first, err);
+        struct range r;
+        int rc = range(c, &r, err);
         if (rc < 0)
             return rc;
-        last = first;
-        if (*c->at == '-') {
-            c->at++;
-            if ((rc = number(c, &last, err)) < 0)
-                return rc;
-            if (last < first)
-                return wrong(c, err, "a range that runs backwards ends");
-        }
-        *count += last - first + 1;
+        *count += r.last - r.first + 1;
         if (*count > NODELIST_COUNT_MAX)
             return wrong(c, err, "more than a million nodes");
     } while (*c->at == ',');
@@ -75,7 +80,7 @@ static int name(struct cursor *c, uint64_t *count, struct error *err)
             *count *= within;
             if (*count > NODELIST_COUNT_MAX)
                 return wrong(c, err, "more than a million nodes");
-        } else if (name_char(*c->at)) {
+        } else if (node_char(*c->at)) {
             c->at++;
         } else {
             break;
@@ -129,9 +134,8 @@ static bool match_letter(struct match *match, char letter)
     return any;
 }
 
-/* Marks in `next` where the numbers from first to last, of this width at least, lead to. */
-static bool match_range(const struct match *match, bool *next, uint64_t first, uint64_t last,
-                        size_t width)
+/* Marks in `next` where the numbers of a range lead to. */
+static bool match_range(const struct match *match, bool *next, const struct range *r)
 {
     bool any = false;
     for (size_t i = 0; i < match->length; i++) {
@@ -142,8 +146,8 @@ static bool match_range(const struct match *match, bool *next, uint64_t first, u
             if (c < '0' || c > '9')
                 break;
             value = value * 10 + (uint64_t)(c - '0');
-            bool written_so = digits == width || (digits > width && match->node[i] != '0');
-            if (written_so && value >= first && value <= last)
+            bool written_so = digits == r->width || (digits > r->width && match->node[i] != '0');
+            if (written_so && value >= r->first && value <= r->last)
                 next[i + digits] = any = true;
         }
     }
@@ -154,16 +158,9 @@ static bool match_brackets(struct match *match, struct cursor *c)
 {
     bool next[sizeof match->can] = {false}, any = false;
     do {
-        uint64_t first, last;
-        const char *start = ++c->at;
-        (void)number(c, &first, NULL);
-        size_t width = (size_t)(c->at - start);
-        last = first;
-        if (*c->at == '-') {
-            c->at++;
-            (void)number(c, &last, NULL);
-        }
-        any = match_range(match, next, first, last, width) || any;
+        struct range r;
+        (void)range(c, &r, NULL);
+        any = match_range(match, next, &r) || any;
     } while (*c->at == ',');
     if (*c->at++ != ']')
         return false; /* this is no list */
@@ -246,18 +243,11 @@ static void expand(struct expansion *e, const char *at, size_t length)
     const char *behind = strchr(at, ']') + 1;
     struct cursor c = {.text = at, .at = at};
     while (*c.at != ']') {
-        const char *start = ++c.at; /* behind '[' or ',' */
-        uint64_t first, last;
-        (void)number(&c, &first, NULL);
-        size_t width = (size_t)(c.at - start);
-        last = first;
-        if (*c.at == '-') {
-            c.at++;
-            (void)number(&c, &last, NULL);
-        }
-        for (uint64_t value = first; value <= last; value++) {
+        struct range r;
+        (void)range(&c, &r, NULL);
+        for (uint64_t value = r.first; value <= r.last; value++) {
             size_t room = sizeof e->name - length;
-            size_t digits = put_number(e->name + length, room, value, width);
+            size_t digits = put_number(e->name + length, room, value, r.width);
             if (digits < room)
                 expand(e, behind, length + digits);
         }

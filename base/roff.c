@@ -2,6 +2,7 @@
 #include "base/roff.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 /* A letter that is not ASCII, which roff wants by its number: UTF-8 as the compiler wrote it.
  * Returns how many more bytes it has. */
@@ -16,25 +17,14 @@ static int print_letter(FILE *out, const char *text)
     return more;
 }
 
-/* What roff would read as something else; NULL: it stands for itself. */
+/* What roff would read as something else; NULL: it stands for itself. A '-' would become a hyphen,
+ * which cannot be pasted into a shell. */
 static const char *escape_of(char c)
 {
-    switch (c) {
-    case '\\':
-        return "\\e";
-    case '-': /* else it becomes a hyphen, which cannot be pasted into a shell */
-        return "\\-";
-    case '\'':
-        return "\\(aq";
-    case '~':
-        return "\\(ti";
-    case '^':
-        return "\\(ha";
-    case '`':
-        return "\\(ga";
-    default:
-        return NULL;
-    }
+    static const char special[] = "\\-'~^`";
+    static const char *const escapes[] = {"\\e", "\\-", "\\(aq", "\\(ti", "\\(ha", "\\(ga"};
+    const char *at = strchr(special, c);
+    return at != NULL ? escapes[at - special] : NULL;
 }
 
 void roff_text(FILE *out, const char *text)

@@ -3,17 +3,11 @@
 
 #include <string.h>
 
-static bool part_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("._:@+-", c) != NULL);
-}
-
 /* The part that begins at text; *end is set to what comes after it. */
 static int check_part(const char *text, const char **end, struct error *err)
 {
     const char *at = text;
-    while (part_char(*at))
+    while (job_char(*at))
         at++;
     *end = at;
     if (*at != '\0' && *at != '/')

@@ -2,14 +2,9 @@
 #include "core/act.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
-#include "core/publish.h"
 #include "core/requests/requests.h"
-#include "core/reservation/budget.h"
+#include "core/reservation/sizing.h"
 #include "core/reservation/hold.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -22,8 +17,13 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* An earlier life of the job may still have something under the name, which is that one's to
- * release, or asks for it. */
+/* A time that is over is none to wait for. */
+static int64_t earlier_to_come(const struct core *core, int64_t when, int64_t other)
+{
+    return other > core->now_ms ? earlier(when, other) : when;
+}
+
+/* An earlier life of the job may still have, or ask for, something under the name. */
 static bool older_life_remains(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -35,10 +35,9 @@ static bool older_life_remains(const struct reservation *r)
     return false;
 }
 
-/* Until when the name must rest before a RESERVE may be sent under it: an older life of the job may
- * still be there, or a RELEASE that was given up may still be acted on and would take the new
- * reservation with it, or cleaning up after a step of the older one its trees. INT64_MAX: not known
- * yet. */
+/* Until when the name must rest before a RESERVE may be sent under it: a RELEASE of an older life
+ * that was given up, or the end of one of its steps, may still be acted on and would hit the new
+ * reservation. INT64_MAX: not known yet. */
 static int64_t name_rests_until(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -78,15 +77,6 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
 }
 
-static enum lane lane_of(const struct reservation *r, enum fmcall_kind kind)
-{
-    assert(kind == FMCALL_NONE || r->op != NULL);
-    assert(!fmcall_is_cleanup(kind));
-    if (r->hwcoll == HWCOLL_WANTED)
-        return LANE_RESERVE;
-    return kind == FMCALL_CHECK ? LANE_CHECK : LANE_RELEASE;
-}
-
 static void queue_wanted_call(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -94,7 +84,9 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
     if (op == NULL)
         return;
     enum fmcall_kind kind = op->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
-    enum lane lane = lane_of(r, kind);
+    enum lane lane = r->hwcoll == HWCOLL_WANTED ? LANE_RESERVE
+                     : kind == FMCALL_CHECK     ? LANE_CHECK
+                                                : LANE_RELEASE;
     if (op->queued == kind && (kind == FMCALL_NONE || op->lane == (int)lane))
         return;
     callqueue_remove(&core->calls, op);
@@ -102,10 +94,9 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
         callqueue_push(&core->calls, op, lane, kind);
 }
 
-/* Reserved at the second try: the first, acted on late, is refused as long as ours is there. Should
- * ours have vanished in between, what is there has another token, and no list can tell. Not while a
- * CHECK is under way: it may have looked before that first try was acted on, so its "gone" must not
- * be believed as if all were settled (docs/model found it). */
+/* Reserved at the second try. The first, acted on late, is refused while ours is there; should ours
+ * have vanished in between, what is there has another token. Not while a CHECK is under way, which
+ * may have looked before the first try was acted on (docs/model found it). */
 static bool must_look_again(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -120,23 +111,20 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
-        when = earlier(when, hold_end(core, r));
+        when = earlier(when, core_held_until(core, r));
     if (op == NULL)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
         when = earlier(when, op->give_up_ms);
-        when = earlier(when, op->retry_ms > core->now_ms ? op->retry_ms : INT64_MAX);
-        int64_t rests = name_rests_until(r);
-        when = earlier(when, rests > core->now_ms ? rests : INT64_MAX);
+        when = earlier_to_come(core, when, op->retry_ms);
+        when = earlier_to_come(core, when, name_rests_until(r));
     } else if (must_look_again(r)) {
         when = earlier(when, op->reserve_settles_ms);
     } else if (r->fm_side != FM_SIDE_NOTHING) {
-        if (core->link.state == LINK_UP && op->retry_ms > core->now_ms)
-            when = earlier(when, op->retry_ms);
+        if (core->link.state == LINK_UP)
+            when = earlier_to_come(core, when, op->retry_ms);
     } else if (r->state == JOB_RELEASING && r->vni_count == 0) {
-        /* Past that it waits for a call to come back, not for the time. */
-        when = earlier(when,
-                       op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);
+        when = earlier_to_come(core, when, op->release_settles_ms);
     }
     return when;
 }
@@ -172,12 +160,12 @@ static void end_reservation(struct core *core, struct reservation *r)
     assert(r->op == NULL || r->op->waiters == NULL);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
-    core_save_gone(core, r);
+    core_save_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
     core_act_on_lives(core, r->cluster, r->job);
 }
 
-/* The time is up, and not every node has said that its services are gone (F3). Sites whose nodes
- * never report see this at each job's end. */
+/* The time is up, and not every node has reported that its services are gone (F3). Sites whose
+ * nodes never report see this at each job's end. */
 static void log_unconfirmed(struct core *core, const struct reservation *r)
 {
     assert(r->state == JOB_RELEASING && r->vni_count > 0);
@@ -187,11 +175,10 @@ static void log_unconfirmed(struct core *core, const struct reservation *r)
     if (waiting.count == 0)
         return;
     core->unconfirmed += r->vni_count;
-    core_trace_of(
-        core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
-        "%s-%s: %u of its %u nodes have not said that its CXI services are gone, and [vni] "
-        "hold is over -> its VNIs may be given out again",
-        r->cluster, r->job, waiting.count, r->node_count);
+    core_trace_of(core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
+                  "%u of its %u nodes have not said that its CXI services are gone, and [vni] "
+                  "hold is over -> its VNIs may be given out again",
+                  waiting.count, r->node_count);
 }
 
 static void keep_overdue(struct core *core, struct reservation *r)
@@ -205,10 +192,10 @@ static void keep_overdue(struct core *core, struct reservation *r)
     core->overdue += r->vni_count;
     core_waiting(r, &waiting);
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: [vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
+                  "[vni] hold is over, and %s%s has CXI services of it -> its VNIs stay "
                   "quarantined until the node reports that they are destroyed, that it has "
                   "booted, or is fenced (mcastctl fence)",
-                  r->cluster, r->job, waiting.names[0], waiting.named > 1 ? ", …" : "");
+                  waiting.names[0], waiting.named > 1 ? ", …" : "");
 }
 
 /* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
@@ -225,7 +212,7 @@ static void give_back_vnis(struct core *core, struct reservation *r)
     assert(reservation_valid(r));
     bool clean = hold_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
-        (hold_end(core, r) > core->now_ms && !clean))
+        (core_held_until(core, r) > core->now_ms && !clean))
         return;
     if (!clean && hold_has_services(r)) {
         keep_overdue(core, r);
@@ -319,7 +306,7 @@ void core_pump(struct core *core)
         if (r->cleaner != NULL && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
-            core_trace_of(core, r, TRACE_DEBUG, "%s: %s -> %s", name,
+            core_trace_of(core, r, TRACE_DEBUG, "%s -> %s",
                           reservation_wants_hwcoll(r) ? "wanted" : "not wanted",
                           fmcall_kind_word(op->in_flight));
         agenda_set(&core->agenda, r, next_deadline(core, r));
@@ -339,35 +326,24 @@ static void answer_waiters(struct core *core, struct reservation *r)
 {
     assert(r->op != NULL);
     assert(r->hwcoll != HWCOLL_WANTED);
-    struct waiter *w = r->op->waiters;
-    r->op->waiters = NULL;
-    while (w != NULL) {
-        struct waiter *next = w->next;
-        if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
-            core_answer(core, w->ticket, ANSWER_NO_HWCOLL, NULL,
-                        core_text(core, "hardware collectives are required but not available: %s",
-                                  r->reason != NULL ? r->reason : "unknown"));
-        else
-            core_answer(core, w->ticket, w->repeat ? ANSWER_SAME : ANSWER_CREATED, r,
-                        core_warning(core, r));
-        free(w);
-        w = next;
-    }
+    if (r->op->waiters == NULL)
+        return;
+    if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
+        core_answer_waiters(core, &r->op->waiters, ANSWER_NO_HWCOLL, NULL,
+                            core_text(core,
+                                      "hardware collectives are required but not available: %s",
+                                      r->reason != NULL ? r->reason : "unknown"));
+    else
+        core_answer_waiters(core, &r->op->waiters, ANSWER_CREATED, r, core_warning(core, r));
 }
 
 enum event_kind core_event_of(enum hwcoll_state state)
 {
     assert(state != HWCOLL_WANTED && state != HWCOLL_LOST);
-    switch (state) {
-    case HWCOLL_DENIED:
-        return EVENT_DENIED;
-    case HWCOLL_TIMEOUT:
-        return EVENT_TIMEOUT;
-    case HWCOLL_UNAVAILABLE:
-        return EVENT_UNAVAILABLE;
-    default:
-        return EVENT_RESERVED;
-    }
+    return state == HWCOLL_DENIED        ? EVENT_DENIED
+           : state == HWCOLL_TIMEOUT     ? EVENT_TIMEOUT
+           : state == HWCOLL_UNAVAILABLE ? EVENT_UNAVAILABLE
+                                         : EVENT_RESERVED;
 }
 
 enum fm_side core_side_unwanted(const struct reservation *r)
@@ -377,7 +353,7 @@ enum fm_side core_side_unwanted(const struct reservation *r)
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
-/* No answer has told its VNIs to anyone, so nothing can use them. */
+/* No answer has named its VNIs, so nothing can use them. */
 static void end_refused(struct core *core, struct reservation *r)
 {
     assert(r->wish == WISH_REQUIRED);
@@ -402,8 +378,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
         core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
-                         "%s-%s: %s -> the job %s hardware collectives%s", r->cluster, r->job,
-                         reason,
+                         "%s -> the job %s hardware collectives%s", reason,
                          r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
                          side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
     struct reservation_record rec = reservation_record(r);

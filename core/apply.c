@@ -3,16 +3,12 @@
 
 #include "base/memory.h"
 #include "base/steppath.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Events beyond the limit are dropped in lots, so that not every step costs the disk a deletion. */
 struct cluster *core_cluster(struct core *core, const char *name)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
@@ -78,8 +74,8 @@ static void drop_cleaner(struct core *core, struct reservation *r)
 {
     if (r->cleaner == NULL)
         return;
-    for (const struct cleanup *c = r->cleaner->first; c != NULL; c = c->next)
-        core->cleanups -= !c->look;
+    for (uint32_t i = 0; i < r->cleaner->count; i++)
+        core->cleanups -= !r->cleaner->list[i]->look;
     assert(r->cleaner->op.call == 0);
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
@@ -95,31 +91,20 @@ static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
 static void adjust_use(struct use *u, const struct reservation *r, bool add)
 {
     assert(u->leaving <= u->addresses);
-    assert(r->fm_side != FM_SIDE_NOTHING);
-    adjust_counter(&u->addresses, r->addresses, add);
+    assert(u->jobs_found <= u->jobs_reserved && u->jobs_reserved <= u->jobs_active);
+    bool active = r->state == JOB_ACTIVE, found = r->origin == ORIGIN_FOUND;
+    bool reserved = active && r->hwcoll == HWCOLL_RESERVED, there = r->fm_side != FM_SIDE_NOTHING;
     /* What was found is not released before an administrator claims it: nothing waits for that. */
-    if (reservation_wants_hwcoll(r) || r->origin == ORIGIN_FOUND)
-        return;
-    adjust_counter(&u->leaving, r->addresses, add);
-    adjust_counter(&u->releases, 1, add);
-}
-
-static void count_jobs(struct use *u, const struct reservation *r, bool add)
-{
-    assert(u->jobs_reserved <= u->jobs_active);
-    assert(u->jobs_found <= u->jobs_reserved);
-    assert(r->state == JOB_ACTIVE || r->state == JOB_RELEASING);
-    adjust_counter(r->state == JOB_ACTIVE ? &u->jobs_active : &u->jobs_releasing, 1, add);
-    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        adjust_counter(&u->jobs_reserved, 1, add);
-    if (r->state == JOB_ACTIVE && reservation_adopted(r))
-        adjust_counter(&u->jobs_adopted, 1, add);
-    if (r->origin != ORIGIN_FOUND)
-        return;
-    if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
-        adjust_counter(&u->jobs_found, 1, add);
-    if (r->fm_side != FM_SIDE_NOTHING)
-        adjust_counter(&u->found, 1, add);
+    bool leaves = there && !reservation_wants_hwcoll(r) && !found;
+    adjust_counter(&u->addresses, there ? r->addresses : 0, add);
+    adjust_counter(&u->leaving, leaves ? r->addresses : 0, add);
+    adjust_counter(&u->releases, leaves, add);
+    adjust_counter(&u->jobs_active, active, add);
+    adjust_counter(&u->jobs_releasing, !active, add);
+    adjust_counter(&u->jobs_reserved, reserved, add);
+    adjust_counter(&u->jobs_adopted, active && reservation_adopted(r), add);
+    adjust_counter(&u->jobs_found, reserved && found, add);
+    adjust_counter(&u->found, there && found, add);
 }
 
 /* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
@@ -147,15 +132,10 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         adjust_counter(&core->unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
         core->adopted_ms = core->now_ms;
-    struct cluster *cluster = core_cluster(core, r->cluster);
-    count_jobs(&core->all, r, add);
-    count_jobs(&cluster->use, r, add);
-    if (r->fm_side != FM_SIDE_NOTHING) {
-        adjust_use(&core->all, r, add);
-        adjust_use(&cluster->use, r, add);
-    } else if (r->hwcoll == HWCOLL_WANTED) {
+    if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
-    }
+    adjust_use(&core->all, r, add);
+    adjust_use(&core_cluster(core, r->cluster)->use, r, add);
     return fits;
 }
 
@@ -184,36 +164,6 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
     core_discard(core, old);
 }
 
-static void copy_record(struct core *core, struct reservation *r,
-                        const struct reservation_record *rec)
-{
-    assert(r->number == rec->number);
-    replace_text(core, &r->nodes, rec->nodes);
-    replace_token(core, r, rec->token);
-    replace_text(core, &r->reason, rec->reason);
-    r->created_ms = rec->created_ms;
-    r->released_ms = rec->released_ms;
-    r->hold_until_ms = rec->hold_until_ms;
-    r->uid = rec->uid;
-    r->node_count = rec->node_count;
-    r->cores_per_node = rec->cores_per_node;
-    r->addresses = rec->addresses;
-    r->min_nodes = rec->min_nodes;
-    memcpy(r->vnis, rec->vnis, sizeof r->vnis);
-    r->vni_count = rec->vni_count;
-    r->vni_asked = rec->vni_asked;
-    r->traffic_classes = rec->traffic_classes;
-    r->wish = rec->wish;
-    r->state = rec->state;
-    r->hwcoll = rec->hwcoll;
-    r->fm_side = rec->fm_side;
-    r->regranted = rec->regranted;
-    r->origin = rec->origin;
-    r->node_number = rec->node_number;
-    if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
-        (void)core_operation(core, r);
-}
-
 static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
@@ -229,30 +179,17 @@ static struct reservation *create_reservation(struct core *core,
     return r;
 }
 
-static bool is_between(unsigned value, unsigned low, unsigned high)
-{
-    assert(low <= high);
-    return value >= low && value <= high;
-}
-
-/* Fields that contradict each other. */
-static bool contradicts(const struct reservation_record *rec)
-{
-    bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
-    return (wants && rec->state != JOB_ACTIVE) ||
-           (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING);
-}
-
+/* What the store cannot see in one row: fields that contradict each other, and the order. */
 static int check_reservation(const struct core *core, const struct reservation_record *rec,
                              struct error *err)
 {
-    assert(rec->cluster != NULL && rec->job != NULL);
-    if (!cluster_name_valid(rec->cluster) || !job_id_valid(rec->job) ||
-        rec->vni_count > VNI_PER_JOB_MAX || !is_between(rec->state, JOB_ACTIVE, JOB_RELEASING) ||
-        !is_between(rec->wish, WISH_AUTO, WISH_REQUIRED) ||
-        !is_between(rec->hwcoll, HWCOLL_OFF, HWCOLL_RELEASED) || rec->fm_side > FM_SIDE_HELD ||
-        rec->regranted > 1 || rec->origin > ORIGIN_CLAIMED || contradicts(rec))
-        return error_set(err, ERROR_CORRUPT, "reservation %llu holds a value that none can have",
+    assert(cluster_name_valid(rec->cluster) && job_id_valid(rec->job));
+    assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
+    bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
+    if ((wants && rec->state != JOB_ACTIVE) ||
+        (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
+        return error_set(err, ERROR_CORRUPT,
+                         "reservation %llu has fields that contradict each other",
                          (unsigned long long)rec->number);
     if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
         rec->number <= core->ledger.rows[core->ledger.row_count - 1].number)
@@ -273,7 +210,12 @@ static int apply_reservation(struct core *core, const struct reservation_record 
         r = create_reservation(core, rec);
     else
         (void)occupy(core, r, false);
-    copy_record(core, r, rec);
+    replace_text(core, &r->nodes, rec->nodes);
+    replace_token(core, r, rec->token);
+    replace_text(core, &r->reason, rec->reason);
+    r->numbers = rec->numbers;
+    if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
+        (void)core_operation(core, r);
     assert(reservation_valid(r));
     core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
@@ -328,17 +270,16 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
 
 static int apply_cleanup(struct core *core, const struct cleanup_record *rec, struct error *err)
 {
-    assert(rec->step != NULL);
+    assert(steppath_valid(rec->step) && rec->below <= 1);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    if (r == NULL || rec->below > 1 || !steppath_valid(rec->step))
-        return error_set(err, ERROR_CORRUPT,
-                         "a cleanup for reservation %llu has no such reservation, or no step",
+    if (r == NULL)
+        return error_set(err, ERROR_CORRUPT, "a cleanup has no reservation %llu",
                          (unsigned long long)rec->number);
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = cleaner_find(k, rec->step, rec->below);
     core->cleanups += c == NULL;
     if (c == NULL)
-        c = cleaner_append(k, rec->step, rec->below);
+        c = cleaner_add(k, k->count, rec->step, rec->below);
     c->give_up_ms = rec->give_up_ms;
     return 0;
 }
@@ -369,14 +310,12 @@ static int apply_event(struct core *core, const struct event_record *event, stru
     return 0;
 }
 
-static int apply_facts(struct core *core, const struct facts_record *facts, struct error *err)
+static int apply_facts(struct core *core, const struct facts_record *facts)
 {
-    if (facts->boot == NULL || strlen(facts->boot) > BOOT_ID_MAX)
-        return error_set(err, ERROR_CORRUPT, "the boot in the ledger's facts is not one");
+    assert(facts->boot != NULL && strlen(facts->boot) <= BOOT_ID_MAX);
     memmove(core->boot, facts->boot, strlen(facts->boot) + 1);
     core->facts = *facts;
     core->facts.boot = core->boot;
-    assert(core->facts.boot == core->boot);
     if (facts->next_vni > 0)
         core->vnis.after = facts->next_vni;
     if (core->last_number < facts->round_number)
@@ -410,81 +349,38 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         core->founded = true;
         return 0;
     case RECORD_FACTS:
-        return apply_facts(core, &record->u.facts, err);
+        return apply_facts(core, &record->u.facts);
     }
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
 
-/* A record that the core made itself fits; else the core has a bug and must not go on. */
-void core_apply_own(struct core *core, const struct record *record)
+/* What the core made itself fits; else the core has a bug and must not go on. */
+void core_save_record(struct core *core, struct record record)
 {
-    assert(record->kind != RECORD_COUNTERS);
-    struct error err;
-    if (core_apply(core, record, &err) != 0)
+    assert(record.kind != RECORD_COUNTERS);
+    if (core_apply(core, &record, NULL) != 0)
         abort();
+    /* Its texts are the core's own from now on. */
+    if (record.kind == RECORD_RESERVATION) {
+        const struct reservation *r = ledger_by_number(&core->ledger, record.u.reservation.number);
+        record.u.reservation = reservation_record(r);
+    } else if (record.kind == RECORD_EVENT) {
+        record.u.event = *eventlog_at(&core->events, record.u.event.seq);
+    } else if (record.kind == RECORD_FACTS) {
+        record.u.facts = core->facts;
+    }
+    core_effect(core, EFFECT_SAVE)->u.record = record;
 }
 
 struct reservation *core_save(struct core *core, const struct reservation_record *rec)
 {
-    struct record record = {.kind = RECORD_RESERVATION, .u.reservation = *rec};
-    core_apply_own(core, &record);
-    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    assert(r != NULL);
-    record.u.reservation = reservation_record(r);
-    core_effect(core, EFFECT_SAVE)->u.record = record;
-    return r;
-}
-
-static void save_own_record(struct core *core, struct record record)
-{
-    assert(record.kind != RECORD_RESERVATION && record.kind != RECORD_EVENT);
-    core_apply_own(core, &record);
-    if (record.kind == RECORD_FACTS) /* its texts are the core's from now on */
-        record.u.facts = core->facts;
-    core_effect(core, EFFECT_SAVE)->u.record = record;
-}
-
-void core_save_gone(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->state == JOB_RELEASING);
-    assert(r->fm_side == FM_SIDE_NOTHING);
-    save_own_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
-}
-
-void core_save_founded(struct core *core)
-{
-    assert(!core->founded);
-    save_own_record(core, (struct record){.kind = RECORD_FOUNDED});
+    assert(rec->number > 0);
+    core_save_record(core, (struct record){.kind = RECORD_RESERVATION, .u.reservation = *rec});
+    return ledger_by_number(&core->ledger, rec->number);
 }
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
     assert(facts->boot != NULL);
-    save_own_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
-}
-
-void core_save_node(struct core *core, const struct node_record *rec)
-{
-    assert(rec->node != NULL);
-    assert(rec->state >= NODE_CREATED && rec->state <= NODE_FENCED);
-    save_own_record(core, (struct record){.kind = RECORD_NODE, .u.node = *rec});
-}
-
-void core_save_cleanup(struct core *core, const struct cleanup_record *rec)
-{
-    assert(rec->step != NULL);
-    save_own_record(core, (struct record){.kind = RECORD_CLEANUP, .u.cleanup = *rec});
-}
-
-void core_save_cleaned(struct core *core, const struct cleanup_record *rec)
-{
-    assert(core->cleanups > 0);
-    save_own_record(core, (struct record){.kind = RECORD_CLEANED, .u.cleanup = *rec});
-}
-
-void core_save_prune(struct core *core, uint64_t up_to)
-{
-    assert(up_to <= core->last_seq);
-    save_own_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
+    core_save_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
 }

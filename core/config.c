@@ -64,16 +64,11 @@ static int check_vnis(const struct core_config *c, struct error *err)
 {
     assert(vnipool_usable(&c->vni_pool) <= c->vni_pool.count);
     uint32_t usable = vnipool_usable(&c->vni_pool);
-    if (c->vni_per_job > VNI_PER_JOB_MAX)
-        return error_set(err, ERROR_INVALID, "[vni] per_job = %u: 0-%d are allowed", c->vni_per_job,
-                         VNI_PER_JOB_MAX);
     if (c->vni_per_job > usable)
         return error_set(err, ERROR_INVALID,
                          "[vni] pool has %u usable VNIs (1 and 10 never are), a job gets %u: make "
                          "the pool larger",
                          usable, c->vni_per_job);
-    if (c->vni_hold_ms < 0 && c->vni_hold_ms != HOLD_UNTIL_REPORTED)
-        return error_set(err, ERROR_INVALID, "[vni] hold is reports, or 0 or more");
     return 0;
 }
 
@@ -90,29 +85,22 @@ static int check_classes(const struct core_config *c, struct error *err)
     return 0;
 }
 
-static int check_fabric(const struct core_config *c, struct error *err)
+/* broker/config/table.c has the ranges, and words for each. */
+static bool within_ranges(const struct core_config *c)
 {
-    if (c->calls_at_once == 0)
-        return error_set(err, ERROR_INVALID, "[fm] parallel is at least 1");
-    if (c->call_timeout_ms <= 0 || c->reserve_timeout_ms <= 0 || c->link_retry_ms <= 0)
-        return error_set(err, ERROR_INVALID,
-                         "[fm] timeout, reserve_timeout and link_retry are above 0");
-    if (c->stray_grace_ms < 0)
-        return error_set(err, ERROR_INVALID, "[fm] grace is 0 or more");
-    if (c->mass_loss_percent == 0 || c->mass_loss_percent > 100)
-        return error_set(err, ERROR_INVALID, "[fm] mass_loss_percent = %u: 1-100 are allowed",
-                         c->mass_loss_percent);
-    if (c->mass_loss_min == 0)
-        return error_set(err, ERROR_INVALID, "[fm] mass_loss_min is at least 1");
-    if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
-        return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
-    return 0;
+    return c->calls_at_once > 0 && c->call_timeout_ms > 0 && c->reserve_timeout_ms > 0 &&
+           c->link_retry_ms > 0 && c->stray_grace_ms >= 0 && c->mass_loss_percent > 0 &&
+           c->mass_loss_percent <= 100 && c->mass_loss_min > 0 && c->sync_lot > 0 &&
+           c->events_keep > 0 && c->vni_per_job <= VNI_PER_JOB_MAX &&
+           (c->vni_hold_ms >= 0 || c->vni_hold_ms == HOLD_UNTIL_REPORTED);
 }
 
 int core_config_check(const struct core_config *c, struct error *err)
 {
     int rc;
     uint32_t addresses;
+    if (!within_ranges(c))
+        return error_set(err, ERROR_INVALID, "a number or duration is out of its range");
     if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0 ||
         (rc = check_classes(c, err)) < 0)
         return rc;
@@ -121,9 +109,7 @@ int core_config_check(const struct core_config *c, struct error *err)
     if ((c->min_nodes > 0 || c->addresses_per_job > 0) &&
         (rc = sizing_addresses(c, &addresses, err)) < 0)
         return rc;
-    if (c->sync_lot == 0)
-        return error_set(err, ERROR_INVALID, "a sync is compared with one reservation at least");
-    if (c->events_keep == 0)
-        return error_set(err, ERROR_INVALID, "[state] events_keep is at least 1");
-    return check_fabric(c, err);
+    if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
+        return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
+    return 0;
 }

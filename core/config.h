@@ -13,7 +13,7 @@
 
 enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 
-/* [vni] hold: there is no time limit for nodes that have said nothing of a job. */
+/* [vni] hold: there is no time limit for nodes that have reported nothing of a job. */
 enum { HOLD_UNTIL_REPORTED = -1 };
 
 struct cluster_config {
@@ -29,8 +29,8 @@ struct core_config {
     uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
     bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
     bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;   /* how long nodes that have said nothing keep a released VNI quarantined
-                              (F3); or HOLD_UNTIL_REPORTED */
+    int64_t vni_hold_ms;   /* how long nodes that have reported nothing keep a released VNI
+                              quarantined (F3); or HOLD_UNTIL_REPORTED */
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */

@@ -2,24 +2,11 @@
 #include "core/core.h"
 
 #include "base/memory.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/clock.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
-#include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
-#include "core/reconcile/joblist.h"
-#include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
 #include "core/reservation/hold.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,14 +25,7 @@ struct core *core_create(const struct core_config *config)
     core->facts.boot = core->boot;
     ledger_init(&core->ledger);
     ledger_postpone(&core->ledger);
-    vnipool_init(&core->vnis);
     vnipool_configure(&core->vnis, &config->vni_pool);
-    agenda_init(&core->agenda);
-    callqueue_init(&core->calls);
-    callqueue_resize(&core->calls, config->calls_at_once);
-    tombstones_init(&core->tombstones);
-    strays_init(&core->strays);
-    eventlog_init(&core->events);
     return core;
 }
 
@@ -78,7 +58,6 @@ void core_destroy(struct core *core)
     }
     ledger_release(&core->ledger);
     agenda_release(&core->agenda);
-    callqueue_release(&core->calls);
     tombstones_release(&core->tombstones);
     strays_release(&core->strays);
     joblist_release(core);
@@ -126,21 +105,10 @@ int core_loaded(struct core *core, struct error *err)
     return 0;
 }
 
-/* Whether the fabric manager may have been called for it in a former life, even if nothing of it is
- * left there now: a last RELEASE, given up and not yet acted on, would hit the name's next owner.
- */
-static bool may_have_called(const struct reservation *r)
+static void update_hold(const struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
-    return r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible;
-}
-
-/* For those who look at it. */
-static void show_hold_end(const struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    int64_t end = hold_end(core, r);
+    int64_t end = core_held_until(core, r);
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         r->hold_until_ms = end == INT64_MAX ? 0 : end;
 }
@@ -155,9 +123,12 @@ static void settle_after_load(struct core *core, struct reservation *r)
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
-    show_hold_end(core, r);
+    update_hold(core, r);
     r->repeated = r->reported == NULL; /* else it is on disk */
-    if (may_have_called(r))
+    /* The fabric manager may have been called for it, even if nothing of it is left there: a last
+     * RELEASE, given up and not yet acted on, would hit the name's next owner. */
+    bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
+    if (r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible)
         (void)core_operation(core, r);
 
     if (r->cleaner != NULL)
@@ -193,12 +164,13 @@ static void begin_step(struct core *core, int64_t now_ms)
  * gap. */
 static void drop_broken_off_events(struct core *core)
 {
+    assert(core->events.next <= core->last_seq + 1);
     if (eventlog_count(&core->events) == 0 || core->events.next > core->last_seq)
         return;
     core_trace(core, TRACE_WARNING,
                "events %llu-%llu are missing in the ledger -> the older ones are dropped",
                (unsigned long long)core->events.next, (unsigned long long)core->last_seq);
-    core_save_prune(core, core->events.next - 1);
+    core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = core->events.next - 1});
 }
 
 void core_start(struct core *core, int64_t now_ms)
@@ -206,7 +178,7 @@ void core_start(struct core *core, int64_t now_ms)
     assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
-    clock_compare(core);
+    hold_compare_clock(core);
     suspect_resume(core);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;
@@ -237,13 +209,14 @@ static void hold_anew(struct core *core)
         if (r->overdue)
             core->overdue -= r->vni_count;
         r->overdue = false;
-        show_hold_end(core, r);
+        update_hold(core, r);
         core_act(core, r);
     }
 }
 
-static void apply_configuration(struct core *core, const struct core_config *config)
+static void apply_configuration(struct core *core, const struct core_event *event)
 {
+    const struct core_config *config = event->u.config;
     assert(config->calls_at_once > 0);
     assert(config->cluster_count <= CLUSTERS_MAX);
     bool had_fm = core->config.fm_present;
@@ -256,7 +229,6 @@ static void apply_configuration(struct core *core, const struct core_config *con
     if (hold)
         hold_anew(core);
     vnipool_configure(&core->vnis, &config->vni_pool);
-    callqueue_resize(&core->calls, config->calls_at_once);
     core->addresses_freed = true;
     joblist_configure(core);
     jobpoll_configure(core);
@@ -281,64 +253,36 @@ static void act_on_deadlines(struct core *core)
     }
 }
 
+static void tick(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_TICK);
+    joblist_tick(core);
+}
+
 void core_step(struct core *core, const struct core_event *event)
 {
-    assert(event->kind <= CORE_CONFIGURE);
+    static void (*const decide[])(struct core *, const struct core_event *) = {
+        [CORE_TICK] = tick,
+        [CORE_RESERVE] = core_reserve,
+        [CORE_RELEASE] = core_release,
+        [CORE_SYNC] = core_sync,
+        [CORE_LOGIN_DONE] = link_login_done,
+        [CORE_LIST_NAMES] = listing_names,
+        [CORE_LIST_DONE] = listing_done,
+        [CORE_CALL_DONE] = core_call_done,
+        [CORE_JOBPOLL_DONE] = jobpoll_done,
+        [CORE_NODE_REPORT] = core_node_report,
+        [CORE_FENCE] = core_fence,
+        [CORE_NODE_BOOT] = core_node_boot,
+        [CORE_ACCEPT_LOSS] = core_accept_loss,
+        [CORE_CLAIM] = core_claim,
+        [CORE_CLEANUP] = core_cleanup,
+        [CORE_STEPS] = core_steps,
+        [CORE_CONFIGURE] = apply_configuration,
+    };
+    assert(event->kind < sizeof decide / sizeof *decide);
     begin_step(core, event->now_ms);
-    switch (event->kind) {
-    case CORE_TICK:
-        joblist_tick(core);
-        break;
-    case CORE_RESERVE:
-        core_reserve(core, event->u.reserve.ticket, &event->u.reserve.request);
-        break;
-    case CORE_RELEASE:
-        core_release(core, event->u.release.ticket, event->u.release.cluster, event->u.release.job);
-        break;
-    case CORE_SYNC:
-        core_sync(core, event);
-        break;
-    case CORE_LOGIN_DONE:
-        link_login_done(core, event->u.login.ok, event->u.login.words);
-        break;
-    case CORE_LIST_NAMES:
-        listing_names(core, event->u.names.list, event->u.names.names, event->u.names.count);
-        break;
-    case CORE_LIST_DONE:
-        listing_done(core, event->u.list_done.list, event->u.list_done.outcome,
-                     event->u.list_done.words);
-        break;
-    case CORE_CALL_DONE:
-        core_call_done(core, event);
-        break;
-    case CORE_JOBPOLL_DONE:
-        jobpoll_done(core, event);
-        break;
-    case CORE_NODE_REPORT:
-        core_node_report(core, event);
-        break;
-    case CORE_FENCE:
-        core_fence(core, event->u.fence.ticket, event->u.fence.node, event->u.fence.reason);
-        break;
-    case CORE_NODE_BOOT:
-        core_node_boot(core, event);
-        break;
-    case CORE_ACCEPT_LOSS:
-        core_accept_loss(core, event->u.accept_loss.ticket);
-        break;
-    case CORE_CLAIM:
-        core_claim(core, event->u.claim.ticket, event->u.claim.cluster);
-        break;
-    case CORE_CLEANUP:
-        core_cleanup(core, event);
-        break;
-    case CORE_STEPS:
-        core_steps(core, event);
-        break;
-    case CORE_CONFIGURE:
-        apply_configuration(core, event->u.config);
-        break;
-    }
+    decide[event->kind](core, event);
     core_act_on_freed(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
     core_pump(core);

@@ -26,10 +26,10 @@ struct reserve_request {
     const char *nodes;   /* node list as given; NULL when only a number was given */
     uint32_t node_count; /* ≥ 1 */
     uint32_t uid;
-    uint32_t cores_per_node; /* 0: not told */
-    int vni_count;           /* 0–4; -1: not told */
-    enum hwcoll_wish wish;   /* 0: not told: auto */
-    uint8_t traffic_classes; /* bits; 0: not told: as the site says */
+    uint32_t cores_per_node; /* 0: not given */
+    int vni_count;           /* 0–4; -1: not given */
+    enum hwcoll_wish wish;   /* 0: not given: auto */
+    uint8_t traffic_classes; /* bits; 0: not given: as the site says */
 };
 
 enum core_event_kind {
@@ -109,14 +109,14 @@ struct core_event {
             const char *node;
             enum node_state state; /* not FENCED */
             const char *services;  /* node_services_valid, or NULL */
-            uint64_t order;        /* what the node said with a lower one is older; 0: not told */
-            const uint16_t *vnis;  /* of the services, as the node knows them */
-            unsigned vni_count;    /* at most VNI_PER_JOB_MAX; 0: not told */
+            uint64_t order; /* what the node reported with a lower one is older; 0: not given */
+            const uint16_t *vnis; /* of the services, as the node knows them */
+            unsigned vni_count;   /* at most VNI_PER_JOB_MAX; 0: not given */
         } report;
         struct {
             uint64_t ticket;
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
-            uint64_t order;   /* what the node said with a lower one is from before the boot */
+            uint64_t order;   /* what the node reported with a lower one is from before the boot */
             const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
         } boot;
         struct {
@@ -154,12 +154,12 @@ struct core_event {
 struct core *core_create(const struct core_config *config);
 void core_destroy(struct core *core); /* NULL is allowed; wipes tokens */
 
-/* Replays one record from the disk, in the store's order. 0, or ERROR_CORRUPT with a sentence that
- * names the record. Only before core_start. */
+/* Replays one record from the disk, in the store's order; the store has seen to the ranges of its
+ * fields. 0, or ERROR_CORRUPT with a sentence that names the record. Only before core_start. */
 int core_load(struct core *core, const struct record *record, struct error *err);
 
 /* Which boot of the host this is ("": not known), and Unix time less the time since then. Only
- * before core_start, which by this tells whether times in the ledger can be compared with now. */
+ * before core_start, which by this knows whether times in the ledger can be compared with now. */
 void core_clock(struct core *core, const char *boot, int64_t offset_ms);
 
 /* Everything is loaded: do the reservations fit each other? What is saved by a core always does. 0,
@@ -196,12 +196,12 @@ struct core_status {
     uint32_t addresses_per_job;  /* 0: none can be computed */
     uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t jobs_adopted;     /* active, found at the fabric manager: their VNIs are not known */
-    uint64_t nodes_lingering;  /* reports of services that cannot be destroyed */
-    uint64_t vnis_overdue;     /* of those quarantined: their time is over, but a node has said that
-                                  it cannot destroy services: until it is clean or fenced */
-    uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having said that they are
-                                  clean although some had said anything; since the start */
+    uint64_t jobs_adopted;    /* active, found at the fabric manager: their VNIs are not known */
+    uint64_t nodes_lingering; /* reports of services that cannot be destroyed */
+    uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
+                              it cannot destroy services: until it is clean or fenced */
+    uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having reported that they
+                                  are clean although some had reported anything; since the start */
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
     uint32_t calls_in_flight;
@@ -243,11 +243,11 @@ const struct reservation *core_find(const struct core *core, const char *cluster
 /* For which nodes a released job's VNIs are quarantined (F3). */
 enum { WAITING_EACH_MAX = 20, WAITING_NAMES_MAX = 2 * WAITING_EACH_MAX };
 struct core_waiting {
-    uint32_t count;     /* nodes that have not said that they are clean; 0: nothing is waited for */
-    uint32_t unheard;   /* of these, have said nothing at all */
-    uint32_t lingering; /* of these, have said that services cannot be destroyed */
-    uint32_t created;   /* of these, have only said that services were made */
-    /* The first of those that have spoken, as strverscmp orders them, at most WAITING_EACH_MAX of
+    uint32_t count; /* nodes that have not reported that they are clean; 0: nothing is waited for */
+    uint32_t unheard;   /* of these, have reported nothing at all */
+    uint32_t lingering; /* of these, have reported that services cannot be destroyed */
+    uint32_t created;   /* of these, have only reported that services were made */
+    /* The first of those that have reported, as strverscmp orders them, at most WAITING_EACH_MAX of
      * each kind: lingering, then created. */
     uint32_t named, named_lingering;
     const char *names[WAITING_NAMES_MAX];    /* valid until the next step, */
@@ -255,13 +255,13 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
-/* Until when nodes that have said nothing keep a released job's VNIs quarantined; INT64_MAX: until
- * they have ([vni] hold = reports). */
+/* Until when nodes that have reported nothing keep a released job's VNIs quarantined; INT64_MAX:
+ * until they have ([vni] hold = reports). */
 int64_t core_held_until(const struct core *core, const struct reservation *reservation);
 
-/* Those of them that have said nothing, in the order of the job's node list; without any when the
- * job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it is
- * asked for only where there are not too many. */
+/* Those of them that have reported nothing, in the order of the job's node list; without any when
+ * the job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it
+ * is asked for only where there are not too many. */
 void core_silent(const struct reservation *reservation, struct nodefold *out);
 
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such

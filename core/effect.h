@@ -10,7 +10,7 @@
 
 /* What the core wants done after one event. The edge carries them out in this order of kinds:
  *   1. every SAVE goes into the batch that is being gathered;
- *   2. everything else is said only when that batch, and all before it, are durable. A step without
+ *   2. all else is performed only when that batch, and all before it, are durable. A step without
  *      SAVE waits too when something is still unsaved: no answer overtakes what it was built on.
  * TRACE may be printed at once (docs/architecture.md).
  *

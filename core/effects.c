@@ -2,25 +2,19 @@
 #include "core/effects.h"
 
 #include "base/memory.h"
-#include "core/reconcile/alarm.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct effect *core_effect(struct core *core, enum effect_kind kind)
 {
     assert(core->effect_count <= core->effect_capacity);
-    if (core->effect_count == core->effect_capacity) {
-        core->effect_capacity = core->effect_capacity == 0 ? 64 : core->effect_capacity * 2;
-        core->effects = memory_resized(core->effects, core->effect_capacity, sizeof *core->effects);
-    }
+    core->effects = memory_room(core->effects, core->effect_count, &core->effect_capacity,
+                                sizeof *core->effects);
     struct effect *effect = &core->effects[core->effect_count++];
-    memset(effect, 0, sizeof *effect);
-    effect->kind = kind;
+    *effect = (struct effect){.kind = kind};
     return effect;
 }
 
@@ -29,12 +23,8 @@ void core_discard(struct core *core, void *memory)
     assert(core->discarded_count <= core->discarded_capacity);
     if (memory == NULL)
         return;
-    if (core->discarded_count == core->discarded_capacity) {
-        core->discarded_capacity =
-            core->discarded_capacity == 0 ? 64 : core->discarded_capacity * 2;
-        core->discarded =
-            memory_resized(core->discarded, core->discarded_capacity, sizeof *core->discarded);
-    }
+    core->discarded = memory_room(core->discarded, core->discarded_count, &core->discarded_capacity,
+                                  sizeof *core->discarded);
     core->discarded[core->discarded_count++] = memory;
 }
 
@@ -60,62 +50,32 @@ const char *core_text(struct core *core, const char *format, ...)
     return kept;
 }
 
-__attribute__((format(printf, 3, 0))) static struct effect *
-add_trace(struct core *core, int level, const char *format, va_list args)
+void core_trace_event(struct core *core, const struct reservation *r, enum event_kind event,
+                      int level, const char *format, ...)
 {
-    char text[2 * ERROR_TEXT_SIZE];
-    (void)vsnprintf(text, sizeof text, format, args);
+    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
+    assert(event == EVENT_NONE || r != NULL);
+    char text[2 * ERROR_TEXT_SIZE] = "";
+    if (level > core->config.trace_level)
+        return;
+    if (r != NULL)
+        (void)snprintf(text, sizeof text, "%s-%s: ", r->cluster, r->job);
+    size_t length = strlen(text);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text + length, sizeof text - length, format, args);
+    va_end(args);
     char *kept = memory_text(text);
     core_discard(core, kept);
     struct effect *effect = core_effect(core, EFFECT_TRACE);
     effect->u.trace.level = level;
     effect->u.trace.text = kept;
-    return effect;
-}
-
-void core_trace(struct core *core, int level, const char *format, ...)
-{
-    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
-    if (level > core->config.trace_level)
+    if (r == NULL)
         return;
-    va_list args;
-    va_start(args, format);
-    (void)add_trace(core, level, format, args);
-    va_end(args);
-}
-
-__attribute__((format(printf, 5, 0))) static void add_trace_of(struct core *core,
-                                                               const struct reservation *r,
-                                                               enum event_kind event, int level,
-                                                               const char *format, va_list args)
-{
-    if (level > core->config.trace_level)
-        return;
-    struct effect *effect = add_trace(core, level, format, args);
     effect->u.trace.cluster = r->cluster;
     effect->u.trace.job = r->job;
     effect->u.trace.vni = r->vni_count > 0 ? r->vnis[0] : 0;
     effect->u.trace.event = (uint8_t)event;
-}
-
-void core_trace_of(struct core *core, const struct reservation *r, int level, const char *format,
-                   ...)
-{
-    assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
-    va_list args;
-    va_start(args, format);
-    add_trace_of(core, r, EVENT_NONE, level, format, args);
-    va_end(args);
-}
-
-void core_trace_event(struct core *core, const struct reservation *r, enum event_kind event,
-                      int level, const char *format, ...)
-{
-    assert(event < EVENT_KIND_COUNT);
-    va_list args;
-    va_start(args, format);
-    add_trace_of(core, r, event, level, format, args);
-    va_end(args);
 }
 
 struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
@@ -128,26 +88,128 @@ struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind 
     return &effect->u.answer;
 }
 
+void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster)
+{
+    assert(cluster != NULL);
+    core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
+                core_text(core, "no cluster \"%.40s\" is configured", cluster));
+}
+
+struct waiter *core_wait(struct waiter **waiters, uint64_t ticket)
+{
+    assert(waiters != NULL);
+    while (*waiters != NULL)
+        waiters = &(*waiters)->next;
+    *waiters = memory_zeroed(sizeof **waiters);
+    (*waiters)->ticket = ticket;
+    return *waiters;
+}
+
+void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
+                         const struct reservation *r, const char *detail)
+{
+    assert(waiters != NULL);
+    for (struct waiter *w; (w = *waiters) != NULL;) {
+        *waiters = w->next;
+        core_answer(core, w->ticket, kind == ANSWER_CREATED && w->repeat ? ANSWER_SAME : kind, r,
+                    detail);
+        free(w);
+    }
+}
+
+static const struct {
+    int status;
+    const char *word;
+} answers[] = {
+#define ANSWER_ROW_(name, status, word) [ANSWER_##name] = {status, word},
+    ANSWER_KINDS(ANSWER_ROW_)
+#undef ANSWER_ROW_
+};
+
 int answer_status(enum answer_kind kind)
 {
-    switch (kind) {
-#define ANSWER_STATUS_(name, status, word)                                                         \
-    case ANSWER_##name:                                                                            \
-        return status;
-        ANSWER_KINDS(ANSWER_STATUS_)
-#undef ANSWER_STATUS_
-    }
-    return 500;
+    return kind < sizeof answers / sizeof *answers ? answers[kind].status : 500;
 }
 
 const char *answer_word(enum answer_kind kind)
 {
-    switch (kind) {
-#define ANSWER_WORD_(name, status, word)                                                           \
-    case ANSWER_##name:                                                                            \
-        return word;
-        ANSWER_KINDS(ANSWER_WORD_)
-#undef ANSWER_WORD_
-    }
-    return "unknown";
+    return kind < sizeof answers / sizeof *answers ? answers[kind].word : "unknown";
+}
+
+/* ---- events ---- */
+
+enum { PRUNE_AT_ONCE = 256 };
+
+/* Drops what is beyond the limits; in lots, so that not every step costs the disk a deletion. */
+static void prune_events(struct core *core)
+{
+    assert(core->step_seq <= core->last_seq);
+    size_t kept = eventlog_count(&core->events);
+    uint64_t up_to = core->events.first + PRUNE_AT_ONCE - 1; /* stands for its lot */
+    if (kept >= (size_t)core->config.events_keep + PRUNE_AT_ONCE)
+        up_to = core->last_seq - core->config.events_keep;
+    else if (core->config.events_age_ms == 0 || kept <= PRUNE_AT_ONCE ||
+             eventlog_at(&core->events, up_to)->time_ms + core->config.events_age_ms >=
+                 core->now_ms)
+        return;
+    if (up_to > core->step_seq)
+        up_to = core->step_seq; /* effects of this step point at what came after */
+    if (up_to >= core->events.first)
+        core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = up_to});
+}
+
+static void publish_event(struct core *core, struct event_record event)
+{
+    assert(event.kind != EVENT_NONE && event.kind < EVENT_KIND_COUNT);
+    event.seq = core->last_seq + 1;
+    event.time_ms = core->now_ms;
+    prune_events(core);
+    core_save_record(core, (struct record){.kind = RECORD_EVENT, .u.event = event});
+    const struct event_record *kept = eventlog_at(&core->events, event.seq);
+    assert(kept != NULL);
+    core_effect(core, EFFECT_EVENT)->u.event = kept;
+    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s",
+               kept->cluster != NULL ? kept->cluster : "link", kept->job != NULL ? "-" : "",
+               kept->job != NULL ? kept->job : "", (unsigned long long)kept->seq,
+               event_kind_word(kept->kind), kept->detail != NULL ? ": " : "",
+               kept->detail != NULL ? kept->detail : "");
+}
+
+static void publish_about(struct core *core, enum event_kind kind, const struct reservation *r,
+                          const char *detail, uint64_t proof)
+{
+    assert(reservation_valid(r));
+    core_cluster(core, r->cluster)->told[kind]++;
+    publish_event(core, (struct event_record){.number = r->number,
+                                              .cluster = r->cluster,
+                                              .job = r->job,
+                                              .uid = r->uid,
+                                              .detail = detail,
+                                              .proof = proof,
+                                              .kind = (uint8_t)kind});
+}
+
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail)
+{
+    assert(kind < EVENT_KIND_COUNT);
+    if (r != NULL)
+        publish_about(core, kind, r, detail, 0);
+    else
+        core_publish_cluster(core, kind, NULL, detail);
+}
+
+void core_publish_released(struct core *core, const struct reservation *r, const char *why,
+                           uint64_t proof)
+{
+    assert(r->state == JOB_RELEASING);
+    publish_about(core, EVENT_RELEASED, r, why, proof);
+}
+
+void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
+                          const char *detail)
+{
+    assert(kind < EVENT_KIND_COUNT);
+    publish_event(
+        core, (struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }

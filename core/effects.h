@@ -2,39 +2,54 @@
 #ifndef MCAST_CORE_EFFECTS_H
 #define MCAST_CORE_EFFECTS_H
 
-#include "core/state.h"
+#include "core/apply.h"
 
 #include <string.h>
 
 /* Wanting something done: each fills one effect of the step that is under way. */
 
 struct effect *core_effect(struct core *core, enum effect_kind kind); /* a new one, to be filled */
-void core_discard(struct core *core, void *memory);
+void core_effects_clear(struct core *core);
+void core_discard(struct core *core, void *memory); /* freed when the next step begins */
 /* Text that lives until the next step. */
 __attribute__((format(printf, 2, 3))) const char *core_text(struct core *core, const char *format,
                                                             ...);
-__attribute__((format(printf, 3, 4))) void core_trace(struct core *core, int level,
-                                                      const char *format, ...);
-/* The same about a reservation, which the log then has as fields too; and of what is published
- * about it (EVENT_NONE: nothing). */
+
+enum { TRACE_ERROR = 3, TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
+
+/* A line of the log. About a reservation it begins with "<cluster>-<job>: ", and the log has that
+ * as fields, too, and the event that the line explains (EVENT_NONE: none). */
 __attribute__((format(printf, 5, 6))) void core_trace_event(struct core *core,
                                                             const struct reservation *reservation,
                                                             enum event_kind event, int level,
                                                             const char *format, ...);
-__attribute__((format(printf, 4, 5))) void core_trace_of(struct core *core,
-                                                         const struct reservation *reservation,
-                                                         int level, const char *format, ...);
-void core_effects_clear(struct core *core);
+#define core_trace_of(core, reservation, level, ...)                                               \
+    core_trace_event(core, reservation, EVENT_NONE, level, __VA_ARGS__)
+#define core_trace(core, level, ...) core_trace_event(core, NULL, EVENT_NONE, level, __VA_ARGS__)
+
 /* The answer, for what only some kinds of it have. */
 struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind kind,
                            const struct reservation *reservation, const char *detail);
+void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster);
+/* A request waits behind the others. */
+struct waiter *core_wait(struct waiter **waiters, uint64_t ticket);
+/* The same to all that wait; the list is empty then. CREATED is SAME to those that repeated. */
+void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
+                         const struct reservation *reservation, const char *detail);
+
+/* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
+                  const char *detail);
+/* About a cluster and no job; cluster NULL: about all. */
+void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
+                          const char *detail);
+void core_publish_released(struct core *core, const struct reservation *reservation,
+                           const char *why, uint64_t proof);
 
 /* Whether both are NULL, or the same text. */
 static inline bool core_same_text(const char *a, const char *b)
 {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
-
-enum { TRACE_ERROR = 3, TRACE_WARNING = 4, TRACE_NOTICE = 5, TRACE_INFO = 6, TRACE_DEBUG = 7 };
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/hold.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -56,11 +55,6 @@ void core_status(const struct core *core, struct core_status *out)
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
     };
-}
-
-int64_t core_held_until(const struct core *core, const struct reservation *reservation)
-{
-    return hold_end(core, reservation);
 }
 
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out)
@@ -143,6 +137,7 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
     out->lingering = r->reported == NULL ? 0 : r->reported->lingering;
     out->created = out->count - out->unheard - out->lingering;
+    assert(out->unheard + out->lingering <= out->count);
     if (out->lingering + out->created == 0)
         return;
     while ((report = nodes_next(r->reported, &at)) != NULL) {
@@ -156,53 +151,44 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     name_first(out, &created);
 }
 
-struct silence {
+struct unreported_fold {
     const struct nodes *reported;
     struct nodefold *fold;
 };
 
-static void fold_silent(void *arg, const char *name)
+static void fold_unreported(void *arg, const char *name)
 {
-    const struct silence *silence = arg;
-    if (nodes_find(silence->reported, name) == NULL)
-        nodefold_add(silence->fold, name);
+    const struct unreported_fold *to = arg;
+    if (nodes_find(to->reported, name) == NULL)
+        nodefold_add(to->fold, name);
 }
 
 void core_silent(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
-    struct silence silence = {r->reported, out};
+    struct unreported_fold fold = {r->reported, out};
     if (r->nodes != NULL && waits_for_nodes(r) &&
         (r->reported == NULL || r->reported->count < r->node_count))
-        nodelist_each(r->nodes, fold_silent, &silence);
+        nodelist_each(r->nodes, fold_unreported, &fold);
     nodefold_end(out);
-}
-
-static const char *first_lingering(const struct nodes *nodes)
-{
-    assert(nodes != NULL && nodes->lingering > 0);
-    const char *first = NULL;
-    const struct node_report *report;
-    for (uint32_t at = 0; (report = nodes_next(nodes, &at)) != NULL;) {
-        if (report->state == NODE_LINGERING && (first == NULL || strcmp(report->name, first) < 0))
-            first = report->name;
-    }
-    return first;
 }
 
 const char *core_lingering_node(const struct core *core)
 {
     struct ledger_walk walk = {0};
-    const struct reservation *r;
-    if (core->lingering == 0)
-        return NULL;
-    for (size_t looked_at = 0; looked_at < LOOK_AT_ONCE; looked_at++) {
-        if ((r = ledger_walk(&core->ledger, &walk)) == NULL)
+    const struct reservation *r = NULL;
+    const char *first = NULL;
+    const struct node_report *report;
+    for (size_t looked_at = 0; core->lingering > 0 && looked_at < LOOK_AT_ONCE; looked_at++) {
+        r = ledger_walk(&core->ledger, &walk);
+        if (r == NULL || (r->reported != NULL && r->reported->lingering > 0))
             break;
-        if (r->reported != NULL && r->reported->lingering > 0)
-            return first_lingering(r->reported);
     }
-    return NULL;
+    for (uint32_t at = 0; r != NULL && (report = nodes_next(r->reported, &at)) != NULL;) {
+        if (report->state == NODE_LINGERING && (first == NULL || strcmp(report->name, first) < 0))
+            first = report->name;
+    }
+    return first;
 }
 
 const char *core_fm_url(const struct core *core)

@@ -129,7 +129,7 @@ struct core {
     bool founded;                   /* RECORD_FOUNDED is there */
     struct facts_record facts;      /* its boot is the next one, */
     char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
-    char boot_now[BOOT_ID_MAX + 1]; /* "": not told */
+    char boot_now[BOOT_ID_MAX + 1]; /* "": not given */
     int64_t clock_now_ms;           /* Unix time less the time since that boot */
     bool clock_unsaved;             /* the facts on disk are of another boot, or clock */
     uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to

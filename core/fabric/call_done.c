@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -16,35 +9,24 @@
 
 /* What came of a call of the fabric manager. */
 
-/* Waits between tries of a call: a reserve has little time, a release has all of it. */
+/* Waits between tries of a call: a reserve has little time, all else has much. */
 enum {
     RESERVE_RETRY_MS = 250,
-    RELEASE_RETRY_MS = 500,
-    RELEASE_RETRY_MAX_MS = 30 * 1000,
+    RETRY_MS = 500,
+    RETRY_MAX_MS = 30 * 1000,
+    TIMEOUTS_TO_LOSE = 3, /* in a row */
 };
+
+int64_t core_retry_wait(uint32_t tries)
+{
+    int64_t wait = (int64_t)RETRY_MS << (tries < 6 ? tries : 6);
+    return wait < RETRY_MAX_MS ? wait : RETRY_MAX_MS;
+}
 
 static int64_t retry_wait(const struct reservation *r)
 {
     assert(r->op != NULL);
-    if (r->hwcoll == HWCOLL_WANTED)
-        return RESERVE_RETRY_MS;
-    uint32_t doublings = r->op->tries < 6 ? r->op->tries : 6;
-    int64_t wait = (int64_t)RELEASE_RETRY_MS << doublings;
-    return wait < RELEASE_RETRY_MAX_MS ? wait : RELEASE_RETRY_MAX_MS;
-}
-
-/* Tells of a failure at the first try and each time the tries have doubled, so that a manager that
- * is out of order for a day neither stays unnoticed nor fills the log. */
-static void log_retry(struct core *core, const struct reservation *r, enum fmcall_kind kind,
-                      const char *words, int64_t wait_ms)
-{
-    assert(r->op->tries > 0);
-    uint32_t tries = r->op->tries;
-    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
-                   fmcall_kind_word(kind), r->cluster, r->job, words);
-    if ((tries & (tries - 1)) == 0)
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: %s, try %u: %s -> again in %lld ms",
-                      r->cluster, r->job, fmcall_kind_word(kind), tries, words, (long long)wait_ms);
+    return r->hwcoll == HWCOLL_WANTED ? RESERVE_RETRY_MS : core_retry_wait(r->op->tries);
 }
 
 static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
@@ -54,16 +36,13 @@ static void retry_call(struct core *core, struct reservation *r, enum fmcall_kin
     assert(r->op->call == 0);
     assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
-    r->op->tries++;
-    log_retry(core, r, kind, words, wait_ms);
+    uint32_t tries = ++r->op->tries;
+    (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
+                   fmcall_kind_word(kind), r->cluster, r->job, words);
+    if ((tries & (tries - 1)) == 0) /* no log full of a manager that is out of order for a day */
+        core_trace_of(core, r, TRACE_NOTICE, "%s, try %u: %s -> again in %lld ms",
+                      fmcall_kind_word(kind), tries, words, (long long)wait_ms);
     core_act(core, r);
-}
-
-static void keep_last_error(struct core *core, struct operation *op, const char *words)
-{
-    assert(words != NULL);
-    core_discard(core, op->words);
-    op->words = memory_text(words);
 }
 
 static void set_side(struct core *core, struct reservation *r, enum fm_side side)
@@ -76,19 +55,13 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
     (void)core_save(core, &rec);
 }
 
-/* A definite no to RESERVE; but an earlier try may have been, or may yet be, acted on. */
-static enum fm_side side_after_no(const struct reservation *r)
+/* What is there after an answer to RESERVE. While an earlier try may have been, or may yet be,
+ * acted on, no more than "maybe": so that after a crash, too, the release is asked for once more
+ * when that has settled. */
+static enum fm_side side_after(const struct reservation *r, enum fm_side answered)
 {
     assert(r->op != NULL);
-    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
-}
-
-/* A yes to RESERVE. While an earlier try may yet be acted on, the record says no more than "maybe":
- * so that after a crash, too, the release is asked for once more when that has settled. */
-static enum fm_side side_after_yes(const struct reservation *r)
-{
-    assert(r->op != NULL);
-    return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_HELD;
+    return r->op->unsure ? FM_SIDE_MAYBE : answered;
 }
 
 /* A no to a RESERVE that no request waits for any more; other lives of the job may have waited for
@@ -97,25 +70,8 @@ static void no_longer_asked(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->hwcoll != HWCOLL_WANTED);
-    set_side(core, r, side_after_no(r));
+    set_side(core, r, side_after(r, FM_SIDE_NOTHING));
     core_act_on_lives(core, r->cluster, r->job);
-}
-
-/* I6: with the token of another job each could reach the trees of the other. */
-static void reserve_succeeded(struct core *core, struct reservation *r, struct secret token)
-{
-    assert(reservation_valid(r));
-    assert(r->hwcoll == HWCOLL_WANTED);
-    const struct reservation *other = tokenset_find(&core->tokens, token);
-    r->op->listed_from = core->last_list + 1;
-    if (other == NULL)
-        core_settle(core, r, HWCOLL_RESERVED, side_after_yes(r), token, NULL);
-    else
-        core_settle(core, r, HWCOLL_DENIED, side_after_yes(r), (struct secret){0},
-                    core_text(core,
-                              "the fabric manager gave it the session token that %s-%s has: "
-                              "unusable",
-                              other->cluster, other->job));
 }
 
 /* No earlier try of ours is open, so it is another's: not ours to delete (B11). */
@@ -142,12 +98,20 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            reserve_succeeded(core, r, token);
+            r->op->listed_from = core->last_list + 1;
+            const struct reservation *other = tokenset_find(&core->tokens, token);
+            if (other == NULL)
+                core_settle(core, r, HWCOLL_RESERVED, side_after(r, FM_SIDE_HELD), token, NULL);
+            else /* I6: with that each could reach the trees of the other */
+                core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_HELD), (struct secret){0},
+                            core_text(core,
+                                      "the fabric manager gave it the session token that %s-%s "
+                                      "has: unusable",
+                                      other->cluster, other->job));
             return;
         }
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: reserved late, no longer wanted -> release",
-                      r->cluster, r->job);
-        set_side(core, r, side_after_yes(r));
+        core_trace_of(core, r, TRACE_NOTICE, "reserved late, no longer wanted -> release");
+        set_side(core, r, side_after(r, FM_SIDE_HELD));
         core_act(core, r);
         return;
     case FM_EXISTS:
@@ -155,11 +119,9 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
             name_is_taken(core, r);
             return;
         }
-        core_trace_of(
-            core, r, TRACE_NOTICE,
-            "%s-%s: the fabric manager has one under this name already -> release it first",
-            r->cluster, r->job);
-        set_side(core, r, wanted ? FM_SIDE_HELD : side_after_yes(r));
+        core_trace_of(core, r, TRACE_NOTICE,
+                      "the fabric manager has one under this name already -> release it first");
+        set_side(core, r, wanted ? FM_SIDE_HELD : side_after(r, FM_SIDE_HELD));
         /* It is there, it is not, it is there: not without a pause. */
         r->op->retry_ms = r->op->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
         core_act(core, r);
@@ -168,7 +130,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
-            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after_no(r), (struct secret){0}, words);
+            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
+                        (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)
             no_longer_asked(core, r);
         return;
@@ -176,7 +139,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_REFUSED: /* never: no job's token is shown to reserve */
     case FM_GONE:    /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
-            core_settle(core, r, HWCOLL_DENIED, side_after_no(r), (struct secret){0}, words);
+            core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_NOTHING), (struct secret){0},
+                        words);
         else
             no_longer_asked(core, r);
         return;
@@ -186,7 +150,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_BROKEN:
         r->op->unsure = true;
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
-        keep_last_error(core, r->op, words);
+        core_discard(core, r->op->words);
+        r->op->words = memory_text(words);
         retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
         return;
     }
@@ -298,8 +263,8 @@ void core_call_done(struct core *core, const struct core_event *event)
      */
     if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
         link_lost(core, words);
-    else if (outcome == FM_TIMEOUT || outcome == FM_BROKEN)
-        link_unheard(core, words); /* one call that ends so may be about its object */
-    else
-        link_heard(core);
+    else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
+        core->link.timeouts = 0;
+    else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
+        link_lost(core, words);
 }

@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fabric/callqueue.h"
 
-#include "base/memory.h"
-
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
-
-void callqueue_init(struct callqueue *q)
-{
-    memset(q, 0, sizeof *q);
-}
-
-void callqueue_release(struct callqueue *q)
-{
-    free(q->slots);
-    memset(q, 0, sizeof *q);
-}
-
-void callqueue_resize(struct callqueue *q, uint32_t calls_at_once)
-{
-    assert(calls_at_once > 0);
-    /* Never smaller: calls under way keep their places until they end. */
-    if (calls_at_once <= q->slot_count)
-        return;
-    q->slots = memory_resized(q->slots, calls_at_once, sizeof *q->slots);
-    memset(q->slots + q->slot_count, 0, (calls_at_once - q->slot_count) * sizeof *q->slots);
-    q->slot_count = calls_at_once;
-    assert(q->slots != NULL);
-}
+#include <stddef.h>
 
 void callqueue_push(struct callqueue *q, struct operation *op, enum lane lane,
                     enum fmcall_kind kind)
@@ -89,38 +63,34 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
 
 struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
 {
-    assert(calls_at_once <= q->slot_count);
     enum lane lane = next_lane(q, calls_at_once);
     if (lane == LANES)
         return NULL;
-    struct call_slot *slot = q->slots;
-    while (slot->id != 0)
-        slot++;
     struct operation *op = q->lanes[lane].first;
     enum fmcall_kind kind = op->queued;
     callqueue_remove(q, op);
     assert(kind != FMCALL_NONE && op->call == 0);
     op->in_flight = kind;
     op->call = ++q->last_id;
-    *slot = (struct call_slot){.id = op->call, .op = op, .lane = lane};
+    op->queue_next = q->in_flight;
+    q->in_flight = op;
     q->lanes[lane].in_flight++;
     return op;
 }
 
 struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)
 {
-    for (uint32_t i = 0; i < q->slot_count; i++) {
-        struct call_slot *slot = &q->slots[i];
-        if (slot->id != id || id == 0)
-            continue;
-        struct operation *op = slot->op;
-        assert(op->call == id && q->lanes[slot->lane].in_flight > 0);
-        q->lanes[slot->lane].in_flight--;
-        *kind = op->in_flight;
-        slot->id = 0;
-        op->call = 0;
-        op->in_flight = FMCALL_NONE;
-        return op;
-    }
-    return NULL;
+    assert(kind != NULL);
+    struct operation **at = &q->in_flight, *op;
+    while ((op = *at) != NULL && op->call != id)
+        at = &op->queue_next;
+    if (op == NULL)
+        return NULL;
+    assert(q->lanes[op->lane].in_flight > 0);
+    q->lanes[op->lane].in_flight--;
+    *at = op->queue_next;
+    *kind = op->in_flight;
+    op->call = 0;
+    op->in_flight = FMCALL_NONE;
+    return op;
 }

@@ -8,29 +8,18 @@
  * that thousands of old releases never keep a starting job waiting: reserves go first, and a
  * quarter of the places is never given to anything else; releases go before mere questions.
  * Cleaning up after steps, which users ask for, has an eighth of the places and never more. Which
- * call an operation makes is decided when its turn comes, by the caller. */
+ * call an operation makes is decided when its turn comes, by the caller. All zero is empty. */
 
 enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANES };
-
-struct call_slot {
-    uint64_t id; /* 0: free */
-    struct operation *op;
-    enum lane lane;
-};
 
 struct callqueue {
     struct {
         struct operation *first, *last;
         uint32_t queued, in_flight;
     } lanes[LANES];
-    struct call_slot *slots;
-    uint32_t slot_count;
+    struct operation *in_flight; /* the calls under way, in no order */
     uint64_t last_id;
 };
-
-void callqueue_init(struct callqueue *queue);
-void callqueue_release(struct callqueue *queue);
-void callqueue_resize(struct callqueue *queue, uint32_t calls_at_once);
 
 /* Puts the operation at the end of a lane, or takes it out. */
 void callqueue_push(struct callqueue *queue, struct operation *op, enum lane lane,

@@ -2,10 +2,8 @@
 #include "core/fabric/cleanup.h"
 
 #include "base/memory.h"
+#include "base/steppath.h"
 #include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -25,24 +23,9 @@
  *
  * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
 
-enum { CLEANUP_RETRY_MS = 500, CLEANUP_RETRY_MAX_MS = 30 * 1000 };
-
 const struct fmcall_steps cleanup_no_steps;
 
 /* ---- answers ---- */
-
-static void answer_waiters(struct core *core, struct cleanup *c, enum answer_kind kind,
-                           const struct reservation *r, const char *detail)
-{
-    assert(r->cleaner != NULL);
-    struct cleanup_waiter *w = c->waiters;
-    c->waiters = NULL;
-    for (struct cleanup_waiter *next; w != NULL; w = next) {
-        next = w->next;
-        core_answer(core, w->ticket, kind, r, detail);
-        free(w);
-    }
-}
 
 static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
                          const struct fmcall_steps *steps)
@@ -50,7 +33,7 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
     assert(c->look);
     assert(steps != NULL);
     size_t first = core->effect_count;
-    answer_waiters(core, c, ANSWER_STEPS, r, NULL);
+    core_answer_waiters(core, &c->waiters, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
         core->effects[i].u.answer.steps = steps;
 }
@@ -70,7 +53,6 @@ static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
     assert(!c->look);
-    assert(c->tries == 0 || r->cleaner->op.words != NULL);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
     if (c->tries == 0)
@@ -83,7 +65,7 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
                                    struct cleanup *c)
 {
     assert(r->cleaner != NULL);
-    for (struct cleanup_waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
+    for (struct waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
         if (w->due_ms > core->now_ms) {
             link = &w->next;
             continue;
@@ -96,24 +78,19 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
 
 /* ---- an end: the cleanup is gone after each of these, but where one says "again" ---- */
 
-static struct cleanup_record record_of(const struct reservation *r, const struct cleanup *c)
-{
-    assert(!c->look);
-    return (struct cleanup_record){
-        .number = r->number, .step = c->step, .give_up_ms = c->give_up_ms, .below = c->below};
-}
-
 static void end_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                         enum answer_kind kind, const char *detail)
 {
     assert(!c->look);
     assert(r->cleaner->count > 0);
-    answer_waiters(core, c, kind, r, detail);
-    struct cleanup_record record = record_of(r, c);
+    core_answer_waiters(core, &c->waiters, kind, r, detail);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
     core_discard(core, step);
-    record.step = step;
-    core_save_cleaned(core, &record);
+    core_save_record(core, (struct record){.kind = RECORD_CLEANED,
+                                           .u.cleanup = {.number = r->number,
+                                                         .step = step,
+                                                         .give_up_ms = c->give_up_ms,
+                                                         .below = c->below}});
 }
 
 /* What can be done next, for the log and for the answer alike. */
@@ -129,8 +106,8 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
     assert(next != NULL);
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
-                  "%s-%s: the trees of step %.100s%s are not removed: %s -> given up, %s",
-                  r->cluster, r->job, c->step, c->below ? " and below" : "", words, next);
+                  "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
+                  c->below ? " and below" : "", words, next);
     end_cleanup(core, r, c, ANSWER_GIVEN_UP,
                 core_text(core, "the trees are not removed: %s: given up, %s", words, next));
 }
@@ -138,17 +115,17 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
 static void finish_cleanup(struct core *core, struct reservation *r, struct cleanup *c)
 {
     assert(!c->look);
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
     if (c->again) { /* not at once: endless repeats must not delay other steps */
         c->again = false;
-        cleaner_put_last(k, c);
+        cleaner_move(k, c, false);
         return;
     }
     core->cleanups_done++;
-    core_trace_of(core, r, TRACE_INFO, "%s-%s: the trees of step %.100s%s are removed", r->cluster,
-                  r->job, c->step, c->below ? " and below" : "");
+    core_trace_of(core, r, TRACE_INFO, "the trees of step %.100s%s are removed", c->step,
+                  c->below ? " and below" : "");
     end_cleanup(core, r, c, ANSWER_CLEANED, NULL);
 }
 
@@ -163,7 +140,7 @@ bool cleanup_has_trees(const struct reservation *r)
 static bool uses_login(const struct core *core, const struct reservation *r,
                        const struct cleanup *c, enum fmcall_kind kind)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     const struct cleaner *k = r->cleaner;
     if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
         return true;
@@ -175,12 +152,15 @@ static bool uses_login(const struct core *core, const struct reservation *r,
 static const struct cleanup *choose_cleanup(const struct core *core, struct cleaner *k)
 {
     assert(k->op.call == 0);
-    struct cleanup *c = k->first;
-    while (c != NULL && !c->look && c->retry_ms > core->now_ms)
-        c = c->next;
-    if (c != NULL && c != k->first)
-        cleaner_put_first(k, c);
-    return c;
+    for (uint32_t i = 0; i < k->count; i++) {
+        struct cleanup *c = k->list[i];
+        if (!c->look && c->retry_ms > core->now_ms)
+            continue;
+        if (i > 0)
+            cleaner_move(k, c, true);
+        return c;
+    }
+    return NULL;
 }
 
 /* With the login, the end of a step is the end of whichever life of the job has the name then. */
@@ -207,18 +187,6 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
 
-static void queue_cleanup_call(struct core *core, struct reservation *r)
-{
-    assert(r->cleaner->op.owner == r);
-    struct cleaner *k = r->cleaner;
-    enum fmcall_kind kind = next_call(core, r);
-    if (k->op.queued == kind)
-        return;
-    callqueue_remove(&core->calls, &k->op);
-    if (kind != FMCALL_NONE)
-        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
-}
-
 const char *cleanup_barred(const struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -233,22 +201,30 @@ void cleanup_act(struct core *core, struct reservation *r)
     struct cleaner *k = r->cleaner;
     if (k == NULL)
         return;
-    for (struct cleanup *c = k->first, *next; c != NULL; c = next) {
-        next = c->next;
-        bool in_flight = c == k->first && k->op.call != 0;
-        if (!cleanup_has_trees(r) && c->look)
+    for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
+        before = k->count; /* fewer, when this one ends */
+        struct cleanup *c = k->list[i];
+        bool in_flight = i == 0 && k->op.call != 0, wanted = cleanup_has_trees(r);
+        if (!wanted && c->look)
             answer_steps(core, c, r, &cleanup_no_steps);
-        else if (!cleanup_has_trees(r))
-            answer_waiters(core, c, ANSWER_CLEANED, r, NULL);
+        else if (!wanted)
+            core_answer_waiters(core, &c->waiters, ANSWER_CLEANED, r, NULL);
         answer_overdue_waiters(core, r, c);
-        if (c->look && c->waiters == NULL && !in_flight)
+        if (in_flight)
+            continue;
+        if (c->look && c->waiters == NULL)
             cleaner_end(k, c);
-        else if (cleanup_has_trees(r) && !c->look && c->give_up_ms <= core->now_ms && !in_flight)
+        else if (wanted && !c->look && c->give_up_ms <= core->now_ms)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (cleanup_has_trees(r) && !c->look && cleanup_barred(core, r) != NULL && !in_flight)
+        else if (wanted && !c->look && cleanup_barred(core, r) != NULL)
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
-    queue_cleanup_call(core, r);
+    enum fmcall_kind kind = next_call(core, r);
+    if (k->op.queued == kind)
+        return;
+    callqueue_remove(&core->calls, &k->op);
+    if (kind != FMCALL_NONE)
+        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
 }
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
@@ -259,13 +235,14 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
     if (k == NULL || !cleanup_has_trees(r))
         return when;
     bool calls = k->op.call == 0 && core->link.state == LINK_UP;
-    for (const struct cleanup *c = k->first; c != NULL; c = c->next) {
-        bool in_flight = c == k->first && k->op.call != 0;
+    for (uint32_t i = 0; i < k->count; i++) {
+        const struct cleanup *c = k->list[i];
+        bool in_flight = i == 0 && k->op.call != 0;
         if (!c->look && !in_flight && c->give_up_ms < when)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
             when = c->retry_ms;
-        for (const struct cleanup_waiter *w = c->waiters; w != NULL; w = w->next) {
+        for (const struct waiter *w = c->waiters; w != NULL; w = w->next) {
             if (w->due_ms < when)
                 when = w->due_ms;
         }
@@ -275,22 +252,21 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 
 void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
 {
-    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(r->cleaner != NULL && r->cleaner->count > 0);
     assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
     assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
-    const struct cleanup *c = k->first;
+    const struct cleanup *c = k->list[0];
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
     effect->u.call.step = piece != NULL ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
-        effect->u.call.tree = piece->trees[0];
+        effect->u.call.tree = piece->tree;
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
         effect->u.call.token = r->token;
-    core_trace_of(core, r, TRACE_DEBUG, "%s: step %.100s%s, %s -> %s", effect->u.call.name,
-                  c->look ? "list" : c->step, c->below ? " and below" : "",
-                  login ? "with the login" : "with the job's token",
+    core_trace_of(core, r, TRACE_DEBUG, "step %.100s%s, %s -> %s", c->look ? "list" : c->step,
+                  c->below ? " and below" : "", login ? "with the login" : "with the job's token",
                   fmcall_kind_word(effect->u.call.kind));
 }
 
@@ -302,16 +278,14 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
     assert(!c->look);
     assert(words != NULL);
     struct cleaner *k = r->cleaner;
-    uint32_t doublings = c->tries < 6 ? c->tries : 6;
-    int64_t wait = (int64_t)CLEANUP_RETRY_MS << doublings;
-    c->retry_ms = core->now_ms + (wait < CLEANUP_RETRY_MAX_MS ? wait : CLEANUP_RETRY_MAX_MS);
+    c->retry_ms = core->now_ms + core_retry_wait(c->tries);
     c->tries++;
     core_discard(core, k->op.words);
     k->op.words = memory_text(words);
     if ((c->tries & (c->tries - 1)) == 0)
-        core_trace_of(core, r, TRACE_NOTICE, "%s-%s: cleanup of step %.100s, try %u: %s -> again",
-                      r->cluster, r->job, c->step, c->tries, words);
-    cleaner_put_last(k, c); /* it may be about this step only */
+        core_trace_of(core, r, TRACE_NOTICE, "cleanup of step %.100s, try %u: %s -> again", c->step,
+                      c->tries, words);
+    cleaner_move(k, c, false); /* it may be about this step only */
 }
 
 /* It will not be done this way. */
@@ -345,39 +319,34 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
     }
 }
 
-/* A tree is known by its number, which another step's may get as soon as it is free: so before each
- * that is ended, what the step has is asked for anew. */
-static void tree_ended(struct cleaner *k)
-{
-    assert(k->piece < k->piece_count);
-    assert(k->pieces[k->piece].tree_count > 0);
-    k->ended = k->pieces[k->piece].trees[0] + UINT32_C(1);
-    cleaner_forget_pieces(k);
-}
-
 /* A job that made trees under such a name (it sets FI_CXI_COLL_JOB_STEP_ID itself) cannot have
  * them removed before the job ends, and would not know. Once a job: it is asked for often. */
 static void log_unreachable(struct core *core, struct reservation *r,
                             const struct fmcall_steps *steps)
 {
     assert(r->cleaner != NULL && steps != NULL);
-    const char *first;
-    size_t count = cleaner_unreachable(steps, &first);
+    const char *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < steps->count; i++) {
+        if (steppath_valid(steps->steps[i].step))
+            continue;
+        first = count++ == 0 ? steps->steps[i].step : first;
+    }
     if (count == 0 || r->cleaner->unreachable_logged)
         return;
     r->cleaner->unreachable_logged = true;
     core_trace_of(
         core, r, TRACE_WARNING,
-        "%s-%s: fabric manager lists trees of %zu step%s whose name is none, first "
+        "fabric manager lists trees of %zu step%s whose name is none, first "
         "\"%.100s\" -> no cleanup reaches them, they stay until the job ends; see to what "
         "sets FI_CXI_COLL_JOB_STEP_ID there",
-        r->cluster, r->job, count, count == 1 ? "" : "s", first);
+        count, count == 1 ? "" : "s", first);
 }
 
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
                         const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
@@ -385,21 +354,24 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
         cleaner_keep_pieces(k, c, steps);
     if (k->piece_count == 0)
         finish_cleanup(core, r, c);
-    else if (k->by_trees && k->pieces[0].trees[0] + UINT32_C(1) == ended)
+    else if (k->by_trees && k->pieces[0].tree + UINT32_C(1) == ended)
         retry_cleanup(core, r, c, "it lists a tree that it has ended");
 }
 
 static void call_succeeded(struct core *core, struct reservation *r, struct cleanup *c,
                            enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
         steps_shown(core, r, c, steps);
-    else if (kind == FMCALL_END_TREE)
-        tree_ended(k);
-    else if (!k->looked || ++k->piece == k->piece_count)
+    else if (kind == FMCALL_END_TREE) {
+        /* A tree is known by its number, which another step's may get as soon as it is free: so
+         * before each that is ended, what the step has is asked for anew. */
+        k->ended = k->pieces[k->piece].tree + UINT32_C(1);
+        cleaner_forget_pieces(k);
+    } else if (!k->looked || ++k->piece == k->piece_count)
         finish_cleanup(core, r, c);
 }
 
@@ -408,24 +380,24 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
                       const char *words)
 {
     assert(c->look);
-    assert(c == r->cleaner->first);
+    assert(c == r->cleaner->list[0]);
     if (steps != NULL) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &cleanup_no_steps);
     else
-        answer_waiters(core, c, ANSWER_GIVEN_UP, r,
-                       core_text(core, "the fabric manager: %s", words));
+        core_answer_waiters(core, &c->waiters, ANSWER_GIVEN_UP, r,
+                            core_text(core, "the fabric manager: %s", words));
     cleaner_end(r->cleaner, c);
 }
 
 bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
-    assert(r->cleaner != NULL && r->cleaner->first != NULL);
+    assert(r->cleaner != NULL && r->cleaner->count > 0);
     assert(fmcall_is_cleanup(kind));
     assert(r->cleaner->op.call == 0);
-    struct cleanup *c = r->cleaner->first;
+    struct cleanup *c = r->cleaner->list[0];
     bool login = r->cleaner->sent_by_login;
     if (outcome == FM_OK && steps != NULL)
         log_unreachable(core, r, steps);

@@ -16,16 +16,9 @@
  * One reservation's cleanups are done one after the other, each call waiting its turn among those
  * of other reservations. */
 
-struct cleanup_waiter {
-    struct cleanup_waiter *next;
-    uint64_t ticket;
-    int64_t due_ms; /* answered by then, whatever has become of it */
-};
-
 /* One step, or one and all below it; or only a look at all steps, which no disk knows of. */
 struct cleanup {
-    struct cleanup *next;
-    struct cleanup_waiter *waiters;
+    struct waiter *waiters;
     int64_t give_up_ms;
     int64_t retry_ms; /* not before then */
     size_t length;    /* of step */
@@ -36,18 +29,18 @@ struct cleanup {
     char step[];    /* steppath_valid; "" for a look */
 };
 
-/* One step with the trees that the fabric manager said it has. */
+/* One step that the fabric manager said has trees, and the first of these. */
 struct cleanup_piece {
     char *step;
-    uint16_t *trees;
-    size_t tree_count;
+    uint16_t tree;
 };
 
 struct cleaner {
     struct operation op; /* of the call queue; its owner is the reservation. A call under way is
                              for the first cleanup */
-    struct cleanup *first, *last;
+    struct cleanup **list;
     uint32_t count;
+    size_t capacity;         /* of the list */
     int64_t paid_until_ms;   /* each new one costs time; too far ahead, and no more are taken */
     bool by_trees;           /* the job's token does not end a step here, only a tree; */
     bool look_by_login;      /* nor show which trees a step has: that is asked for with the login */
@@ -65,30 +58,21 @@ struct cleaner {
 struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
 void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; no waiter is answered */
 
-struct cleanup *cleaner_append(struct cleaner *cleaner, const char *step, bool below);
-/* A look, before all that is not under way: its request waits for an answer. */
-struct cleanup *cleaner_look_first(struct cleaner *cleaner);
-/* The one asked for in these words; NULL: none, as of a cleaner that is NULL. */
+/* A new one at this place of the list: not before one that is under way. */
+struct cleanup *cleaner_add(struct cleaner *cleaner, uint32_t at, const char *step, bool below);
+/* The one asked for exactly so; NULL: none, as of a cleaner that is NULL. */
 struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
-/* One that does this too; NULL as before. */
+/* One that does this too, or NULL. */
 struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);
 
-/* Of one that is in the list. */
-void cleaner_put_last(struct cleaner *cleaner, struct cleanup *cleanup);
-void cleaner_put_first(struct cleaner *cleaner, struct cleanup *cleanup);
-void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup); /* freed */
-
-/* The ticket is answered when the cleanup ends, or by then. */
-void cleaner_await(struct cleanup *cleanup, uint64_t ticket, int64_t due_ms);
+/* Of one that is in the list: to its front or its end; out of it, freed. */
+void cleaner_move(struct cleaner *cleaner, struct cleanup *cleanup, bool to_front);
+void cleaner_end(struct cleaner *cleaner, struct cleanup *cleanup);
 
 /* Of what the fabric manager has, what the cleanup is about. */
 void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
                          const struct fmcall_steps *steps);
 void cleaner_forget_pieces(struct cleaner *cleaner);
-
-/* How many of the steps no cleanup can be asked for, nor includes as one below: they are not
- * steppath_valid. first, unless NULL: one of them. */
-size_t cleaner_unreachable(const struct fmcall_steps *steps, const char **first);
 
 /* ---- the calls: cleanup.c ---- */
 

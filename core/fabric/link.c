@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fabric/link.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/publish.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
-#include "core/reconcile/strays.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -17,10 +10,7 @@
 /* The link to the fabric manager: down → logging in → listing → up, and back (F13, F20).
  * Nothing is sent to it but in `up`; coming up always compares first. */
 
-enum {
-    RETRY_DOUBLINGS = 5,
-    TIMEOUTS_TO_LOSE = 3, /* one answer that does not come is no lost link, three in a row are */
-};
+enum { RETRY_DOUBLINGS = 5 };
 
 const char *link_state_word(enum link_state state)
 {
@@ -33,7 +23,7 @@ bool link_worth_waiting(const struct link *link)
     return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
 }
 
-/* Since when is told of being up, and of not being: attempts in between are no news. */
+/* The time is that of coming up or going down: attempts in between do not change it. */
 static void enter_state(struct core *core, enum link_state state)
 {
     assert(state != LINK_UP || core->link.state == LINK_LISTING);
@@ -89,15 +79,17 @@ void link_list_within(struct core *core, int64_t wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
 
-void link_login_done(struct core *core, bool ok, const char *words)
+void link_login_done(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_LOGIN_DONE);
+    const char *words = event->u.login.words;
     core->link.logging_in = false;
     if (core->link.again && core->link.state == LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
-    } else if (!ok) {
+    } else if (!event->u.login.ok) {
         link_lost(core, words != NULL ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
@@ -166,28 +158,21 @@ static uint32_t hash_without_digits(const char *words)
     return hash;
 }
 
-/* While it stays away the same trouble is no news, another one is: first the network, then the
- * password. */
-static bool is_repeated_error(struct core *core, const char *words)
-{
-    assert(core->link.url < FM_URLS_MAX);
-    uint32_t *last = &core->link.last_errors[core->link.url], now = hash_without_digits(words);
-    bool same = *last == now;
-    *last = now;
-    return same;
-}
-
 void link_lost(struct core *core, const char *words)
 {
     assert(words != NULL);
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;
-    bool told = is_repeated_error(core, words); /* before the next URL is in use */
+    /* While it stays away the log has each trouble of a URL once: the network, then the password.
+     */
+    uint32_t *last = &core->link.last_errors[core->link.url], hash = hash_without_digits(words);
+    bool repeated = *last == hash;
+    *last = hash;
     int64_t wait = next_attempt(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
-    core_trace(core, news || !told ? TRACE_WARNING : TRACE_DEBUG,
+    core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
                "hardware collectives, releases are remembered",
                words, core_fm_url(core), (long long)wait);
@@ -224,18 +209,6 @@ void link_move(struct core *core)
     core->link.url = 0;
     core->link.failures = 0;
     core->link.retry_ms = core->now_ms;
-}
-
-void link_heard(struct core *core)
-{
-    core->link.timeouts = 0;
-}
-
-void link_unheard(struct core *core, const char *words)
-{
-    assert(words != NULL);
-    if (++core->link.timeouts >= TIMEOUTS_TO_LOSE)
-        link_lost(core, words);
 }
 
 int64_t link_deadline(const struct core *core)

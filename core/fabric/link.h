@@ -2,10 +2,10 @@
 #ifndef MCAST_CORE_FABRIC_LINK_H
 #define MCAST_CORE_FABRIC_LINK_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 void link_start(struct core *core);
-void link_login_done(struct core *core, bool ok, const char *words);
+void link_login_done(struct core *core, const struct core_event *event);
 void link_lost(struct core *core, const char *words);
 void link_came_up(struct core *core);
 void link_tick(struct core *core);
@@ -19,8 +19,5 @@ bool link_configure(struct core *core, const struct core_config *config);
 void link_move(struct core *core);
 /* Whether a job may wait for it: up, or coming up for the first time since it last was. */
 bool link_worth_waiting(const struct link *link);
-/* A call was answered, or not in time. */
-void link_heard(struct core *core);
-void link_unheard(struct core *core, const char *words);
 
 #endif

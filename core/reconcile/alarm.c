@@ -2,10 +2,7 @@
 #include "core/reconcile/alarm.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
 #include "core/effects.h"
-#include "core/publish.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/conflict.h"
-
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/alarm.h"
-#include "core/reconcile/missing.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <string.h>
@@ -36,6 +29,7 @@ void conflict_resume(struct core *core)
 
 void conflict_watch(struct core *core)
 {
+    assert(core->link.list != 0);
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         struct cluster *cluster = core->clusters[i];
         /* What was seen after the list began is not yet in it. */
@@ -45,10 +39,24 @@ void conflict_watch(struct core *core)
     }
 }
 
-static uint32_t claim_strays(struct core *core, const char *cluster)
+void core_claim(struct core *core, const struct core_event *event)
 {
-    assert(cluster != NULL);
+    assert(event->kind == CORE_CLAIM);
+    uint64_t ticket = event->u.claim.ticket;
+    const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
+    if (core_cluster_config(core, cluster) == NULL) {
+        core_answer_no_cluster(core, ticket, cluster);
+        return;
+    }
+    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+        next = op->next;
+        if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
+            strcmp(op->owner->cluster, cluster) != 0)
+            continue;
+        listing_claim(core, op->owner);
+        count++;
+    }
     for (size_t i = 0; i < core->strays.known.count; i++) {
         struct stray *stray = &core->strays.known.items[i];
         char name[CLUSTER_NAME_MAX + 1];
@@ -58,38 +66,6 @@ static uint32_t claim_strays(struct core *core, const char *cluster)
         stray->claimed = true;
         count++;
     }
-    return count;
-}
-
-static void claim_found(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
-    struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->op);
-    rec.origin = ORIGIN_CLAIMED;
-    (void)core_save(core, &rec);
-    core_act(core, r);
-}
-
-void core_claim(struct core *core, uint64_t ticket, const char *cluster)
-{
-    assert(cluster != NULL);
-    uint32_t count = 0;
-    if (core_cluster_config(core, cluster) == NULL) {
-        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
-                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
-        return;
-    }
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
-        next = op->next;
-        if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
-            strcmp(op->owner->cluster, cluster) != 0)
-            continue;
-        claim_found(core, op->owner);
-        count++;
-    }
-    count += claim_strays(core, cluster);
     core_cluster(core, cluster)->contested = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator says that cluster %s is this broker's alone -> %u reservations "

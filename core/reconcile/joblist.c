@@ -2,15 +2,8 @@
 #include "core/reconcile/joblist.h"
 
 #include "base/memory.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/listing.h"
-#include "core/reconcile/jobpoll.h"
-#include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,9 +31,11 @@ static struct joblist *first_whole(const struct core *core)
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms)
 {
-    assert(joblist_find(core, kind, mark) == NULL);
-    struct joblist **last = &core->joblists;
-    struct joblist *list = memory_zeroed(sizeof *list);
+    assert(cluster != NULL);
+    struct joblist **last = &core->joblists, *list = joblist_find(core, kind, mark);
+    if (list != NULL)
+        return list;
+    list = memory_zeroed(sizeof *list);
     while (*last != NULL)
         last = &(*last)->next;
     *last = list;
@@ -93,12 +88,21 @@ static struct reservation *named_job(struct core *core, const struct joblist *li
     return r;
 }
 
-void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count)
+/* What is said cannot be: it names jobs, we have active ones, and none of them is the same. Ids in
+ * another form, or of another cluster, would end every job here. */
+static bool is_implausible(const struct joblist *list)
 {
+    assert(list->cluster != NULL);
+    return list->found.active > 0 && list->found.confirmed == 0 && list->had_jobs &&
+           list->cluster->use.jobs_active > 0 && !list->cluster->ids_known;
+}
+
+const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+                        size_t count, bool more)
+{
+    assert(list->cluster != NULL);
     assert(count == 0 || active != NULL);
     struct sync_found *found = &list->found;
-    if (list->cluster == NULL)
-        return;
     found->active += (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct reservation *r = named_job(core, list, active[i]);
@@ -111,20 +115,20 @@ void joblist_add(struct core *core, struct joblist *list, const char *const *act
         if (r->synced < list->id)
             r->synced = list->id;
     }
-}
-
-const char *joblist_implausible(struct core *core, const struct joblist *list)
-{
-    assert(list->cluster != NULL);
-    const struct sync_found *found = &list->found;
-    if (found->active == 0 || found->confirmed > 0 || !list->had_jobs ||
-        list->cluster->use.jobs_active == 0 || list->cluster->ids_known)
+    if (more)
         return NULL;
-    return core_text(core,
-                     "no active job here is among the %u that are named, \"%.60s\" for one: name "
-                     "them as they are reserved (mcastctl list shows how); should all that are "
-                     "active here be over, release them",
-                     found->active, found->unknown[0]);
+    if (is_implausible(list))
+        return core_text(core,
+                         "no active job here is among the %u that are named, \"%.60s\" for one: "
+                         "name them as they are reserved (mcastctl list shows how); should all "
+                         "that are active here be over, release them",
+                         found->active, found->unknown[0]);
+    list->whole = true;
+    if (found->confirmed > 0)
+        list->cluster->ids_known = true;
+    if (first_whole(core) == list)
+        joblist_tick(core);
+    return NULL;
 }
 
 static void note_missing_job(struct core *core, struct joblist *list, struct reservation *r)
@@ -141,19 +145,9 @@ static void note_missing_job(struct core *core, struct joblist *list, struct res
     }
     note_job_id(&list->found.released, &list->found.released_count, r->job);
     core_trace_of(core, r, TRACE_NOTICE,
-                  "%s-%s: its resource manager did not name it twice in a row -> inactive, "
-                  "released",
-                  r->cluster, r->job);
+                  "its resource manager did not name it twice in a row -> inactive, "
+                  "released");
     core_begin_release(core, r, "its resource manager does not name it");
-}
-
-/* Whether it should have been named and was not. */
-static bool lacks_job(const struct joblist *list, const struct reservation *r)
-{
-    assert(list->cluster != NULL);
-    return r->state == JOB_ACTIVE && r->cluster == list->cluster->name &&
-           r->synced < list->id && /* a later one confirms it, too */
-           r->alive_ms < list->seen_ms;
 }
 
 /* True when that was the last lot. */
@@ -165,8 +159,10 @@ static bool compare_lot(struct core *core, struct joblist *list)
         struct reservation *r = ledger_walk(&core->ledger, &list->at);
         if (r == NULL || r->number > list->newest)
             return true;
-        if (!lacks_job(list, r))
-            continue;
+        if (r->state != JOB_ACTIVE || r->cluster != list->cluster->name ||
+            r->synced >= list->id /* a later one confirms it, too */ ||
+            r->alive_ms >= list->seen_ms)
+            continue; /* it was named, or need not have been */
         uint32_t released = list->found.released_count;
         note_missing_job(core, list, r); /* which may end it */
         if (list->found.released_count > released)
@@ -175,11 +171,25 @@ static bool compare_lot(struct core *core, struct joblist *list)
     return false;
 }
 
-static void compare_next_lot(struct core *core, struct joblist *list)
+static void sync_compared(struct core *core, const struct joblist *list)
 {
-    assert(first_whole(core) == list);
-    if (!compare_lot(core, list))
+    assert(list->kind == JOBLIST_SYNC && list->whole);
+    if (list->cluster == NULL) {
+        core_answer(core, list->mark, ANSWER_NO_CLUSTER, NULL,
+                    "the cluster was taken out of the configuration");
         return;
+    }
+    list->cluster->synced_ms = core->now_ms;
+    core_answer(core, list->mark, ANSWER_SYNCED, NULL, NULL)->sync = &list->found;
+}
+
+/* Compares one more lot of the list whose turn it is, if there is one. */
+void joblist_tick(struct core *core)
+{
+    struct joblist *list = first_whole(core);
+    if (list == NULL || !compare_lot(core, list))
+        return;
+    assert(list->cluster != NULL);
     list->cluster->joblist = list->id;
     list->cluster->joblist_ms = list->seen_ms;
     list->cluster->unknown_jobs = list->found.unknown_count;
@@ -188,23 +198,6 @@ static void compare_next_lot(struct core *core, struct joblist *list)
     else
         jobpoll_compared(core, list);
     joblist_end(core, list);
-}
-
-void joblist_compare(struct core *core, struct joblist *list)
-{
-    assert(list->cluster != NULL);
-    list->whole = true;
-    if (list->found.confirmed > 0)
-        list->cluster->ids_known = true;
-    if (first_whole(core) == list)
-        compare_next_lot(core, list);
-}
-
-void joblist_tick(struct core *core)
-{
-    struct joblist *list = first_whole(core);
-    if (list != NULL)
-        compare_next_lot(core, list);
 }
 
 int64_t joblist_deadline(const struct core *core)
@@ -256,4 +249,26 @@ void joblist_release(struct core *core)
 {
     while (core->joblists != NULL)
         joblist_end(core, core->joblists);
+}
+
+/* ---- a sync: a resource manager says which of its jobs are active ---- */
+
+void core_sync(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_SYNC);
+    uint64_t ticket = event->u.sync.ticket;
+    const char *cluster = event->u.sync.cluster, *strange;
+    struct joblist *list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
+    bool more = event->u.sync.more; /* the rest is not yet known */
+    if (list->cluster == NULL) {
+        if (more)
+            return;
+        core_answer_no_cluster(core, ticket, cluster);
+    } else {
+        strange = joblist_add(core, list, event->u.sync.active, event->u.sync.count, more);
+        if (strange == NULL)
+            return;
+        core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
+    }
+    joblist_end(core, list);
 }

@@ -9,20 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names
- * those that are active, in one piece or in many, then what we have is compared with that. Every
- * job that two job lists in a row, far enough apart, do not name is released.
+/* What a resource manager says of its jobs, in a sync or a poll (F20, F22): first it names those
+ * that are active, in one piece or in many, then what we have is compared with that. Every job that
+ * two job lists in a row, far enough apart, do not name is released.
  *
- * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot, the
- * first as soon as all is named, one more in each tick. What happens meanwhile:
- * - A reservation that came after the job list began, or was asked for again, is not compared: what
- *   was seen before cannot lack it.
- * - Of two job lists of one cluster at once, what the later one names is not held against a job by
- *   the earlier one, and each compares only when all its names are said.
- * - After a crash nothing of it is known: what it released by then it had the right to, and all
- *   else needs two job lists again. */
+ * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot. What
+ * came, or was asked for again, after the list began is not compared. Of two lists of one cluster
+ * at once, what the later one names is not held against a job by the earlier one. After a crash
+ * nothing of it is known, and all needs two job lists again. */
 
 struct core;
+struct core_event;
 struct cluster;
 
 enum joblist_kind { JOBLIST_SYNC, JOBLIST_JOBPOLL };
@@ -44,23 +41,20 @@ struct joblist {
 /* The one of this mark that is under way, or NULL. */
 struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, uint64_t mark);
 
-/* A new one, of a cluster by name, configured or not. */
+/* The same, or a new one, of a cluster by name, configured or not. */
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms);
-void joblist_add(struct core *core, struct joblist *list, const char *const *active, size_t count);
 
-/* All is named. Why that is not believed, in words that live until the next step, or NULL: it names
- * jobs, we have active ones, and none of them is the same. Ids in another form, or of another
- * cluster, would end every job here. */
-const char *joblist_implausible(struct core *core, const struct joblist *list);
-
-/* All is named and believed: compares a first lot, if no other job list is being compared. */
-void joblist_compare(struct core *core, struct joblist *list);
+/* Names of a list whose cluster is configured. After the last of them, not `more`: compares a first
+ * lot, if no other job list is being compared; or returns why that is not believed, in words that
+ * live until the next step. */
+const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+                        size_t count, bool more);
 
 /* It is over. What it found stays until the next step. */
 void joblist_end(struct core *core, struct joblist *list);
 
-/* Compares one more lot. Tells sync.c or jobpoll.c when that was the last one. */
+/* Compares one more lot. Answers the sync, or tells jobpoll.c, when that was the last one. */
 void joblist_tick(struct core *core);
 int64_t joblist_deadline(const struct core *core);
 
@@ -69,5 +63,7 @@ int64_t joblist_deadline(const struct core *core);
 void joblist_configure(struct core *core);
 
 void joblist_release(struct core *core); /* all memory */
+
+void core_sync(struct core *core, const struct core_event *event);
 
 #endif

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/jobpoll.h"
-
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/joblist.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 /* Asks resource managers which of their jobs are active: after a start, when the fabric manager is
- * back after a loss, and now and then (F20, F22). What is found is the same as in a sync, which is
- * what a resource manager says without being asked. A list that is not whole concludes nothing. */
+ * back after a loss, and now and then (F20, F22). A list that is not whole concludes nothing. */
 
 enum { RETRY_MS = 30 * 1000 };
 
@@ -32,10 +26,9 @@ void jobpoll_start(struct core *core)
 {
     assert(core->config.cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < core->config.cluster_count; i++) {
-        struct cluster *cluster;
         if (!core->config.clusters[i].jobpoll)
             continue;
-        cluster = core_cluster(core, core->config.clusters[i].name);
+        struct cluster *cluster = core_cluster(core, core->config.clusters[i].name);
         cluster->jobpoll.called = true;
         cluster->jobpoll.again = cluster->jobpoll.id != 0;
         schedule_poll(cluster, core->now_ms, 0);
@@ -45,29 +38,23 @@ void jobpoll_start(struct core *core)
 void jobpoll_soon(struct core *core, struct cluster *cluster)
 {
     assert(cluster->jobpoll.called);
-    struct jobpoll *roll = &cluster->jobpoll;
-    if (roll->id == 0 && roll->error[0] == '\0' && roll->due_ms > core->now_ms)
-        roll->due_ms = core->now_ms;
-}
-
-static void begin_poll(struct core *core, struct cluster *cluster)
-{
-    assert(cluster->jobpoll.called && cluster->jobpoll.id == 0);
-    struct jobpoll *roll = &cluster->jobpoll;
-    roll->id = ++core->last_jobpoll;
-    roll->again = roll->stale = false;
-    roll->asked_ms = core->now_ms;
-    struct effect *effect = core_effect(core, EFFECT_JOBPOLL);
-    effect->u.jobpoll.id = roll->id;
-    effect->u.jobpoll.cluster = cluster->name;
+    struct jobpoll *poll = &cluster->jobpoll;
+    if (poll->id == 0 && poll->error[0] == '\0' && poll->due_ms > core->now_ms)
+        poll->due_ms = core->now_ms;
 }
 
 void jobpoll_tick(struct core *core)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
-        struct jobpoll *roll = &core->clusters[i]->jobpoll;
-        if (roll->called && roll->id == 0 && roll->due_ms <= core->now_ms)
-            begin_poll(core, core->clusters[i]);
+        struct jobpoll *poll = &core->clusters[i]->jobpoll;
+        if (!poll->called || poll->id != 0 || poll->due_ms > core->now_ms)
+            continue;
+        poll->id = ++core->last_jobpoll;
+        poll->again = poll->stale = false;
+        poll->asked_ms = core->now_ms;
+        struct effect *effect = core_effect(core, EFFECT_JOBPOLL);
+        effect->u.jobpoll.id = poll->id;
+        effect->u.jobpoll.cluster = core->clusters[i]->name;
     }
 }
 
@@ -75,9 +62,9 @@ int64_t jobpoll_deadline(const struct core *core)
 {
     int64_t when = INT64_MAX;
     for (uint32_t i = 0; i < core->cluster_count; i++) {
-        const struct jobpoll *roll = &core->clusters[i]->jobpoll;
-        if (roll->called && roll->id == 0 && roll->due_ms < when)
-            when = roll->due_ms;
+        const struct jobpoll *poll = &core->clusters[i]->jobpoll;
+        if (poll->called && poll->id == 0 && poll->due_ms < when)
+            when = poll->due_ms;
     }
     return when;
 }
@@ -86,27 +73,14 @@ int64_t jobpoll_deadline(const struct core *core)
 void jobpoll_configure(struct core *core)
 {
     for (uint32_t i = 0; i < core->cluster_count; i++) {
-        const struct cluster_config *config = core_cluster_config(core, core->clusters[i]->name);
-        core->clusters[i]->ids_known = false;
-        core->clusters[i]->jobpoll.stale = core->clusters[i]->jobpoll.id != 0;
+        struct cluster *cluster = core->clusters[i];
+        const struct cluster_config *config = core_cluster_config(core, cluster->name);
+        cluster->ids_known = false;
+        cluster->jobpoll.stale = cluster->jobpoll.id != 0;
         if (config == NULL || !config->jobpoll)
-            core->clusters[i]->jobpoll = (struct jobpoll){0};
+            cluster->jobpoll = (struct jobpoll){0};
     }
     jobpoll_start(core);
-}
-
-static void note_poll_failure(struct core *core, struct cluster *cluster, const char *words)
-{
-    assert(words != NULL);
-    struct jobpoll *roll = &cluster->jobpoll;
-    int64_t wait = until_next(core, cluster);
-    bool told = strcmp(roll->error, words) == 0;
-    roll->failures++;
-    (void)snprintf(roll->error, sizeof roll->error, "%s", words);
-    schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
-    core_trace(core, told ? TRACE_DEBUG : TRACE_WARNING,
-               "list_command of cluster %s: %s -> nothing is concluded, asked again in %lld s",
-               cluster->name, roll->error, (long long)(roll->due_ms - core->now_ms + 999) / 1000);
 }
 
 static void end_poll(struct core *core, struct cluster *cluster)
@@ -121,54 +95,57 @@ void jobpoll_compared(struct core *core, const struct joblist *list)
 {
     assert(list->kind == JOBLIST_JOBPOLL && list->cluster != NULL);
     assert(list->whole);
-    struct cluster *cluster = list->cluster;
-    struct jobpoll *roll = &cluster->jobpoll;
+    struct jobpoll *poll = &list->cluster->jobpoll;
     const struct sync_found *found = &list->found;
-    int64_t wait = until_next(core, cluster), grace = core->config.sync_grace_ms;
-    if (roll->error[0] != '\0')
-        core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again", cluster->name);
-    roll->error[0] = '\0';
-    roll->whole_ms = core->now_ms;
-    roll->seen_ms = list->seen_ms;
+    int64_t wait = until_next(core, list->cluster), grace = core->config.sync_grace_ms;
+    if (poll->error[0] != '\0')
+        core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again",
+                   list->cluster->name);
+    poll->error[0] = '\0';
+    poll->whole_ms = core->now_ms;
+    poll->seen_ms = list->seen_ms;
     core_trace(core, TRACE_DEBUG,
                "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
                "are not named, %u of these a second time",
-               cluster->name, found->active, found->confirmed, found->unknown_count,
+               list->cluster->name, found->active, found->confirmed, found->unknown_count,
                found->suspect_count + found->released_count, found->released_count);
     /* Asked early enough, the second one would be too near to the first to conclude anything. */
     if (found->suspect_count > 0 && grace < wait)
         wait = grace;
-    schedule_poll(cluster, core->now_ms, wait);
-    end_poll(core, cluster);
+    schedule_poll(list->cluster, core->now_ms, wait);
+    end_poll(core, list->cluster);
 }
 
 /* Its names end here, those that were said already as well. */
 static void fail_poll(struct core *core, struct cluster *cluster, const char *words)
 {
     assert(cluster->jobpoll.called);
-    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, cluster->jobpoll.id);
+    struct jobpoll *poll = &cluster->jobpoll;
+    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, poll->id);
+    int64_t wait = until_next(core, cluster);
+    bool known = strcmp(poll->error, words) == 0;
     if (list != NULL)
         joblist_end(core, list);
-    note_poll_failure(core, cluster, words);
+    poll->failures++;
+    (void)snprintf(poll->error, sizeof poll->error, "%s", words);
+    schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
+    core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
+               "list_command of cluster %s: %s -> nothing is concluded, asked again in %lld s",
+               cluster->name, poll->error, (long long)(poll->due_ms - core->now_ms + 999) / 1000);
     end_poll(core, cluster);
 }
 
 static void add_names(struct core *core, struct cluster *cluster, const struct core_event *event)
 {
     assert(cluster->jobpoll.called && !cluster->jobpoll.stale);
-    struct jobpoll *roll = &cluster->jobpoll;
-    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, roll->id);
-    const char *strange;
+    struct jobpoll *poll = &cluster->jobpoll;
     /* What was seen is no older than the question, however long the answer took. */
-    if (list == NULL)
-        list = joblist_begin(core, JOBLIST_JOBPOLL, roll->id, cluster->name, roll->asked_ms);
-    joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count);
-    if (event->u.jobpoll.more)
-        return;
-    if ((strange = joblist_implausible(core, list)) != NULL)
+    struct joblist *list =
+        joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
+    const char *strange = joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count,
+                                      event->u.jobpoll.more);
+    if (strange != NULL)
         fail_poll(core, cluster, strange);
-    else
-        joblist_compare(core, list);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */

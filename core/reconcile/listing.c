@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/listing.h"
+#include "core/reconcile/reconcile.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/publish.h"
-#include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/missing.h"
-#include "core/reconcile/jobpoll.h"
-#include "core/reconcile/strays.h"
-#include "core/reconcile/suspect.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -22,17 +11,6 @@
 /* Comparing what the fabric manager lists with the ledger (F20, F22, B11). Only a list that was
  * read whole concludes anything, and nothing is deleted that is not provably ours: an exact cluster
  * name of our configuration, and the session token of a job that the ledger knows to be over. */
-
-/* A name of another owner, with any bytes: made printable, because it is shown. */
-static void keep_conflicting_name(struct cluster *cluster, const char *name)
-{
-    assert(cluster->name_conflict[0] == '\0');
-    size_t length = 0;
-    for (; length < sizeof cluster->name_conflict - 1 && name[length] != '\0'; length++)
-        cluster->name_conflict[length] =
-            (char)(name[length] > ' ' && name[length] <= '~' ? name[length] : '?');
-    cluster->name_conflict[length] = '\0';
-}
 
 /* Slurm deletes by prefix: a cluster `foo` that lists its jobs here takes our `foo2-17` for one of
  * its own (docs/fabric-manager.md). */
@@ -47,7 +25,9 @@ static void warn_of_prefix_conflict(struct core *core, const char *name)
         if (strncmp(ours, name, length) != 0 || ours[length] == '\0' ||
             cluster->name_conflict[0] != '\0')
             continue;
-        keep_conflicting_name(cluster, name);
+        /* A name of another owner, with any bytes: made printable, because it is shown. */
+        for (size_t at = 0; at < sizeof cluster->name_conflict - 1 && name[at] != '\0'; at++)
+            cluster->name_conflict[at] = (char)(name[at] > ' ' && name[at] <= '~' ? name[at] : '?');
         core_trace(
             core, TRACE_WARNING,
             "fabric manager lists %.80s: if that is a Slurm cluster \"%.*s\", its controller "
@@ -57,9 +37,8 @@ static void warn_of_prefix_conflict(struct core *core, const char *name)
     }
 }
 
-/* A Slurm whose cluster has the very name of ours, and that asks for its own reservations: its jobs
- * are strays to us, as ours are to its controller. Leftovers of ours look alike, so this only
- * warns; once. */
+/* A Slurm whose cluster has the very name of ours: its jobs are strays to us, as ours are to its
+ * controller. Leftovers of ours look alike, so this only warns; once. */
 static void warn_of_name_conflict(struct core *core, const char *name, const char *job)
 {
     assert(core_cluster_config(core, name) != NULL);
@@ -85,19 +64,20 @@ static struct reservation *find_listed(const struct core *core, const char *clus
     return r;
 }
 
-void listing_names(struct core *core, uint64_t list, const char *const *names, size_t count)
+void listing_names(struct core *core, const struct core_event *event)
 {
-    assert(count == 0 || names != NULL);
-    if (list != core->link.list || list == 0)
+    assert(event->kind == CORE_LIST_NAMES);
+    const char *const *names = event->u.names.names;
+    if (event->u.names.list != core->link.list || core->link.list == 0)
         return;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < event->u.names.count; i++) {
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         struct reservation *r;
         if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
             warn_of_prefix_conflict(core, names[i]);
         } else if ((r = find_listed(core, cluster, job)) != NULL) {
-            r->op->listed = list;
+            r->op->listed = core->link.list;
         } else {
             warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
@@ -105,10 +85,9 @@ void listing_names(struct core *core, uint64_t list, const char *const *names, s
     }
 }
 
-/* Every active reservation is asked for by name; the list alone proves nothing of it. One that it
- * lacks may have been missed while pages shifted; one that it has may not be ours any more: a
- * manager that came back with an old state holds the same name with another token. What was found
- * and is over is asked for its token, too: it may be a leftover of ours. */
+/* Every active reservation is asked for by name, as the list alone proves nothing of it: pages may
+ * have shifted, and a manager that came back with an old state has the name with another token.
+ * What was found and is over is asked for its token, too: it may be a leftover of ours. */
 static void doubt_listed(struct core *core)
 {
     assert(core->link.list != 0);
@@ -200,43 +179,45 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
            (stray->named == 0 || stray->named < cluster->joblist);
 }
 
-/* Taken in as over; its owner is not known. */
-static struct reservation *take_in_over(struct core *core, const char *cluster, const char *job,
-                                        struct reservation *r, enum reservation_origin origin)
+/* Taken in as over. Unless an administrator says that it is a leftover of ours, it is asked for its
+ * token: another broker may use the same job ids (B11). */
+static void take_in_over(struct core *core, const char *cluster, const char *job,
+                         struct reservation *r, bool claimed)
 {
-    assert(origin != ORIGIN_JOB);
     assert(r == NULL || (r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING));
-    if (r == NULL)
-        return listing_take_in(core, cluster, job, JOB_RELEASING, origin,
-                               "left at the fabric manager");
-    struct reservation_record rec = reservation_record(r);
-    if (r->op != NULL) /* before its origin changes: what is found does not count as missing */
-        missing_forget(core, r->op);
-    rec.fm_side = FM_SIDE_HELD;
-    rec.origin = (uint8_t)origin;
-    r = core_save(core, &rec);
-    core_act(core, r);
-    return r;
-}
-
-static void delete_claimed(struct core *core, const char *cluster, const char *job,
-                           struct reservation *r)
-{
-    assert(r == NULL || reservation_valid(r));
-    core_trace(core, TRACE_NOTICE,
-               "fabric manager lists %s-%s, which an administrator says is a leftover -> delete",
-               cluster, job);
-    (void)take_in_over(core, cluster, job, r, ORIGIN_CLAIMED);
-}
-
-/* Its job is over, by the ledger; but another broker may use the same job ids (B11). */
-static void ask_for_token(struct core *core, const char *cluster, const char *job,
-                          struct reservation *r)
-{
-    assert(r == NULL || reservation_valid(r));
-    r = take_in_over(core, cluster, job, r, ORIGIN_FOUND);
+    enum reservation_origin origin = claimed ? ORIGIN_CLAIMED : ORIGIN_FOUND;
+    if (claimed)
+        core_trace(core, TRACE_NOTICE,
+                   "fabric manager lists %s-%s, which an administrator says is a leftover -> "
+                   "delete",
+                   cluster, job);
+    if (r == NULL) {
+        r = listing_take_in(core, cluster, job, JOB_RELEASING, origin,
+                            "left at the fabric manager");
+    } else {
+        struct reservation_record rec = reservation_record(r);
+        if (r->op != NULL) /* before its origin changes: what is found does not count as missing */
+            missing_forget(core, r->op);
+        rec.fm_side = FM_SIDE_HELD;
+        rec.origin = (uint8_t)origin;
+        r = core_save(core, &rec);
+        core_act(core, r);
+    }
+    if (claimed)
+        return;
     assert(r != NULL && r->op != NULL);
     r->op->doubted = true;
+    core_act(core, r);
+}
+
+void listing_claim(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
+    struct reservation_record rec = reservation_record(r);
+    missing_forget(core, r->op); /* as above */
+    rec.origin = ORIGIN_CLAIMED;
+    (void)core_save(core, &rec);
     core_act(core, r);
 }
 
@@ -252,14 +233,9 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     if (alarm_on(core, ALARM_MASS_LOSS, NULL))
         return; /* asked again after the next list */
     core_trace_of(core, r, TRACE_NOTICE,
-                  "fabric manager lists %s-%s, with the session token of a job that is over -> "
-                  "delete",
-                  r->cluster, r->job);
-    struct reservation_record rec = reservation_record(r);
-    missing_forget(core, r->op); /* as above */
-    rec.origin = ORIGIN_CLAIMED;
-    (void)core_save(core, &rec);
-    core_act(core, r);
+                  "the fabric manager lists it with the session token of a job that is over -> "
+                  "delete");
+    listing_claim(core, r);
 }
 
 /* Found, and taken for active: another broker's perhaps, or the ledger is not the one that it was
@@ -301,10 +277,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
     if (over && (r == NULL || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))
             return true;
-        if (stray->claimed)
-            delete_claimed(core, cluster_name, job, r);
-        else
-            ask_for_token(core, cluster_name, job, r);
+        take_in_over(core, cluster_name, job, r, stray->claimed);
         return false;
     }
     if (r == NULL) {
@@ -326,29 +299,15 @@ static void judge_strays(struct core *core)
     read_histories(core);
     strays_judge(&core->strays, judge_stray, core);
     if (!core->founded)
-        core_save_founded(core);
+        core_save_record(core, (struct record){.kind = RECORD_FOUNDED});
 }
 
-static void compare_list(struct core *core)
+void listing_done(struct core *core, const struct core_event *event)
 {
-    assert(core->link.list != 0);
-    strays_keep(&core->strays);
-    missing_compare(core);
-    doubt_listed(core);
-    judge_strays(core);
-    conflict_watch(core);
-    link_list_next(core);
-}
-
-static bool link_broken(enum fmcall_outcome outcome)
-{
-    return outcome == FM_BROKEN || outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED ||
-           outcome == FM_TIMEOUT;
-}
-
-void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome, const char *words)
-{
-    if (list != core->link.list || list == 0) {
+    assert(event->kind == CORE_LIST_DONE);
+    enum fmcall_outcome outcome = event->u.list_done.outcome;
+    const char *words = event->u.list_done.words;
+    if (event->u.list_done.list != core->link.list || core->link.list == 0) {
         core_trace(core, TRACE_DEBUG, "a list ended that is no longer expected -> ignored");
         return;
     }
@@ -357,7 +316,12 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
-        compare_list(core);
+        strays_keep(&core->strays);
+        missing_compare(core);
+        doubt_listed(core);
+        judge_strays(core);
+        conflict_watch(core);
+        link_list_next(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
         if (coming_up)
@@ -365,7 +329,8 @@ void listing_done(struct core *core, uint64_t list, enum fmcall_outcome outcome,
         return;
     }
     core->link.list = 0;
-    if (coming_up || link_broken(outcome)) {
+    if (coming_up || outcome == FM_BROKEN || outcome == FM_UNREACHED ||
+        outcome == FM_UNAUTHORIZED || outcome == FM_TIMEOUT) {
         link_lost(core, words);
         return;
     }

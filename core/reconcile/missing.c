@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/missing.h"
+#include "core/reconcile/reconcile.h"
 
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/publish.h"
-#include "core/reconcile/alarm.h"
-#include "core/reconcile/conflict.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 
-/* What should be at the fabric manager and seems not to be (F22, B11). To be told `lost` is fatal
- * for a job, and a single answer can be wrong: a gateway, a replica that lags, a list whose pages
- * shifted. So a reservation is lost when the fabric manager said so twice, a grace period apart,
- * and a whole list that began after the first time did not name it. When much is missing at once,
- * nothing is lost until the fabric manager agrees again or an administrator says so. */
+/* What should be at the fabric manager and seems not to be (F22, B11). `lost` is fatal for a job,
+ * and a single answer can be wrong: a gateway, a replica that lags, shifted pages. So a reservation
+ * is lost when the fabric manager said so twice, a grace period apart, and a whole list that began
+ * after the first time did not name it. When much is missing at once, nothing is lost until the
+ * fabric manager agrees again or an administrator says so. */
 
 static bool is_missing(const struct operation *op)
 {
@@ -88,8 +81,7 @@ static void declare_lost(struct core *core, struct reservation *r)
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
     core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
-                     "%s-%s: %s, asked twice -> lost, its job is notified", r->cluster, r->job,
-                     reason);
+                     "%s, asked twice -> lost, its job is notified", reason);
     missing_forget(core, r->op);
     struct reservation_record rec = reservation_record(r);
     rec.hwcoll = HWCOLL_LOST;
@@ -111,8 +103,7 @@ static void forget_found(struct core *core, struct reservation *r)
     assert(r->origin == ORIGIN_FOUND);
     uint64_t number = r->number;
     core_trace_of(core, r, TRACE_NOTICE,
-                  "%s-%s: found at the fabric manager, and no longer there -> forgotten",
-                  r->cluster, r->job);
+                  "found at the fabric manager, and no longer there -> forgotten");
     if (r->state == JOB_ACTIVE)
         core_begin_release(core, r, "no longer at the fabric manager");
     r = ledger_by_number(&core->ledger, number);
@@ -141,7 +132,7 @@ void missing_gone(struct core *core, struct reservation *r, bool other_token)
         set_missing(core, op, core->now_ms, op->absent_ms);
         op->other_token = other_token;
         core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
-                      "%s-%s: the fabric manager %s -> asked again in %lld s", r->cluster, r->job,
+                      "the fabric manager %s -> asked again in %lld s",
                       other_token ? "has another reservation under its name"
                                   : "says that it has no such reservation",
                       (long long)(core->config.stray_grace_ms + 999) / 1000);
@@ -184,8 +175,7 @@ static void compare_reserved(struct core *core, struct reservation *r)
         if (op->gone_ms != 0 && !op->other_token)
             core_trace_of(core, r,
                           alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
-                          "%s-%s: the fabric manager lists it, and said that there is none -> kept",
-                          r->cluster, r->job);
+                          "the fabric manager lists it, and said that there is none -> kept");
         set_missing(core, op, op->other_token ? op->gone_ms : 0, 0);
     } else if (core->link.list >= op->listed_from) {
         set_missing(core, op, op->gone_ms, core->link.began_ms);
@@ -193,31 +183,25 @@ static void compare_reserved(struct core *core, struct reservation *r)
 }
 
 /* All that came of a RELEASE was an answer of something else, perhaps a gateway. Lists that began
- * when nothing sent before could still be acted on tell as well. */
-static bool is_unrouted(const struct core *core, const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    const struct operation *op = r->op;
-    return !reservation_wants_hwcoll(r) && r->fm_side != FM_SIDE_NOTHING && op->call == 0 &&
-           op->not_routed_ms != 0 && core->link.began_ms > op->not_routed_ms &&
-           core->link.began_ms >= op->reserve_settles_ms;
-}
-
-/* Two lists, a grace period apart: pages of one may have shifted. */
+ * when nothing sent before could still be acted on tell as well: two, a grace period apart, as
+ * pages of one may have shifted. */
 static void compare_unrouted(struct core *core, struct reservation *r)
 {
-    assert(is_unrouted(core, r));
+    assert(reservation_valid(r));
     struct operation *op = r->op;
-    if (op->unlisted_ms == 0)
-        op->unlisted_ms = core->link.began_ms;
-    if (core->link.began_ms - op->unlisted_ms < core->config.stray_grace_ms)
+    int64_t began_ms = core->link.began_ms;
+    if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || op->call != 0 ||
+        op->not_routed_ms == 0 || began_ms <= op->not_routed_ms ||
+        began_ms < op->reserve_settles_ms)
         return;
-    core_trace_of(
-        core, r, TRACE_NOTICE,
-        "%s-%s: its release was answered by something in front of the fabric manager, and "
-        "two lists of the fabric manager do not name it -> released",
-        r->cluster, r->job);
-    op->sent_ms = core->link.began_ms;
+    if (op->unlisted_ms == 0)
+        op->unlisted_ms = began_ms;
+    if (began_ms - op->unlisted_ms < core->config.stray_grace_ms)
+        return;
+    core_trace_of(core, r, TRACE_NOTICE,
+                  "its release was answered by something in front of the fabric manager, and two "
+                  "lists of the fabric manager do not name it -> released");
+    op->sent_ms = began_ms;
     core_released_at_fm(core, r);
 }
 
@@ -236,7 +220,7 @@ void missing_compare(struct core *core)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
             compare_reserved(core, r);
-        else if (!listed && is_unrouted(core, r))
+        else if (!listed)
             compare_unrouted(core, r);
     }
     missing_watch(core);
@@ -253,8 +237,9 @@ bool missing_wants_list(const struct core *core)
     return false;
 }
 
-void core_accept_loss(struct core *core, uint64_t ticket)
+void core_accept_loss(struct core *core, const struct core_event *event)
 {
+    assert(event->kind == CORE_ACCEPT_LOSS);
     assert(core->gone <= core->missing);
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
@@ -273,5 +258,5 @@ void core_accept_loss(struct core *core, uint64_t ticket)
                "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
-    core_answer(core, ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
+    core_answer(core, event->u.accept_loss.ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
 }

@@ -16,11 +16,6 @@ static void names_release(struct stray_names *names)
     *names = (struct stray_names){0};
 }
 
-void strays_init(struct strays *s)
-{
-    memset(s, 0, sizeof *s);
-}
-
 void strays_release(struct strays *s)
 {
     names_release(&s->known);
@@ -37,10 +32,7 @@ void strays_seen(struct strays *s, const char *name, int64_t now_ms)
     assert(name != NULL);
     assert(s->fresh.count <= s->fresh.capacity);
     struct stray_names *fresh = &s->fresh;
-    if (fresh->count == fresh->capacity) {
-        fresh->capacity = fresh->capacity == 0 ? 16 : fresh->capacity * 2;
-        fresh->items = memory_resized(fresh->items, fresh->capacity, sizeof *fresh->items);
-    }
+    fresh->items = memory_room(fresh->items, fresh->count, &fresh->capacity, sizeof *fresh->items);
     fresh->items[fresh->count++] = (struct stray){.name = memory_text(name), .first_ms = now_ms};
 }
 

@@ -28,7 +28,6 @@ struct strays {
     struct stray_names fresh; /* from the list that is being read; in its order */
 };
 
-void strays_init(struct strays *strays);
 void strays_release(struct strays *strays);
 
 /* A list begins: what an unfinished one showed is forgotten. */

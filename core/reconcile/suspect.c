@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reconcile/suspect.h"
-
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/reconcile/alarm.h"
-#include "core/state.h"
+#include "core/reconcile/reconcile.h"
 
 #include <assert.h>
 #include <string.h>
@@ -61,13 +56,6 @@ void suspect_resume(struct core *core)
                 "not known to be free are not given out");
 }
 
-/* Its resource manager has named all active jobs since the last unknown one ended, and no other. */
-static bool names_no_other(const struct core *core, const struct cluster *cluster)
-{
-    return cluster->unknown_jobs == 0 && cluster->joblist_ms > core->adopted_ms &&
-           cluster->joblist_ms > core->suspect_ms;
-}
-
 /* The jobs that the ledger did not know are over. After a restart it is not known whose they were:
  * then those that name jobs at all are asked. */
 static bool knows_all_jobs(const struct core *core)
@@ -80,20 +68,13 @@ static bool knows_all_jobs(const struct core *core)
         const struct cluster *cluster = core->clusters[i];
         bool asked = alarm_on(core, ALARM_OLD_LEDGER, cluster->name) ||
                      (any_cluster && cluster->joblist_ms != 0);
-        if (asked && !names_no_other(core, cluster))
+        /* Its resource manager has named all active jobs since the last unknown one ended. */
+        if (asked && (cluster->unknown_jobs > 0 || cluster->joblist_ms <= core->adopted_ms ||
+                      cluster->joblist_ms <= core->suspect_ms))
             return false;
         named |= asked;
     }
     return named;
-}
-
-static bool is_suspicion_over(const struct core *core)
-{
-    assert(core->facts.suspect);
-    if (knows_all_jobs(core))
-        return core->suspect_ms < core->now_ms;
-    return core->config.vni_hold_ms >= 0 &&
-           core->now_ms >= core->suspect_ms + core->config.vni_hold_ms;
 }
 
 void suspect_watch(struct core *core)
@@ -106,12 +87,13 @@ void suspect_watch(struct core *core)
             alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
         core->suspect_node[0] = '\0';
     }
-    if (!core->facts.suspect || !is_suspicion_over(core))
+    if (!core->facts.suspect)
         return;
-    suspect_end(core,
-                knows_all_jobs(core)
-                    ? "all jobs that the ledger did not know are over"
-                    : "[vni] hold is over since jobs were seen that the ledger does not know");
+    bool all = knows_all_jobs(core);
+    if (all && core->suspect_ms < core->now_ms)
+        suspect_end(core, "all jobs that the ledger did not know are over");
+    else if (!all && core->now_ms >= suspect_deadline(core))
+        suspect_end(core, "[vni] hold is over since jobs were seen that the ledger does not know");
 }
 
 int64_t suspect_deadline(const struct core *core)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/steppath.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/fabric/cleanup.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 
@@ -64,19 +59,6 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
                           k->count, (unsigned long long)core->cleanups));
 }
 
-static struct cleanup *save_request(struct core *core, struct reservation *r, const char *step,
-                                    bool below)
-{
-    assert(cleanup_has_trees(r));
-    const struct cleanup_record record = {.number = r->number,
-                                          .step = step,
-                                          .give_up_ms =
-                                              core->now_ms + core->config.cleanup_timeout_ms,
-                                          .below = below};
-    core_save_cleanup(core, &record);
-    return cleaner_find(r->cleaner, step, below);
-}
-
 void core_cleanup(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLEANUP);
@@ -106,7 +88,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
     struct cleaner *k = cleaner_of(r);
     bool paid = charge_request(core, k);
     struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
-    /* What is about to be given up is no help; and it is renewed only in its own words. */
+    /* What is about to be given up is no help; and it is renewed only by the same request. */
     if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
         c = NULL;
     bool known = paid && cleaner_find(k, step, below) != NULL;
@@ -114,12 +96,17 @@ void core_cleanup(struct core *core, const struct core_event *event)
         answer_too_many(core, ticket, k);
         return;
     }
-    if (c == NULL)
-        c = save_request(core, r, step, below);
-    if (c == k->first && (k->op.call != 0 || k->looked))
+    if (c == NULL) {
+        int64_t give_up_ms = core->now_ms + core->config.cleanup_timeout_ms;
+        core_save_record(
+            core, (struct record){.kind = RECORD_CLEANUP,
+                                  .u.cleanup = {r->number, step, give_up_ms, (uint8_t)below}});
+        c = cleaner_find(k, step, below);
+    }
+    if (c == k->list[0] && (k->op.call != 0 || k->looked))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
-        cleaner_await(c, ticket, core->now_ms + event->u.cleanup.wait_ms);
+        core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
     else
         core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
     core_act(core, r);
@@ -142,12 +129,13 @@ void core_steps(struct core *core, const struct core_event *event)
         return;
     }
     struct cleaner *k = cleaner_of(r);
-    struct cleanup *c = k->first;
-    while (c != NULL && !c->look)
-        c = c->next;
-    if (c == NULL)
-        c = cleaner_look_first(k);
-    cleaner_await(c, ticket, core->now_ms + event->u.steps.wait_ms);
+    struct cleanup *c = NULL;
+    for (uint32_t i = 0; i < k->count; i++)
+        c = k->list[i]->look ? k->list[i] : c;
+    if (c == NULL) /* before all that is not under way: its request waits for an answer */
+        c = cleaner_add(k, k->op.call != 0, "", false);
+    c->look = true;
+    core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
 }
 
@@ -155,8 +143,8 @@ void cleanup_load(struct core *core, struct reservation *r)
 {
     assert(r->cleaner != NULL);
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    for (struct cleanup *c = r->cleaner->first; c != NULL; c = c->next) {
-        if (c->give_up_ms > latest)
-            c->give_up_ms = latest;
+    for (uint32_t i = 0; i < r->cleaner->count; i++) {
+        if (r->cleaner->list[i]->give_up_ms > latest)
+            r->cleaner->list[i]->give_up_ms = latest;
     }
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
-#include "core/publish.h"
-#include "core/reconcile/alarm.h"
-#include "core/reconcile/suspect.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Nodes say what became of a job's CXI services: its VNIs are quarantined until each has said that
- * none is left (F3), or [vni] hold is over. */
+/* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
+ * reported that none is left (F3), or [vni] hold is over. */
 
 /* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
  * the job's newest life. */
@@ -73,19 +67,12 @@ static void save_report(struct core *core, struct reservation *r, const struct n
     assert(reservation_valid(r));
     assert(record->number == r->number);
     const char *services = record->services;
-    core_save_node(core, record);
+    core_save_record(core, (struct record){.kind = RECORD_NODE, .u.node = *record});
     if (r->repeated)
         save_regranted(core, r);
-    core_trace_of(core, r, TRACE_DEBUG, "%s-%s: node %s: services %s%s%s; %u of %u nodes are clean",
-                  r->cluster, r->job, record->node, node_state_word(record->state),
-                  services != NULL ? ": " : "", services != NULL ? services : "",
-                  nodes_clean(r->reported), r->node_count);
-}
-
-/* What was said before what is known already, and arrives after it. */
-static bool is_outdated(const struct node_report *known, uint64_t order)
-{
-    return known != NULL && order != 0 && order < known->order;
+    core_trace_of(core, r, TRACE_DEBUG, "node %s: services %s%s%s; %u of %u nodes are clean",
+                  record->node, node_state_word(record->state), services != NULL ? ": " : "",
+                  services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
 }
 
 static void report_lingering(struct core *core, struct reservation *r, const char *node,
@@ -97,12 +84,12 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
                                    services != NULL ? ": " : "", services != NULL ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
-                     "%s-%s: %s -> drain the node; its VNIs stay quarantined until it is clean or "
+                     "%s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
-                     r->cluster, r->job, detail);
+                     detail);
 }
 
-/* VNIs that the node names and that no reservation has. */
+/* VNIs that the node names and that no reservation has; each once. */
 static uint8_t free_vnis(const struct core *core, const struct core_event *event,
                          uint16_t vnis[static VNI_PER_JOB_MAX])
 {
@@ -110,10 +97,10 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
-        bool twice = false;
+        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.held, vni);
         for (uint8_t j = 0; j < count; j++)
-            twice |= vnis[j] == vni;
-        if (!twice && !idset_has(&core->vnis.live, vni) && !idset_has(&core->vnis.held, vni))
+            taken |= vnis[j] == vni;
+        if (!taken)
             vnis[count++] = vni;
     }
     return count;
@@ -203,16 +190,6 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
-/* How many nodes such a life has is not known: count those that report. */
-static void add_node(struct core *core, struct reservation *r)
-{
-    assert(reservation_valid(r));
-    assert(r->node_number != 0);
-    struct reservation_record rec = reservation_record(r);
-    rec.node_count++;
-    (void)core_save(core, &rec);
-}
-
 void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -247,9 +224,12 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     const struct node_report *known = nodes_find(r->reported, node);
     uint64_t order = event->u.report.order;
-    if (known == NULL && r->node_number != 0)
-        add_node(core, r);
-    bool old = is_outdated(known, order);
+    if (known == NULL && r->node_number != 0) { /* how many it has is not known: count them */
+        struct reservation_record rec = reservation_record(r);
+        rec.node_count++;
+        (void)core_save(core, &rec);
+    }
+    bool old = known != NULL && order != 0 && order < known->order; /* it was overtaken */
     bool news = !old && (known == NULL || known->state != state ||
                          !core_same_text(known->services, services));
     if (news || (!old && order > known->order))
@@ -267,82 +247,84 @@ void core_node_report(struct core *core, const struct core_event *event)
         core_act(core, r);
 }
 
-/* A node of a job that is over, which has not said that it is clean. Not of one that is active:
- * when that makes services there later and cannot tell of it, an old fence would call them gone. */
-static bool fence_concerns(const struct reservation *r, const char *node)
-{
-    assert(reservation_valid(r));
-    const struct node_report *known = nodes_find(r->reported, node);
-    if (r->state != JOB_RELEASING)
-        return false;
-    if (known != NULL)
-        return known->state == NODE_CREATED || known->state == NODE_LINGERING;
-    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, node);
-}
-
-void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason)
+/* The node reports, or it is reported of it, to each reservation that this concerns: how many. */
+static uint32_t report_to_all(struct core *core, const char *node, enum node_state state,
+                              bool (*concerns)(const struct core_event *event,
+                                               const struct reservation *r,
+                                               const struct node_report *known),
+                              const struct core_event *event)
 {
     assert(node != NULL);
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!fence_concerns(r, node))
-            continue;
         const struct node_report *known = nodes_find(r->reported, node);
+        uint64_t order = event->kind == CORE_NODE_BOOT ? event->u.boot.order
+                         : known != NULL               ? known->order
+                                                       : 0;
+        if (!concerns(event, r, known))
+            continue;
         count++;
-        save_report(core, r,
-                    &(struct node_record){.number = r->number,
-                                          .node = node,
-                                          .order = known != NULL ? known->order : 0,
-                                          .state = NODE_FENCED});
+        save_report(
+            core, r,
+            &(struct node_record){
+                .number = r->number, .node = node, .order = order, .state = (uint8_t)state});
         core_act(core, r);
     }
+    return count;
+}
+
+static bool not_clean(const struct node_report *known)
+{
+    return known->state == NODE_CREATED || known->state == NODE_LINGERING;
+}
+
+/* A node of a job that is over, which has not reported that it is clean. Not of one that is active:
+ * when that makes services there later and cannot report it, an old fence would call them gone. */
+static bool fence_concerns(const struct core_event *event, const struct reservation *r,
+                           const struct node_report *known)
+{
+    assert(reservation_valid(r));
+    if (r->state != JOB_RELEASING)
+        return false;
+    if (known != NULL)
+        return not_clean(known);
+    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, event->u.fence.node);
+}
+
+void core_fence(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_FENCE);
+    const char *node = event->u.fence.node, *reason = event->u.fence.reason;
+    uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
                                   reason != NULL ? reason : "");
     core_publish(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
-    core_answer(core, ticket, ANSWER_FENCED, NULL, NULL)->count = count;
+    core_answer(core, event->u.fence.ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
-/* No CXI service outlives a boot, so what a node said before it is over, whether it could say so or
- * not (F3). What it says later has a higher order. A node that has said nothing of a reservation
- * may have made services since it booted, and this may have arrived before it could tell. */
-static bool ended_by_boot(const struct reservation *r, const char *node, uint64_t order)
+/* No CXI service outlives a boot, so what a node reported before it is over, whether it could
+ * report so or not (F3). What it reports later has a higher order. A node that has reported nothing
+ * of a reservation may have made services since it booted, and this may have arrived before it
+ * could report. Another cluster's node can have the same name: this does not concern that one. */
+static bool boot_concerns(const struct core_event *event, const struct reservation *r,
+                          const struct node_report *known)
 {
     assert(reservation_valid(r));
-    const struct node_report *known = nodes_find(r->reported, node);
-    return known != NULL && known->order < order &&
-           (known->state == NODE_CREATED || known->state == NODE_LINGERING);
-}
-
-/* Another cluster's node can have the same name: a node's word is no word of that one. */
-static bool names_cluster(const char *const *clusters, const char *cluster)
-{
-    if (clusters == NULL)
-        return true;
-    while (*clusters != NULL && strcmp(*clusters, cluster) != 0)
-        clusters++;
-    return *clusters != NULL;
+    const char *const *cluster = event->u.boot.clusters;
+    while (cluster != NULL && *cluster != NULL && strcmp(*cluster, r->cluster) != 0)
+        cluster++;
+    return (cluster == NULL || *cluster != NULL) && known != NULL &&
+           known->order < event->u.boot.order && not_clean(known);
 }
 
 void core_node_boot(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_BOOT);
     const char *node = event->u.boot.node;
-    uint64_t order = event->u.boot.order;
-    struct ledger_walk walk = {0}; /* acting may end one */
-    uint32_t count = 0;
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
-        if (!names_cluster(event->u.boot.clusters, r->cluster) || !ended_by_boot(r, node, order))
-            continue;
-        count++;
-        save_report(
-            core, r,
-            &(struct node_record){
-                .number = r->number, .node = node, .order = order, .state = NODE_DESTROYED});
-        core_act(core, r);
-    }
+    uint32_t count = report_to_all(core, node, NODE_DESTROYED, boot_concerns, event);
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");

@@ -1,47 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/clock.h"
-#include "core/effects.h"
-#include "core/publish.h"
-#include "core/reconcile/conflict.h"
-#include "core/reconcile/missing.h"
+#include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/state.h"
+#include "core/reservation/hold.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
 /* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
-
-static void answer_overtaken_waiters(struct core *core, struct reservation *r)
-{
-    assert(r->state == JOB_RELEASING && r->op != NULL);
-    struct waiter *w = r->op->waiters;
-    r->op->waiters = NULL;
-    for (struct waiter *next; w != NULL; w = next) {
-        next = w->next;
-        core_answer(core, w->ticket, ANSWER_RELEASED, NULL,
-                    "the job was released while its reserve was waiting for the fabric manager");
-        free(w);
-    }
-}
-
-static uint8_t hwcoll_after_release(const struct reservation *r)
-{
-    assert(r->state == JOB_ACTIVE);
-    bool had = r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED;
-    return had ? HWCOLL_RELEASED : r->hwcoll;
-}
-
-/* What is under its name now is not ours to delete (B11), by the fabric manager's last word; unless
- * an earlier try of ours made it. */
-static bool is_anothers(const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    const struct operation *op = r->op;
-    return op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried;
-}
 
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
@@ -50,7 +14,10 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     struct reservation_record rec = reservation_record(r);
     uint64_t proof = token_proof(r->token);
     rec.fm_side = (uint8_t)core_side_unwanted(r);
-    if (is_anothers(r)) {
+    const struct operation *op = r->op;
+    /* What is under its name now is not ours to delete (B11), by the fabric manager's last answer;
+     * unless an earlier try of ours made it. */
+    if (op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
@@ -60,27 +27,31 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
     rec.state = JOB_RELEASING;
-    rec.hwcoll = hwcoll_after_release(r);
+    if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
+        rec.hwcoll = HWCOLL_RELEASED;
     rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
     rec.released_ms = core->now_ms;
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
     if (rec.vni_count > 0)
-        core_keep_clock(core);
+        hold_keep_clock(core);
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
     if (r->op != NULL)
-        answer_overtaken_waiters(core, r);
+        core_answer_waiters(core, &r->op->waiters, ANSWER_RELEASED, NULL,
+                            "the job was released while its reserve was waiting for the fabric "
+                            "manager");
     core_act(core, r);
 }
 
-void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job)
+void core_release(struct core *core, const struct core_event *event)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(event->kind == CORE_RELEASE);
+    uint64_t ticket = event->u.release.ticket;
+    const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (r == NULL && core_cluster_config(core, cluster) == NULL) {
-        core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
-                    core_text(core, "no cluster \"%.40s\" is configured", cluster));
+        core_answer_no_cluster(core, ticket, cluster);
         return;
     }
     if (r == NULL) {

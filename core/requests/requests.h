@@ -2,20 +2,18 @@
 #ifndef MCAST_CORE_REQUESTS_REQUESTS_H
 #define MCAST_CORE_REQUESTS_REQUESTS_H
 
-#include "core/state.h"
+#include "core/act.h"
 
 /* What the edges ask for, each answered once. A file of its own decides each. */
 
-void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *request);
-void core_release(struct core *core, uint64_t ticket, const char *cluster, const char *job);
+void core_reserve(struct core *core, const struct core_event *event);
+void core_release(struct core *core, const struct core_event *event);
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
-void core_sync(struct core *core, const struct core_event *event);
-void sync_compared(struct core *core, const struct joblist *list); /* its last lot */
 
 /* The reservation is granted once more. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
-void core_fence(struct core *core, uint64_t ticket, const char *node, const char *reason);
+void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/memory.h"
-#include "core/act.h"
-#include "core/apply.h"
-#include "core/effects.h"
 #include "core/fabric/link.h"
-#include "core/publish.h"
 #include "core/requests/requests.h"
-#include "core/reservation/budget.h"
 #include "core/reservation/sizing.h"
-#include "core/state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -73,18 +66,6 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-static void add_waiter(struct operation *op, uint64_t ticket, bool repeat)
-{
-    assert(op != NULL);
-    struct waiter *w = memory_zeroed(sizeof *w);
-    w->ticket = ticket;
-    w->repeat = repeat;
-    struct waiter **last = &op->waiters;
-    while (*last != NULL)
-        last = &(*last)->next;
-    *last = w;
-}
-
 /* No answer waits longer than the timeout that is in force when its request comes (F21). */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
@@ -112,47 +93,15 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
                       "it first, or repeat the request unchanged",
                       r->job, r->cluster, (unsigned long long)r->number, field));
     else if (r->hwcoll == HWCOLL_WANTED) {
-        add_waiter(r->op, ticket, true);
+        core_wait(&r->op->waiters, ticket)->repeat = true;
         give_up_in_time(core, r);
         core_act(core, r);
     } else
         core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
 }
 
-/* F2: what the job said, else what the site says. */
-static unsigned vnis_wanted(const struct core *core, const struct reserve_request *q)
-{
-    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX);
-    if (q->vni_count >= 0)
-        return (unsigned)q->vni_count;
-    if (q->node_count == 1 && !core->config.vni_single_node)
-        return 0;
-    return core->config.vni_per_job;
-}
-
-/* F12: what the job said, else what the site says. 0 when the site does not allow a class of it. */
-static uint8_t choose_classes(const struct core *core, const struct reserve_request *q)
-{
-    assert(core->config.classes_default != 0);
-    uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
-    return (classes & ~core->config.classes_allowed) == 0 ? (uint8_t)classes : 0;
-}
-
-static void refuse_classes(struct core *core, uint64_t ticket, const struct reserve_request *q)
-{
-    assert((q->traffic_classes & ~core->config.classes_allowed) != 0);
-    int first = TC_DEDICATED_ACCESS;
-    while ((q->traffic_classes & ~core->config.classes_allowed & (unsigned)first) == 0)
-        first <<= 1;
-    answer_refused(
-        core, ticket, ANSWER_INVALID, "traffic_classes",
-        core_text(core,
-                  "traffic class %s is not allowed here ([vni] allowed_traffic_classes): leave "
-                  "it out",
-                  traffic_class_word(first)));
-}
-
-/* Another's reservation, or one that cannot be told from it, is under the job's name (B11). */
+/* Another's reservation, or one that cannot be distinguished from it, is under the job's name
+ * (B11). */
 static bool name_is_found(const struct core *core, const char *cluster, const char *job)
 {
     assert(cluster != NULL && job != NULL);
@@ -219,13 +168,12 @@ static void create_reservation(struct core *core, uint64_t ticket,
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED) {
         give_up_in_time(core, r);
-        add_waiter(r->op, ticket, false);
+        core_wait(&r->op->waiters, ticket);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_event_of(r->hwcoll),
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
-                             "%s-%s: %s -> the job runs without hardware collectives", r->cluster,
-                             r->job, r->reason);
+                             "%s -> the job runs without hardware collectives", r->reason);
         core_publish(core, core_event_of(r->hwcoll), r,
                      r->reason != NULL ? r->reason : "hardware collectives are off");
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
@@ -233,20 +181,21 @@ static void create_reservation(struct core *core, uint64_t ticket,
     core_act(core, r);
 }
 
-/* Before the first whole list after a start nothing shows that this ledger is older than the jobs
- * that run. If it is, they have the VNIs that it would give next (B11). */
-static bool may_be_old_ledger(const struct core *core)
+/* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
+ * fail for want of them (F4). */
+static bool choose_vnis(struct core *core, struct reservation_record *rec,
+                        const struct reserve_request *q, const char **detail)
 {
-    return core->founded && core->config.fm_present && core->link.listed_ms == 0;
-}
-
-/* Picks the VNIs. False when the job has to fail for want of them (F4). */
-static bool choose_vnis(struct core *core, struct reservation_record *rec, unsigned wanted,
-                        const char **detail)
-{
-    assert(wanted <= VNI_PER_JOB_MAX);
+    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX && q->vni_count <= VNI_PER_JOB_MAX);
+    bool none = q->node_count == 1 && !core->config.vni_single_node;
+    unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
+                      : none            ? 0
+                                        : core->config.vni_per_job;
+    /* Before the first whole list after a start nothing shows that this ledger is older than the
+     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
+    bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
     rec->vni_asked = (uint8_t)wanted;
-    if (vnipool_pick(&core->vnis, wanted, may_be_old_ledger(core), rec->vnis)) {
+    if (vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
         return true;
     }
@@ -257,15 +206,6 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec, unsig
                             : ", others may be in use by jobs that the ledger does not know: see "
                               "mcastctl status");
     return !core->config.vni_required;
-}
-
-static void refuse_vnis(struct core *core, uint64_t ticket, const struct reserve_request *q,
-                        const char *detail)
-{
-    assert(detail != NULL);
-    core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
-               q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
-    answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
 }
 
 /* Whether the same request can be granted at another time, so that to repeat it makes sense. */
@@ -288,6 +228,9 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     assert(adopted == NULL || reservation_adopted(adopted));
     struct error why = {0};
     const char *detail = NULL;
+    /* F12: what the job said, else what the site says, which allows it. */
+    uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
+    uint32_t refused = classes & ~core->config.classes_allowed;
     struct reservation_record rec = {.number = core->last_number + 1,
                                      .cluster = q->cluster,
                                      .job = q->job,
@@ -295,16 +238,22 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
                                      .uid = q->uid,
                                      .node_count = q->node_count,
                                      .cores_per_node = q->cores_per_node,
-                                     .traffic_classes = choose_classes(core, q),
+                                     .traffic_classes = (uint8_t)classes,
                                      .wish = (uint8_t)wish_of(q),
                                      .state = JOB_ACTIVE,
                                      .created_ms = core->now_ms};
-    if (rec.traffic_classes == 0) {
-        refuse_classes(core, ticket, q);
+    if (refused != 0) {
+        answer_refused(core, ticket, ANSWER_INVALID, "traffic_classes",
+                       core_text(core,
+                                 "traffic class %s is not allowed here ([vni] "
+                                 "allowed_traffic_classes): leave it out",
+                                 traffic_class_word((int)(refused & -refused))));
         return;
     }
-    if (!choose_vnis(core, &rec, vnis_wanted(core, q), &detail)) {
-        refuse_vnis(core, ticket, q, detail);
+    if (!choose_vnis(core, &rec, q, &detail)) {
+        core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
+                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
+        answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
         return;
     }
     decide_hwcoll(core, adopted, &rec, &why);
@@ -320,9 +269,11 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     create_reservation(core, ticket, &rec);
 }
 
-void core_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q)
+void core_reserve(struct core *core, const struct core_event *event)
 {
-    assert(q->cluster != NULL && q->job != NULL);
+    assert(event->kind == CORE_RESERVE);
+    uint64_t ticket = event->u.reserve.ticket;
+    const struct reserve_request *q = &event->u.reserve.request;
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (cluster == NULL) {

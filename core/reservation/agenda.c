@@ -5,17 +5,11 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
-
-void agenda_init(struct agenda *a)
-{
-    memset(a, 0, sizeof *a);
-}
 
 void agenda_release(struct agenda *a)
 {
     free(a->heap);
-    memset(a, 0, sizeof *a);
+    *a = (struct agenda){0};
 }
 
 static void place_in_heap(struct agenda *a, uint32_t slot, struct reservation *r)
@@ -52,17 +46,6 @@ static void sift_down(struct agenda *a, uint32_t slot)
     place_in_heap(a, slot, r);
 }
 
-static void insert_in_heap(struct agenda *a, struct reservation *r)
-{
-    assert(r->agenda_slot == 0);
-    if (a->count + 1 >= a->capacity) {
-        a->capacity = a->capacity == 0 ? 64 : a->capacity * 2;
-        a->heap = memory_resized(a->heap, a->capacity, sizeof *a->heap);
-    }
-    place_in_heap(a, ++a->count, r);
-    sift_up(a, a->count);
-}
-
 static void remove_from_heap(struct agenda *a, struct reservation *r)
 {
     assert(r->agenda_slot <= a->count && a->heap[r->agenda_slot] == r);
@@ -79,18 +62,18 @@ static void remove_from_heap(struct agenda *a, struct reservation *r)
 void agenda_set(struct agenda *a, struct reservation *r, int64_t due_ms)
 {
     assert(r->agenda_slot <= a->count);
-    bool there = r->agenda_slot != 0;
     r->due_ms = due_ms;
     if (due_ms == INT64_MAX) {
-        if (there)
+        if (r->agenda_slot != 0)
             remove_from_heap(a, r);
-    } else if (!there) {
-        insert_in_heap(a, r);
-    } else {
-        sift_up(a, r->agenda_slot);
-        sift_down(a, r->agenda_slot);
+        return;
     }
-    assert((due_ms == INT64_MAX) == (r->agenda_slot == 0));
+    if (r->agenda_slot == 0) {
+        a->heap = memory_room(a->heap, a->count + 1, &a->capacity, sizeof *a->heap);
+        place_in_heap(a, ++a->count, r);
+    }
+    sift_up(a, r->agenda_slot);
+    sift_down(a, r->agenda_slot);
 }
 
 struct reservation *agenda_first(const struct agenda *a)

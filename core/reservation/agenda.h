@@ -4,14 +4,15 @@
 
 #include "core/reservation/reservation.h"
 
-/* Which reservation wants to be looked at next, and when: a heap with one place a reservation. */
+/* Which reservation wants to be looked at next, and when: a heap with one place a reservation. All
+ * zero is empty. */
 
 struct agenda {
     struct reservation **heap; /* heap[0] is not used: slot 0 means "not on the agenda" */
-    uint32_t count, capacity;
+    uint32_t count;
+    size_t capacity;
 };
 
-void agenda_init(struct agenda *agenda);
 void agenda_release(struct agenda *agenda);
 
 /* Due at due_ms; INT64_MAX takes it off. Logarithmic. */

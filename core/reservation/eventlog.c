@@ -7,21 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void eventlog_init(struct eventlog *log)
-{
-    memset(log, 0, sizeof *log);
-    log->capacity = 256;
-    log->ring = memory_zeroed(log->capacity * sizeof *log->ring);
-}
-
 void eventlog_release(struct eventlog *log)
 {
-    if (log->ring == NULL)
-        return;
     for (uint64_t seq = log->first; seq < log->next; seq++)
         free(log->ring[seq & (log->capacity - 1)]);
     free(log->ring);
-    memset(log, 0, sizeof *log);
+    *log = (struct eventlog){0};
 }
 
 /* The event and its texts in one block. */
@@ -45,25 +36,20 @@ static struct event_record *copy_event(const struct event_record *event)
     return kept;
 }
 
-static void grow_ring(struct eventlog *log)
-{
-    assert(eventlog_count(log) == log->capacity);
-    size_t capacity = log->capacity * 2;
-    struct event_record **ring = memory_zeroed(capacity * sizeof *ring);
-    for (uint64_t seq = log->first; seq < log->next; seq++)
-        ring[seq & (capacity - 1)] = log->ring[seq & (log->capacity - 1)];
-    free(log->ring);
-    log->ring = ring;
-    log->capacity = capacity;
-}
-
 void eventlog_append(struct eventlog *log, const struct event_record *event)
 {
     if (eventlog_count(log) == 0)
         log->first = log->next = event->seq;
     assert(event->seq == log->next);
-    if (eventlog_count(log) == log->capacity)
-        grow_ring(log);
+    if (eventlog_count(log) == log->capacity) {
+        size_t capacity = log->capacity == 0 ? 256 : log->capacity * 2;
+        struct event_record **ring = memory_zeroed(capacity * sizeof *ring);
+        for (uint64_t seq = log->first; seq < log->next; seq++)
+            ring[seq & (capacity - 1)] = log->ring[seq & (log->capacity - 1)];
+        free(log->ring);
+        log->ring = ring;
+        log->capacity = capacity;
+    }
     log->ring[event->seq & (log->capacity - 1)] = copy_event(event);
     log->next++;
     assert(log->next == event->seq + 1);
@@ -71,7 +57,7 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
 
 void eventlog_prune(struct eventlog *log, uint64_t up_to)
 {
-    assert(log->ring != NULL);
+    assert(log->next >= log->first);
     for (; log->first < log->next && log->first <= up_to; log->first++) {
         free(log->ring[log->first & (log->capacity - 1)]);
         log->ring[log->first & (log->capacity - 1)] = NULL;

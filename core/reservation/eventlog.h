@@ -6,16 +6,15 @@
 
 #include <stddef.h>
 
-/* The events kept for replay (F24): consecutive sequence numbers, oldest dropped first. */
+/* The events kept for replay (F24): consecutive sequence numbers, oldest dropped first.
+ * All zero is empty. */
 
 struct eventlog {
-    struct event_record *
-        *ring; /* capacity is a power of two; an event sits at seq & (capacity - 1) */
-    size_t capacity;
-    uint64_t first, next; /* kept are first … next - 1 */
+    struct event_record **ring; /* an event is at seq & (capacity - 1) */
+    size_t capacity;            /* a power of two */
+    uint64_t first, next;       /* kept are first … next - 1 */
 };
 
-void eventlog_init(struct eventlog *log);
 void eventlog_release(struct eventlog *log);
 
 /* Copies it. Its seq must be the next one, or the log empty. */

@@ -137,18 +137,6 @@ void ledger_postpone(struct ledger *l)
     l->postponed = true;
 }
 
-static void prefetch_bucket(const struct ledger *l, size_t row)
-{
-    if (row < l->row_count)
-        __builtin_prefetch(bucket_of(l, l->rows[row].reservation->name_hash));
-}
-
-static void prefetch_first(const struct ledger *l, size_t row)
-{
-    if (row < l->row_count)
-        __builtin_prefetch(*bucket_of(l, l->rows[row].reservation->name_hash));
-}
-
 void ledger_index(struct ledger *l)
 {
     if (!l->postponed)
@@ -160,8 +148,11 @@ void ledger_index(struct ledger *l)
         count *= 2;
     make_buckets(l, count);
     for (size_t row = 0; row < l->row_count; row++) { /* there are no gaps: none was removed */
-        prefetch_bucket(l, row + FETCH_AHEAD);
-        prefetch_first(l, row + FETCH_AHEAD / 2);
+        if (row + FETCH_AHEAD < l->row_count)
+            __builtin_prefetch(bucket_of(l, l->rows[row + FETCH_AHEAD].reservation->name_hash));
+        if (row + FETCH_AHEAD / 2 < l->row_count)
+            __builtin_prefetch(
+                *bucket_of(l, l->rows[row + FETCH_AHEAD / 2].reservation->name_hash));
         enter_name(l, l->rows[row].reservation);
     }
 }
@@ -228,6 +219,7 @@ struct reservation *ledger_walk(const struct ledger *l, struct ledger_walk *walk
 {
     if (walk->after == UINT64_MAX)
         return NULL;
+    assert(l->row_count <= l->row_capacity);
     /* Rows move up when many are gone. */
     size_t row = walk->row;
     if (row == 0 || row > l->row_count || l->rows[row - 1].number != walk->after)

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,102 +34,85 @@ static struct parts split_name(const char *name)
     return parts;
 }
 
-static unsigned count_digits(uint32_t number)
+__attribute__((format(printf, 2, 3))) static void append(struct nodefold *fold, const char *format,
+                                                         ...)
 {
-    unsigned count = 1;
-    for (; number >= 10; number /= 10)
-        count++;
-    return count;
+    va_list args;
+    va_start(args, format);
+    fold->used +=
+        (size_t)vsnprintf(fold->text + fold->used, sizeof fold->text - fold->used, format, args);
+    va_end(args);
+    assert(fold->used < sizeof fold->text);
 }
 
-/* Whether a range that begins with this width would write the number as the name does. */
-static bool keeps_digits(const struct parts *parts, unsigned width)
-{
-    unsigned least = count_digits(parts->number);
-    return parts->width == (least > width ? least : width);
-}
-
-static bool same_prefix(const struct nodefold *fold, const char *name, const struct parts *parts)
-{
-    assert(parts->width > 0);
-    return fold->width > 0 && strlen(fold->prefix) == parts->prefix &&
-           memcmp(fold->prefix, name, parts->prefix) == 0;
-}
-
-/* Room for a run has been made sure of when it began. */
+/* Each has made sure of room for this when it began. */
 static void close_run(struct nodefold *fold)
 {
     assert(fold->width > 0);
-    char *out = fold->runs + fold->runs_used;
-    const size_t size = sizeof fold->runs - fold->runs_used;
-    const char *comma = fold->runs_used > 0 ? "," : "";
-    const int width = (int)fold->width;
-    fold->runs_used += (size_t)(fold->first == fold->last
-                                    ? snprintf(out, size, "%s%0*" PRIu32, comma, width, fold->first)
-                                    : snprintf(out, size, "%s%0*" PRIu32 "-%0*" PRIu32, comma,
-                                               width, fold->first, width, fold->last));
-    assert(fold->runs_used < sizeof fold->runs);
-}
-
-static void open_run(struct nodefold *fold, const struct parts *parts)
-{
-    assert(parts->width > 0);
-    fold->first = fold->last = parts->number;
-    fold->width = parts->width;
+    if (fold->last != fold->first)
+        append(fold, "-%0*" PRIu32, (int)fold->width, fold->last);
 }
 
 static void close_prefix(struct nodefold *fold)
 {
     if (fold->width == 0)
         return;
+    assert(fold->text[fold->body - 1] == '[');
     close_run(fold);
-    const bool one = strpbrk(fold->runs, ",-") == NULL;
-    fold->used += (size_t)snprintf(fold->text + fold->used, sizeof fold->text - fold->used,
-                                   "%s%s%s%s%s", fold->used > 0 ? "," : "", fold->prefix,
-                                   one ? "" : "[", fold->runs, one ? "" : "]");
-    assert(fold->used < sizeof fold->text);
-    fold->runs_used = 0;
     fold->width = 0;
+    if (strpbrk(fold->text + fold->body, ",-") != NULL) {
+        append(fold, "]");
+        return;
+    }
+    memmove(fold->text + fold->body - 1, fold->text + fold->body, fold->used - fold->body + 1);
+    fold->used--;
 }
 
-/* What is open may still grow to a whole run. */
-static size_t size_so_far(const struct nodefold *fold)
+static void open_run(struct nodefold *fold, const struct parts *parts)
 {
-    assert(fold->used < sizeof fold->text);
-    const size_t open = strlen(fold->prefix) + sizeof ",[]" + fold->runs_used + RUN_SIZE + 1;
-    return fold->used + (fold->width > 0 ? open : 0);
-}
-
-static bool has_space(const struct nodefold *fold, size_t more)
-{
-    return fold->left_out == 0 && size_so_far(fold) + more < sizeof fold->text;
+    assert(parts->width > 0);
+    append(fold, "%0*" PRIu32, (int)parts->width, parts->number);
+    fold->first = fold->last = parts->number;
+    fold->width = parts->width;
 }
 
 static void add_prefix(struct nodefold *fold, const char *name, const struct parts *parts)
 {
     assert(parts->prefix <= NODELIST_NAME_MAX);
     close_prefix(fold);
-    memcpy(fold->prefix, name, parts->prefix);
-    fold->prefix[parts->prefix] = '\0';
-    if (parts->width > 0)
-        open_run(fold, parts);
-    else
-        fold->used += (size_t)snprintf(fold->text + fold->used, sizeof fold->text - fold->used,
-                                       "%s%s", fold->used > 0 ? "," : "", name);
+    append(fold, "%s%.*s", fold->used > 0 ? "," : "", (int)parts->prefix, name);
+    if (parts->width == 0)
+        return;
+    append(fold, "[");
+    fold->prefix = parts->prefix;
+    fold->body = fold->used;
+    open_run(fold, parts);
+}
+
+/* Whether the number goes on the open run, and would be written there as in the name. */
+static bool continues_run(const struct nodefold *fold, const struct parts *parts)
+{
+    assert(fold->width > 0);
+    return parts->number == fold->last + 1 &&
+           (unsigned)snprintf(NULL, 0, "%0*" PRIu32, (int)fold->width, parts->number) ==
+               parts->width;
 }
 
 void nodefold_add(struct nodefold *fold, const char *name)
 {
     assert(name != NULL);
     const struct parts parts = split_name(name);
-    const bool same = parts.width > 0 && same_prefix(fold, name, &parts);
-    if (same && fold->left_out == 0 && parts.number == fold->last + 1 &&
-        keeps_digits(&parts, fold->width)) {
+    const bool same = parts.width > 0 && fold->width > 0 && fold->prefix == parts.prefix &&
+                      memcmp(fold->text + fold->body - 1 - fold->prefix, name, parts.prefix) == 0;
+    /* What is open may still become a range, and gets its bracket. */
+    const size_t left = sizeof fold->text - fold->used - (fold->width > 0 ? DIGITS_MAX + 3 : 1);
+    if (fold->left_out == 0 && same && continues_run(fold, &parts)) {
         fold->last = parts.number;
-    } else if (same && has_space(fold, RUN_SIZE + 1)) {
+    } else if (fold->left_out == 0 && same && left >= sizeof "," + RUN_SIZE) {
         close_run(fold);
+        append(fold, ",");
         open_run(fold, &parts);
-    } else if (!same && has_space(fold, parts.prefix + sizeof ",[]" + RUN_SIZE + 1)) {
+    } else if (fold->left_out == 0 && !same && left >= parts.prefix + sizeof ",[]" + RUN_SIZE) {
         add_prefix(fold, name, &parts);
     } else {
         fold->left_out++;

@@ -19,10 +19,9 @@ struct nodefold {
     size_t used;
     uint32_t count;    /* names in the text */
     uint32_t left_out; /* names that did not fit */
-    /* The numbers behind one prefix, while more may follow: closed runs, then the open one. */
-    char prefix[NODELIST_NAME_MAX + 1], runs[NODEFOLD_TEXT_SIZE];
-    size_t runs_used;
-    uint32_t first, last; /* of the open run, at most 9 digits */
+    /* The numbers behind one prefix, while more may follow: */
+    size_t prefix, body;  /* length of the prefix; where the numbers begin in the text */
+    uint32_t first, last; /* of the last run, at most 9 digits; last is not yet in the text */
     unsigned width;       /* digits of its first number as written; 0: there is none */
 };
 

@@ -2,6 +2,7 @@
 #include "core/reservation/nodes.h"
 
 #include "base/memory.h"
+#include "base/names.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -10,20 +11,13 @@
 enum {
     SLOTS_FIRST = 8,
     LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
-    EXPANDED_MAX = 1 << 16, /* nodes; more of them are no machine there is, and would stop the loop
-                               for too long */
+    EXPANDED_MAX = 1 << 14, /* nodes; no machine has more, and it would stop the loop too long */
 };
-
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '-';
-}
 
 static size_t name_length(const char *text)
 {
     size_t length = 0;
-    while (is_name_char(text[length]))
+    while (node_char(text[length]))
         length++;
     return length;
 }
@@ -65,20 +59,10 @@ bool node_services_valid(const char *services)
     return false;
 }
 
-/* FNV-1a. Who may report is known, and a list of the job's nodes bounds what is reported. */
-static uint32_t hash_name(const char *name)
-{
-    assert(name != NULL);
-    uint32_t hash = 2166136261;
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619;
-    return hash ^ hash >> 15;
-}
-
 static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
 {
     assert(count > 0 && (count & (count - 1)) == 0);
-    uint32_t at = hash_name(name) & (count - 1);
+    uint32_t at = name_hash("", name) & (count - 1);
     while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
     return &slots[at];
@@ -86,8 +70,10 @@ static struct node_report **slot_of(struct node_report **slots, uint32_t count, 
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
-    assert(nodes == NULL || nodes->count < nodes->slot_count);
-    return nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
+    assert(nodes == NULL || nodes->used < nodes->slot_count);
+    const struct node_report *report =
+        nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
+    return report != NULL && report->state != 0 ? report : NULL;
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
@@ -95,7 +81,7 @@ const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
     assert(at != NULL);
     while (nodes != NULL && *at < nodes->slot_count) {
         const struct node_report *report = nodes->slots[(*at)++];
-        if (report != NULL)
+        if (report != NULL && report->state != 0)
             return report;
     }
     return NULL;
@@ -105,18 +91,6 @@ uint32_t nodes_clean(const struct nodes *nodes)
 {
     assert(nodes == NULL || nodes->clean <= nodes->count);
     return nodes == NULL ? 0 : nodes->clean;
-}
-
-bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
-{
-    assert(list != NULL && name != NULL);
-    if (nodes_find(nodes, name) != NULL)
-        return true;
-    if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
-        return nodelist_contains(list, name);
-    if (nodes->named == NULL)
-        nodes->named = nodeset_create(list);
-    return nodeset_contains(nodes->named, name);
 }
 
 static bool is_clean(const struct node_report *report)
@@ -138,54 +112,80 @@ static void resize_slots(struct nodes *nodes, uint32_t slot_count)
     nodes->slot_count = slot_count;
 }
 
+/* The entry of a name, made when there is none. */
+static struct node_report *enter_name(struct nodes *nodes, const char *name)
+{
+    assert(nodes->count <= nodes->used);
+    if (nodes->used + nodes->used / 2 >= nodes->slot_count)
+        resize_slots(nodes, nodes->slot_count == 0 ? SLOTS_FIRST : nodes->slot_count * 2);
+    struct node_report **at = slot_of(nodes->slots, nodes->slot_count, name);
+    if (*at == NULL) {
+        size_t length = strlen(name);
+        *at = memory_zeroed(sizeof **at + length + 1);
+        memcpy((*at)->name, name, length + 1);
+        nodes->used++;
+    }
+    return *at;
+}
+
+static void enter_named(void *arg, const char *name)
+{
+    assert(arg != NULL && name != NULL);
+    (void)enter_name(arg, name);
+}
+
+bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
+{
+    assert(list != NULL && name != NULL);
+    if (nodes_find(nodes, name) != NULL)
+        return true;
+    if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
+        return nodelist_contains(list, name);
+    if (!nodes->expanded) {
+        uint32_t slot_count = nodes->slot_count;
+        while (slot_count < 2 * count)
+            slot_count *= 2;
+        if (slot_count > nodes->slot_count)
+            resize_slots(nodes, slot_count);
+        nodelist_each(list, enter_named, nodes);
+        nodes->expanded = true;
+    }
+    return *slot_of(nodes->slots, nodes->slot_count, name) != NULL;
+}
+
 static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
 {
     assert(one == 1 || one == UINT32_MAX);
-    if (is_clean(report))
-        nodes->clean += one;
-    if (report->state == NODE_LINGERING)
-        nodes->lingering += one;
+    nodes->count += report->state != 0 ? one : 0;
+    nodes->clean += is_clean(report) ? one : 0;
+    nodes->lingering += report->state == NODE_LINGERING ? one : 0;
 }
 
 void nodes_put(struct nodes **nodes, const struct node_record *record)
 {
     if (*nodes == NULL)
         *nodes = memory_zeroed(sizeof **nodes);
-    struct nodes *n = *nodes;
-    if (n->count + n->count / 2 >= n->slot_count)
-        resize_slots(n, n->slot_count == 0 ? SLOTS_FIRST : n->slot_count * 2);
-    struct node_report **at = slot_of(n->slots, n->slot_count, record->node);
-    if (*at == NULL) {
-        size_t length = strlen(record->node);
-        *at = memory_zeroed(sizeof **at + length + 1);
-        memcpy((*at)->name, record->node, length + 1);
-        n->count++;
-    } else {
-        count_report(n, *at, UINT32_MAX); /* minus one */
-    }
-    assert(n->clean <= n->count && n->lingering <= n->count);
+    struct node_report *report = enter_name(*nodes, record->node);
+    count_report(*nodes, report, UINT32_MAX); /* minus one */
     char *kept = memory_text(record->services);
-    free((*at)->services);
-    (*at)->services = kept;
-    (*at)->state = record->state;
-    (*at)->order = record->order;
-    count_report(n, *at, 1);
-}
-
-static void free_report(struct node_report *report)
-{
-    if (report != NULL)
-        free(report->services);
-    free(report);
+    free(report->services);
+    report->services = kept;
+    report->state = record->state;
+    report->order = record->order;
+    count_report(*nodes, report, 1);
+    assert((*nodes)->clean <= (*nodes)->count && (*nodes)->lingering <= (*nodes)->count);
 }
 
 void nodes_destroy(struct nodes *nodes)
 {
     if (nodes == NULL)
         return;
-    for (uint32_t i = 0; i < nodes->slot_count; i++)
-        free_report(nodes->slots[i]);
-    nodeset_destroy(nodes->named);
+    assert(nodes->count <= nodes->used);
+    for (uint32_t i = 0; i < nodes->slot_count; i++) {
+        if (nodes->slots[i] != NULL)
+            free(nodes->slots[i]->services);
+        free(nodes->slots[i]);
+    }
     free(nodes->slots);
     free(nodes);
 }

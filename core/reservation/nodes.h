@@ -3,29 +3,30 @@
 #define MCAST_CORE_RESERVATION_NODES_H
 
 #include "base/nodelist.h"
-#include "core/reservation/nodeset.h"
 #include "core/reservation/record.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* What the nodes of one job have reported of their CXI services (F3): found by name in constant
- * time, never taken out one by one. */
+ * time, never taken out one by one. The names of a long node list are kept in the same table, as
+ * ten thousand nodes of a job report at once, and a list of 60 KB cannot be read for each of them.
+ */
 
 struct node_report {
     char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint64_t order; /* what is heard with a lower one is old; 0: not told */
-    uint8_t state;  /* enum node_state */
+    uint64_t order; /* what is reported with a lower one is old; 0: not given */
+    uint8_t state;  /* enum node_state; 0: the job has the node, which has not reported */
     char name[];
 };
 
 struct nodes {
     struct node_report **slots; /* a power of two, never full; NULL: empty */
-    uint32_t slot_count;
-    uint32_t count;        /* that have reported */
-    uint32_t clean;        /* of these, destroyed or fenced */
-    uint32_t lingering;    /* of these */
-    struct nodeset *named; /* the job's nodes; NULL: see nodes_named */
+    uint32_t slot_count, used;  /* used: by those that have reported, and other names */
+    uint32_t count;             /* that have reported */
+    uint32_t clean;             /* of these, destroyed or fenced */
+    uint32_t lingering;         /* of these */
+    bool expanded;              /* all of the job's nodes are in the slots */
 };
 
 /* 1 to NODELIST_NAME_MAX of letters, digits, '.', '_' and '-'. */
@@ -45,7 +46,7 @@ const struct node_report *nodes_find(const struct nodes *nodes, const char *name
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
 uint32_t nodes_clean(const struct nodes *nodes);
 
-/* What a node says now; *nodes is made when NULL. Copies; number is not looked at. */
+/* What a node reports now; *nodes is made when NULL. Copies; number is not looked at. */
 void nodes_put(struct nodes **nodes, const struct node_record *record);
 void nodes_destroy(struct nodes *nodes); /* NULL is allowed */
 

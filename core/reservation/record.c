@@ -15,101 +15,89 @@ static const char *const hwcoll_states[] = {
     [HWCOLL_LOST] = "lost",
     [HWCOLL_RELEASED] = "released",
 };
+static const char *const job_states[] = {[JOB_ACTIVE] = "active", [JOB_RELEASING] = "releasing"};
+static const char *const wishes[] = {
+    [WISH_AUTO] = "auto", [WISH_ON] = "on", [WISH_OFF] = "off", [WISH_REQUIRED] = "required"};
+static const char *const classes[] = {[TC_DEDICATED_ACCESS] = "dedicated_access",
+                                      [TC_LOW_LATENCY] = "low_latency",
+                                      [TC_BULK_DATA] = "bulk_data",
+                                      [TC_BEST_EFFORT] = "best_effort"};
+static const char *const node_states[] = {[NODE_CREATED] = "created",
+                                          [NODE_DESTROYED] = "destroyed",
+                                          [NODE_LINGERING] = "lingering",
+                                          [NODE_FENCED] = "fenced"};
+
+/* The word of a value, and the value of a word up to the last one; NULL and 0 for any other. */
+#define WORD(words, value) word_at(words, (int)(sizeof words / sizeof *words), value)
+
+static const char *word_at(const char *const words[], int count, int value)
+{
+    return value >= 0 && value < count ? words[value] : NULL;
+}
+
+static int value_of(const char *const words[], int last, const char *text)
+{
+    assert(text != NULL);
+    while (last > 0 && (words[last] == NULL || strcmp(words[last], text) != 0))
+        last--;
+    return last;
+}
+
+static const char *or_unknown(const char *word)
+{
+    return word != NULL ? word : "unknown";
+}
 
 const char *job_state_word(int state)
 {
-    return state == JOB_ACTIVE ? "active" : state == JOB_RELEASING ? "releasing" : "unknown";
+    return or_unknown(WORD(job_states, state));
 }
 
 const char *hwcoll_state_word(int state)
 {
-    return state >= HWCOLL_OFF && state <= HWCOLL_RELEASED ? hwcoll_states[state] : "unknown";
-}
-
-static const struct word {
-    int value;
-    const char *text;
-} wishes[] = {{WISH_AUTO, "auto"}, {WISH_ON, "on"}, {WISH_OFF, "off"}, {WISH_REQUIRED, "required"}},
-  classes[] = {{TC_DEDICATED_ACCESS, "dedicated_access"},
-               {TC_LOW_LATENCY, "low_latency"},
-               {TC_BULK_DATA, "bulk_data"},
-               {TC_BEST_EFFORT, "best_effort"}};
-
-enum { WISHES = sizeof wishes / sizeof *wishes, CLASSES = sizeof classes / sizeof *classes };
-
-static const char *word_of(const struct word *words, int count, int value)
-{
-    for (int i = 0; i < count; i++) {
-        if (words[i].value == value)
-            return words[i].text;
-    }
-    return NULL;
-}
-
-static int value_of(const struct word *words, int count, const char *text)
-{
-    assert(text != NULL);
-    for (int i = 0; i < count; i++) {
-        if (strcmp(words[i].text, text) == 0)
-            return words[i].value;
-    }
-    return 0;
+    return or_unknown(WORD(hwcoll_states, state));
 }
 
 int hwcoll_wish_from_word(const char *word)
 {
-    return value_of(wishes, WISHES, word);
+    return value_of(wishes, WISH_REQUIRED, word);
 }
 
 const char *traffic_class_word(int bit)
 {
-    return word_of(classes, CLASSES, bit);
+    return WORD(classes, bit);
 }
 
 int traffic_class_from_word(const char *word)
 {
-    return value_of(classes, CLASSES, word);
+    return value_of(classes, TC_BEST_EFFORT, word);
 }
-
-const char *event_kind_word(int kind)
-{
-    switch (kind) {
-#define EVENT_WORD_(name, word, fatal)                                                             \
-    case EVENT_##name:                                                                             \
-        return word;
-        EVENT_KINDS(EVENT_WORD_)
-#undef EVENT_WORD_
-    default:
-        return "unknown";
-    }
-}
-
-int event_kind_fatal(int kind)
-{
-    switch (kind) {
-#define EVENT_FATAL_(name, word, fatal)                                                            \
-    case EVENT_##name:                                                                             \
-        return fatal;
-        EVENT_KINDS(EVENT_FATAL_)
-#undef EVENT_FATAL_
-    default:
-        return 0;
-    }
-}
-
-static const char *const node_states[] = {NULL, "created", "destroyed", "lingering", "fenced"};
 
 const char *node_state_word(int state)
 {
-    return state >= NODE_CREATED && state <= NODE_FENCED ? node_states[state] : "unknown";
+    return or_unknown(WORD(node_states, state));
 }
 
 int node_state_from_word(const char *word)
 {
-    assert(word != NULL);
-    for (int state = NODE_CREATED; state <= NODE_LINGERING; state++) {
-        if (strcmp(word, node_states[state]) == 0)
-            return state;
-    }
-    return 0;
+    return value_of(node_states, NODE_LINGERING, word);
+}
+
+static const struct {
+    const char *word;
+    int fatal;
+} events[] = {[EVENT_NONE] = {"unknown", 0},
+#define EVENT_ROW_(name, word, fatal) [EVENT_##name] = {word, fatal},
+              EVENT_KINDS(EVENT_ROW_)
+#undef EVENT_ROW_
+};
+
+const char *event_kind_word(int kind)
+{
+    return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].word : "unknown";
+}
+
+int event_kind_fatal(int kind)
+{
+    return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].fatal : 0;
 }

@@ -71,7 +71,7 @@ struct node_record {
     uint64_t number; /* of the reservation; it is over when that is */
     const char *node;
     const char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint64_t order; /* of what the node says of this reservation, later is more; 0: not told */
+    uint64_t order; /* of what the node says of this reservation, later is more; 0: not given */
     uint8_t state;  /* enum node_state */
 };
 
@@ -87,40 +87,53 @@ struct cleanup_record {
 enum reservation_origin {
     ORIGIN_JOB = 0,     /* a reserve */
     ORIGIN_FOUND = 1,   /* no one: the fabric manager listed it and this ledger did not know it. It
-                           may   be another broker's, so it is never deleted there (B11) */
+                           may be another broker's, so it is never deleted there (B11) */
     ORIGIN_CLAIMED = 2, /* found; a resource manager names it, the ledger remembers its job as over,
                            or an administrator says that no other broker uses the cluster's name */
 };
 
+/* What a reservation has on disk and in memory alike: one assignment copies it. */
+#define RESERVATION_MEMBERS                                                                        \
+    uint64_t number;       /* grows for ever, never reused (S3) */                                 \
+    uint64_t node_number;  /* its number in reports of nodes; 0: the same. Not for a life of the   \
+                              job that the ledger had forgotten, or never knew */                  \
+    int64_t created_ms;    /* Unix time in milliseconds, as all times here */                      \
+    int64_t released_ms;   /* 0 while active */                                                    \
+    int64_t hold_until_ms; /* nodes that report nothing keep VNIs quarantined until then; 0 while  \
+                              active, or when they are waited for however long */                  \
+    uint32_t uid;                                                                                  \
+    uint32_t node_count;                                                                           \
+    uint32_t cores_per_node; /* 0: not given */                                                    \
+    uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */              \
+    uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */            \
+    uint16_t vnis[VNI_PER_JOB_MAX];                                                                \
+    uint8_t vni_count;                                                                             \
+    uint8_t vni_asked; /* as the request resolved it, for telling a repeat from a conflict */      \
+    uint8_t traffic_classes; /* enum traffic_class bits */                                         \
+    uint8_t wish;            /* enum hwcoll_wish */                                                \
+    uint8_t state;           /* enum job_state */                                                  \
+    uint8_t hwcoll;          /* enum hwcoll_state */                                               \
+    uint8_t fm_side;         /* enum fm_side */                                                    \
+    uint8_t origin;          /* enum reservation_origin */                                         \
+    uint8_t regranted; /* 1: granted more than once, perhaps to a job that started anew before     \
+                          its release came: which life a node speaks of cannot be told */
+
+struct reservation_numbers {
+    RESERVATION_MEMBERS
+};
+
 struct reservation_record {
-    uint64_t number;      /* grows for ever, never reused (S3) */
-    uint64_t node_number; /* its number in reports of nodes; 0: the same. Not for a life of the job
-                             that the ledger had forgotten, or never knew */
-    const char *cluster;  /* never NULL */
-    const char *job;      /* never NULL */
-    const char *nodes;    /* node list as given, or NULL */
-    struct secret token;  /* the fabric manager's sessionToken, or none */
-    const char *reason;   /* why hwcoll is not reserved, in words; or NULL */
-    uint32_t uid;
-    uint32_t node_count;
-    uint32_t cores_per_node; /* 0: not told */
-    uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */
-    uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */
-    uint16_t vnis[VNI_PER_JOB_MAX];
-    uint8_t vni_count;
-    uint8_t vni_asked;       /* as the request resolved it, for telling a repeat from a conflict */
-    uint8_t traffic_classes; /* enum traffic_class bits */
-    uint8_t wish;            /* enum hwcoll_wish */
-    uint8_t state;           /* enum job_state */
-    uint8_t hwcoll;          /* enum hwcoll_state */
-    uint8_t fm_side;         /* enum fm_side */
-    uint8_t origin;          /* enum reservation_origin */
-    uint8_t regranted;       /* 1: granted more than once, perhaps to a job that started anew before
-                                its release came: which life a node speaks of cannot be told */
-    int64_t created_ms;      /* Unix time in milliseconds, as all times here */
-    int64_t released_ms;     /* 0 while active */
-    int64_t hold_until_ms;   /* nodes that say nothing keep VNIs quarantined until then; 0 while
-                                active,   or when they are waited for however long */
+    union {
+        struct {
+            RESERVATION_MEMBERS
+        };
+        struct reservation_numbers numbers; /* all of them at once */
+    };
+    const char *cluster; /* never NULL */
+    const char *job;     /* never NULL */
+    const char *nodes;   /* node list as given, or NULL */
+    struct secret token; /* the fabric manager's sessionToken, or none */
+    const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
 };
 
 enum { BOOT_ID_MAX = 40 };

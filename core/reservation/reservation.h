@@ -19,7 +19,8 @@
 struct waiter {
     struct waiter *next;
     uint64_t ticket;
-    bool repeat; /* a repeated request: answered SAME instead of CREATED */
+    int64_t due_ms; /* of a cleanup: answered by then, whatever has become of it */
+    bool repeat;    /* a repeated request: answered SAME instead of CREATED */
 };
 
 /* What runs at the fabric manager for a reservation; only those that it may have been called for
@@ -28,11 +29,11 @@ struct waiter {
 struct operation {
     struct reservation *owner;                 /* NULL: it is over */
     struct operation *prev, *next;             /* all operations, in no order */
-    struct operation *queue_prev, *queue_next; /* in its lane of the call queue */
+    struct operation *queue_prev, *queue_next; /* in its lane of the call queue, or in flight */
     struct waiter *waiters;                    /* requests that wait for the answer */
     uint64_t call;                             /* id of the call under way, 0: none */
     enum fmcall_kind in_flight, queued;        /* FMCALL_NONE when not */
-    int lane;                                  /* of the call queue, while queued */
+    int lane;                                  /* of the call queue, while queued or in flight */
     uint32_t tries;                            /* failures in a row */
     int64_t sent_ms;                           /* when the call under way was handed out */
     int64_t give_up_ms;                        /* of one that is wanted: the answer is due */
@@ -60,7 +61,12 @@ struct operation {
 };
 
 struct reservation {
-    uint64_t number;
+    union {
+        struct {
+            RESERVATION_MEMBERS
+        };
+        struct reservation_numbers numbers;
+    };
     struct reservation *name_next; /* next in its bucket of the name table */
     uint32_t name_hash;            /* of cluster and job: beside it, as both are read together */
     uint32_t agenda_slot;          /* 0: no deadline */
@@ -71,15 +77,10 @@ struct reservation {
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */
-    int64_t created_ms, released_ms, hold_until_ms;
-    uint64_t node_number; /* as in the record */
-    uint32_t uid, node_count, cores_per_node, addresses, min_nodes;
-    int64_t due_ms;
-    uint64_t synced;   /* last sync that named it */
-    int64_t missed_ms; /* when a sync first lacked it; 0: none did */
-    int64_t alive_ms;  /* when it was last reserved, or asked for again; 0: not since the start */
-    uint16_t vnis[VNI_PER_JOB_MAX];
-    uint8_t vni_count, vni_asked, traffic_classes, wish, state, hwcoll, fm_side, origin, regranted;
+    int64_t due_ms;                /* on the agenda */
+    uint64_t synced;               /* last sync that named it */
+    int64_t missed_ms;             /* when a sync first lacked it; 0: none did */
+    int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
                       as a node reports, which is when it counts */
     bool overdue;  /* its VNIs would be free by time, but services linger */
@@ -87,7 +88,15 @@ struct reservation {
 };
 
 /* What would be on disk: pointers into the reservation, valid while it is unchanged. */
-struct reservation_record reservation_record(const struct reservation *reservation);
+static inline struct reservation_record reservation_record(const struct reservation *r)
+{
+    return (struct reservation_record){.numbers = r->numbers,
+                                       .cluster = r->cluster,
+                                       .job = r->job,
+                                       .nodes = r->nodes,
+                                       .token = r->token,
+                                       .reason = r->reason};
+}
 
 /* Whether the fabric manager should hold an object for it. */
 static inline bool reservation_wants_hwcoll(const struct reservation *r)

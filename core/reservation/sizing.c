@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/sizing.h"
 
+#include "core/effects.h"
+
 #include <assert.h>
 
 static int too_few_addresses(const struct core_config *c, struct error *err)
@@ -77,4 +79,60 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
     if (sizing_addresses(c, addresses, err) < 0)
         return HWCOLL_INELIGIBLE;
     return HWCOLL_WANTED;
+}
+
+/* ---- budgets ---- */
+
+/* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given
+ * back still counts: until the fabric manager says so it may be in use. */
+
+static enum budget budget_within(const struct use *use, uint64_t limit, uint32_t addresses)
+{
+    assert(use->leaving <= use->addresses);
+    if (limit == 0 || use->addresses + addresses <= limit)
+        return BUDGET_NOW;
+    return use->addresses - use->leaving + addresses <= limit ? BUDGET_SOON : BUDGET_NONE;
+}
+
+static uint64_t limit_of(const struct core *core, const char *cluster)
+{
+    assert(cluster != NULL);
+    const struct cluster_config *config = core_cluster_config(core, cluster);
+    return config != NULL ? config->budget : 0;
+}
+
+enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
+{
+    assert(cluster != NULL);
+    enum budget of_all = budget_within(&core->all, core->config.total_addresses, addresses);
+    enum budget of_own =
+        budget_within(&core_cluster(core, cluster)->use, limit_of(core, cluster), addresses);
+    return of_all > of_own ? of_all : of_own;
+}
+
+/* How many addresses they have nothing tells: each counts as one of ours would (B4). */
+static const char *found_note(struct core *core, const struct use *use)
+{
+    if (use->found == 0)
+        return "";
+    return core_text(core,
+                     "; %llu reservation%s found there count%s among them: see mcastctl status",
+                     (unsigned long long)use->found, use->found == 1 ? " that was" : "s that were",
+                     use->found == 1 ? "s" : "");
+}
+
+const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
+{
+    assert(cluster != NULL);
+    const struct use *own = &core_cluster(core, cluster)->use;
+    uint64_t limit = limit_of(core, cluster);
+    if (budget_within(own, limit, addresses) != BUDGET_NOW)
+        return core_text(core,
+                         "cluster %s has %llu of its %llu multicast addresses in use, %u more are "
+                         "not left%s",
+                         cluster, (unsigned long long)own->addresses, (unsigned long long)limit,
+                         addresses, found_note(core, own));
+    return core_text(core, "%llu of %u multicast addresses are in use, %u more are not left%s",
+                     (unsigned long long)core->all.addresses, core->config.total_addresses,
+                     addresses, found_note(core, &core->all));
 }

@@ -14,13 +14,10 @@ void tokenset_release(struct tokenset *set)
     *set = (struct tokenset){0};
 }
 
-/* FNV-1a. */
 static uint64_t hash_token(struct secret token)
 {
     assert(!secret_none(token));
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (const char *c = secret_expose(token); *c != '\0'; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    uint64_t hash = hash_text(HASH_BEGIN, secret_expose(token));
     return hash ^ hash >> 32;
 }
 

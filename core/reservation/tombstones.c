@@ -7,100 +7,64 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROOM_AT_FIRST = 64 };
-
-void tombstones_init(struct tombstones *t)
+/* Where the pointer to the tombstone is, or would be. */
+static struct tombstone **find_tombstone(const struct tombstones *t, const char *name)
 {
-    memset(t, 0, sizeof *t);
-}
-
-void tombstones_release(struct tombstones *t)
-{
-    free(t->ring);
-    free(t->buckets);
-    memset(t, 0, sizeof *t);
-}
-
-static struct tombstone **bucket_of(const struct tombstones *t, const char *cluster,
-                                    const char *job)
-{
-    assert(t->capacity > 0);
-    return &t->buckets[name_hash(cluster, job) % t->capacity];
-}
-
-/* Where the pointer to the job's tombstone is, or would be. */
-static struct tombstone **find_tombstone(const struct tombstones *t, const char *cluster,
-                                         const char *job)
-{
-    assert(t->ring != NULL);
-    struct tombstone **at = bucket_of(t, cluster, job);
-    while (*at != NULL && (strcmp((*at)->job, job) != 0 || strcmp((*at)->cluster, cluster) != 0))
+    assert(t->buckets != NULL);
+    struct tombstone **at = &t->buckets[name_hash("", name) % TOMBSTONES_MAX];
+    while (*at != NULL && strcmp((*at)->name, name) != 0)
         at = &(*at)->chain;
     return at;
 }
 
-void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
+static void drop_tombstone(struct tombstones *t, const char *name)
 {
-    assert(cluster != NULL && job != NULL);
-    if (t->ring == NULL)
+    struct tombstone **at = find_tombstone(t, name), *stone = *at;
+    if (stone == NULL)
         return;
-    struct tombstone **at = find_tombstone(t, cluster, job);
-    if (*at == NULL)
-        return;
-    struct tombstone *stone = *at;
+    assert(t->ring[stone->place] == stone);
+    t->ring[stone->place] = NULL;
     *at = stone->chain;
-    stone->used = false;
+    free(stone);
 }
 
-/* Twice the places; the stones move, so their chains are made anew. */
-static void grow_ring(struct tombstones *t)
+static struct tombstone *add_tombstone(struct tombstones *t, const char *name)
 {
-    assert(t->capacity < TOMBSTONES_MAX);
-    uint32_t old = t->capacity;
-    t->capacity = old == 0 ? ROOM_AT_FIRST : old * 2;
-    t->ring = memory_resized(t->ring, t->capacity, sizeof *t->ring);
-    memset(t->ring + old, 0, (t->capacity - old) * sizeof *t->ring);
-    free(t->buckets);
-    t->buckets = memory_zeroed(t->capacity * sizeof *t->buckets);
-    for (uint32_t i = 0; i < old; i++) {
-        struct tombstone *stone = &t->ring[i];
-        if (!stone->used)
-            continue;
-        struct tombstone **bucket = bucket_of(t, stone->cluster, stone->job);
-        stone->chain = *bucket;
-        *bucket = stone;
-    }
-    t->next = old;
-}
-
-static struct tombstone *free_slot(struct tombstones *t)
-{
-    assert(t->next < t->capacity);
-    if (t->ring[t->next].used && t->capacity < TOMBSTONES_MAX)
-        grow_ring(t);
-    struct tombstone *stone = &t->ring[t->next];
-    t->next = (t->next + 1) % t->capacity;
-    if (stone->used)
-        tombstones_forget(t, stone->cluster, stone->job);
+    assert(t->next < TOMBSTONES_MAX);
+    size_t length = strlen(name);
+    struct tombstone *stone = memory_zeroed(sizeof *stone + length + 1);
+    memcpy(stone->name, name, length + 1);
+    if (t->ring[t->next] != NULL) /* the oldest */
+        drop_tombstone(t, t->ring[t->next]->name);
+    stone->place = t->next;
+    t->ring[t->next] = stone;
+    t->next = (t->next + 1) % TOMBSTONES_MAX;
+    *find_tombstone(t, name) = stone;
     return stone;
+}
+
+void tombstones_release(struct tombstones *t)
+{
+    for (uint32_t i = 0; t->ring != NULL && i < TOMBSTONES_MAX; i++)
+        free(t->ring[i]);
+    free(t->ring);
+    free(t->buckets);
+    *t = (struct tombstones){0};
 }
 
 void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
                     enum tombstone_kind kind, int64_t until_ms)
 {
     assert(strlen(cluster) <= CLUSTER_NAME_MAX && strlen(job) <= JOB_ID_MAX);
-    if (t->ring == NULL)
-        grow_ring(t);
-    struct tombstone *stone = *find_tombstone(t, cluster, job);
-    if (stone == NULL) {
-        stone = free_slot(t);
-        struct tombstone **bucket = bucket_of(t, cluster, job);
-        strcpy(stone->cluster, cluster);
-        strcpy(stone->job, job);
-        stone->chain = *bucket;
-        stone->used = true;
-        *bucket = stone;
+    char name[FM_NAME_MAX + 1];
+    if (t->ring == NULL) {
+        t->ring = memory_zeroed(TOMBSTONES_MAX * sizeof *t->ring);
+        t->buckets = memory_zeroed(TOMBSTONES_MAX * sizeof *t->buckets);
     }
+    fm_name_format(name, cluster, job);
+    struct tombstone *stone = *find_tombstone(t, name);
+    if (stone == NULL)
+        stone = add_tombstone(t, name);
     stone->kind = kind;
     stone->until_ms = until_ms;
 }
@@ -109,8 +73,19 @@ enum tombstone_kind tombstones_get(const struct tombstones *t, const char *clust
                                    int64_t now_ms)
 {
     assert(cluster != NULL && job != NULL);
+    char name[FM_NAME_MAX + 1];
     if (t->ring == NULL)
         return TOMBSTONE_NONE;
-    const struct tombstone *stone = *find_tombstone(t, cluster, job);
+    fm_name_format(name, cluster, job);
+    const struct tombstone *stone = *find_tombstone(t, name);
     return stone != NULL && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
+}
+
+void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
+{
+    assert(cluster != NULL && job != NULL);
+    char name[FM_NAME_MAX + 1];
+    fm_name_format(name, cluster, job);
+    if (t->ring != NULL)
+        drop_tombstone(t, name);
 }

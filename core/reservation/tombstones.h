@@ -4,7 +4,6 @@
 
 #include "base/names.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Jobs that are remembered for a while although the ledger no longer, or not yet, has them. Both
@@ -23,20 +22,17 @@ enum { TOMBSTONES_MAX = 16384 };
 struct tombstone {
     struct tombstone *chain; /* in its bucket */
     int64_t until_ms;
+    uint32_t place; /* in the ring */
     enum tombstone_kind kind;
-    bool used;
-    char cluster[CLUSTER_NAME_MAX + 1];
-    char job[JOB_ID_MAX + 1];
+    char name[]; /* as fm_name_format writes it */
 };
 
+/* All zero is empty. */
 struct tombstones {
-    struct tombstone *ring; /* capacity of them; made at first use, and then grows */
-    struct tombstone **buckets;
-    uint32_t capacity; /* a power of 2, up to TOMBSTONES_MAX */
-    uint32_t next;     /* the place that is used next */
+    struct tombstone **ring, **buckets; /* TOMBSTONES_MAX of each, made at first use */
+    uint32_t next;                      /* the place that is used next */
 };
 
-void tombstones_init(struct tombstones *t);
 void tombstones_release(struct tombstones *t);
 
 /* Replaces what is remembered of the job, whose names are valid ones (names.h). */

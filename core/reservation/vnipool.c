@@ -2,7 +2,6 @@
 #include "core/reservation/vnipool.h"
 
 #include <assert.h>
-#include <string.h>
 
 static const uint16_t default_service[] = {1, 10};
 
@@ -12,11 +11,6 @@ uint32_t vnipool_usable(const struct idset *set)
     for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
         usable -= idset_has(set, default_service[i]);
     return usable;
-}
-
-void vnipool_init(struct vnipool *p)
-{
-    memset(p, 0, sizeof *p);
 }
 
 /* What is in the pool and neither live nor held: free, or suspect. */
@@ -83,26 +77,25 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *v
     return true;
 }
 
-bool vnipool_take(struct vnipool *p, uint16_t vni)
+static bool move_free(struct vnipool *p, uint16_t vni, struct idset *to)
 {
     assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));
     if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
         return false;
     idset_remove(&p->free, vni);
     idset_remove(&p->suspect, vni);
-    idset_add(&p->live, vni);
+    idset_add(to, vni);
     return true;
+}
+
+bool vnipool_take(struct vnipool *p, uint16_t vni)
+{
+    return move_free(p, vni, &p->live);
 }
 
 bool vnipool_hold(struct vnipool *p, uint16_t vni)
 {
-    assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));
-    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
-        return false;
-    idset_remove(&p->free, vni);
-    idset_remove(&p->suspect, vni);
-    idset_add(&p->held, vni);
-    return true;
+    return move_free(p, vni, &p->held);
 }
 
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* The pool of VNIs (F1–F5): each is free, live in one reservation, or held: quarantined after a
- * release. Lives in place; every operation is constant time. A VNI that the configuration no longer
- * names stays with its job and does not come back to the free ones (F5). */
+ * release. All zero is an empty one; every operation is constant time. A VNI that the configuration
+ * no longer names stays with its job and does not come back to the free ones (F5). */
 
 struct vnipool {
     struct idset pool; /* may be given out: as configured, without 1 and 10 */
@@ -21,8 +21,6 @@ struct vnipool {
     uint32_t after; /* the search for a free one starts here; apply.c moves it on behind the newest
                        (round robin) */
 };
-
-void vnipool_init(struct vnipool *p);
 
 /* Replaces the set that may be given out; what is live or held stays so. */
 void vnipool_configure(struct vnipool *p, const struct idset *set);

@@ -57,12 +57,12 @@ mcast_mistake(skip-intent 50 core/apply.c
     [[record.u.reservation = reservation_record(r);
     if (r->hwcoll == HWCOLL_WANTED)
         record.u.reservation.fm_side = FM_SIDE_NOTHING;]])
-mcast_mistake(reuse-held-back 50 core/reservation/vnipool.c
-    [[idset_add(&p->held, vni);]] [[idset_add(&p->free, vni);]])
-mcast_mistake(hold-ends-at-a-start 50 core/clock.c
+mcast_mistake(reuse-quarantined 50 core/reservation/vnipool.c
+    [[return move_free(p, vni, &p->held);]] [[return idset_add(&p->free, vni), true;]])
+mcast_mistake(hold-ends-at-a-start 50 core/reservation/hold.c
     [[core->facts.holds_from_ms = core->now_ms;]] [[core->facts.holds_from_ms = 0;]])
 mcast_mistake(forget-late-success 50 core/fabric/call_done.c
-    [[set_side(core, r, side_after_yes(r));
+    [[set_side(core, r, side_after(r, FM_SIDE_HELD));
         core_act(core, r);
         return;
     case FM_EXISTS:]]
@@ -71,7 +71,8 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
         return;
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 3000 core/fabric/call_done.c
-    [[return r->op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;]] [[return FM_SIDE_NOTHING;]])
+    [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
+    [[return r->op->unsure && answered == FM_SIDE_HELD ? FM_SIDE_MAYBE : answered;]])
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
@@ -91,34 +92,37 @@ mcast_mistake(match-by-prefix 50 core/apply.c
     [[if (strncmp(core->config.clusters[i].name, name, strlen(core->config.clusters[i].name)) == 0)]])
 mcast_mistake(one-sync-is-enough 50 core/reconcile/joblist.c
     [[bool first = r->missed_ms == 0;]] [[bool first = false;]])
-mcast_mistake(the-last-piece-is-all 1000 core/requests/sync.c
-    [[if (event->u.sync.more)]] [[if (event->u.sync.more && (list->id = ++core->last_joblist) > 0)]])
+mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
+    [[if (more)
+        return NULL;]]
+    [[if (more && (list->id = ++core->last_joblist) > 0)
+        return NULL;]])
 mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->missed_ms = 0; /* as good]] [[/* as good]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
-mcast_mistake(leaving-does-not-count 300 core/reservation/budget.c
-    [[usage->limit == 0 || usage->used + addresses <= usage->limit]]
-    [[usage->limit == 0 || usage->used - usage->leaving + addresses <= usage->limit]])
+mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c
+    [[limit == 0 || use->addresses + addresses <= limit]]
+    [[limit == 0 || use->addresses - use->leaving + addresses <= limit]])
 mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
     [[r->op->give_up_ms += 60000; return;]])
-mcast_mistake(half-a-roll-call-counts 50 core/reconcile/jobpoll.c
+mcast_mistake(half-a-job-list-counts 50 core/reconcile/jobpoll.c
     [[!event->u.jobpoll.ok)]] [[event->u.jobpoll.id == 0)]])
-mcast_mistake(a-late-roll-call-is-fresh 8000 core/reconcile/jobpoll.c
-    [[cluster->name, roll->asked_ms]] [[cluster->name, core->now_ms]])
+mcast_mistake(a-late-job-list-is-fresh 8000 core/reconcile/jobpoll.c
+    [[cluster->name, poll->asked_ms]] [[cluster->name, core->now_ms]])
 mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
 mcast_mistake(time-heals-lingering 300 core/act.c
-    [[if (!clean && hold_has_services(r)) {]] [[if (!clean && hold_end(core, r) > core->now_ms) {]])
+    [[if (!clean && hold_has_services(r)) {]] [[if (!clean && core_held_until(core, r) > core->now_ms) {]])
 mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r != NULL && r->number != number)]]
     [[while (r != NULL && r->number < number)]])
-mcast_mistake(old-word-counts 8000 core/requests/nodereport.c
+mcast_mistake(old-report-counts 8000 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 3000 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
@@ -151,8 +155,8 @@ mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/fabric/cleanup.c
     [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
     [[(void)core_operation(core, r);]])
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
-    [[op->release_settles_ms > core->now_ms ? op->release_settles_ms : INT64_MAX);]]
-    [[op->release_settles_ms);]])
+    [[when = earlier_to_come(core, when, op->release_settles_ms);]]
+    [[when = earlier(when, op->release_settles_ms);]])
 mcast_mistake(pieces-by-prefix 300 core/fabric/cleaner.c
     [[c->below ? steppath_within(step->step, c->step) : strcmp(step->step, c->step) == 0;]]
     [[strncmp(step->step, c->step, strlen(c->step)) == 0;]])
@@ -188,7 +192,4 @@ mcast_mistake(time-heals-created 50 core/reservation/hold.c
 mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
     [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
-    [[if (stone->used)
-        tombstones_forget]]
-    [[if (!stone->used)
-        tombstones_forget]])
+    [[*at = stone->chain;]] [[stone->chain = *at;]])

@@ -278,7 +278,8 @@ static void stray__needs_two_looks(void **state)
     script_list(s, NAMES("elcap-17"), FM_OK);
     SAID("call check elcap-17");
     script_done(s, "check elcap-17", FM_OK);
-    SAID("fabric manager lists elcap-17, with the session token of a job that is over -> delete");
+    SAID("elcap-17: the fabric manager lists it with the session token of a job that is over -> "
+         "delete");
     SAID("call release elcap-17");
 }
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Base64 of RFC 4648, section 5: one text for each sequence of bytes, and nothing else is read. */
 
+#include "tests/unit/unit.h"
+
 #include "base/base64url.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { SIZE_MAX_TRIED = 300 };
 

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "base/duration.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void duration__has_a_unit_and_a_limit(void **state)
 {
@@ -65,12 +61,6 @@ static void duration__is_written_in_its_largest_unit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(duration__has_a_unit_and_a_limit),
-        cmocka_unit_test(duration__has_more_forms_where_they_are_allowed),
-        cmocka_unit_test(duration__is_written_in_its_largest_unit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(duration__has_a_unit_and_a_limit),
+          cmocka_unit_test(duration__has_more_forms_where_they_are_allowed),
+          cmocka_unit_test(duration__is_written_in_its_largest_unit))

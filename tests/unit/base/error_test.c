@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "base/error.h"
 
@@ -51,18 +46,12 @@ static void error_prefix__cuts_what_does_not_fit(void **state)
 static void error_word__knows_every_code(void **state)
 {
     (void)state;
-#define KNOWN(name, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
+#define KNOWN(name, word, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
     ERROR_CODES(KNOWN)
     assert_string_equal(error_word(1), "unknown");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(error_set__returns_code_and_cuts_text),
-        cmocka_unit_test(error_prefix__keeps_code_and_cause),
-        cmocka_unit_test(error_prefix__cuts_what_does_not_fit),
-        cmocka_unit_test(error_word__knows_every_code),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(error_set__returns_code_and_cuts_text),
+          cmocka_unit_test(error_prefix__keeps_code_and_cause),
+          cmocka_unit_test(error_prefix__cuts_what_does_not_fit),
+          cmocka_unit_test(error_word__knows_every_code))

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "base/idset.h"
 
@@ -140,16 +135,10 @@ static void idset_remove__leaves_nothing_behind(void **state)
     assert_memory_equal(&set, &empty, sizeof set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idset_parse__reads_ranges_and_merges),
-        cmocka_unit_test(idset_parse__refuses_and_changes_nothing),
-        cmocka_unit_test(idset_format__stays_within_its_size),
-        cmocka_unit_test(idset_next__wraps),
-        cmocka_unit_test(idset_remove__leaves_nothing_behind),
-        cmocka_unit_test(idset_next__walks_all),
-        cmocka_unit_test(idset_format__reports_length_of_what_does_not_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(idset_parse__reads_ranges_and_merges),
+          cmocka_unit_test(idset_parse__refuses_and_changes_nothing),
+          cmocka_unit_test(idset_format__stays_within_its_size),
+          cmocka_unit_test(idset_next__wraps),
+          cmocka_unit_test(idset_remove__leaves_nothing_behind),
+          cmocka_unit_test(idset_next__walks_all),
+          cmocka_unit_test(idset_format__reports_length_of_what_does_not_fit))

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One job arrives as ƒ…, f… or decimal, and is one job. */
 
+#include "tests/unit/unit.h"
+
 #include "base/jobid.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void jobid__is_plain_in_the_end(void **state)
 {
@@ -66,12 +60,6 @@ static void path__is_plain_in_each_part(void **state)
     assert_false(jobid_plain_path("", out, 0));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobid__is_plain_in_the_end),
-        cmocka_unit_test(path__is_plain_in_each_part),
-        cmocka_unit_test(jobid__that_does_not_fit_writes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(jobid__is_plain_in_the_end),
+          cmocka_unit_test(path__is_plain_in_each_part),
+          cmocka_unit_test(jobid__that_does_not_fit_writes_nothing))

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #include "base/names.h"
 
@@ -115,16 +111,9 @@ static void fm_name__of_others_is_not_ours(void **state)
         assert_false(fm_name_split(bad[i], cluster, &job));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cluster_name__has_no_dash),
-        cmocka_unit_test(job_id__is_bounded_and_plain),
-        cmocka_unit_test(step_id__goes_unescaped_into_json),
-        cmocka_unit_test(names__have_no_other_bytes),
-        cmocka_unit_test(fm_name__of_the_longest),
-        cmocka_unit_test(fm_name__splits_at_the_first_dash),
-        cmocka_unit_test(fm_name__of_others_is_not_ours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(cluster_name__has_no_dash),
+          cmocka_unit_test(job_id__is_bounded_and_plain),
+          cmocka_unit_test(step_id__goes_unescaped_into_json),
+          cmocka_unit_test(names__have_no_other_bytes), cmocka_unit_test(fm_name__of_the_longest),
+          cmocka_unit_test(fm_name__splits_at_the_first_dash),
+          cmocka_unit_test(fm_name__of_others_is_not_ours))

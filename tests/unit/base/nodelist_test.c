@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "base/names.h"
 #include "base/nodelist.h"
@@ -268,19 +262,12 @@ static void nodelist_each__leaves_out_what_is_too_long(void **state)
     assert_int_equal(count, 3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodelist_count__counts),
-        cmocka_unit_test(nodelist_count__refuses),
-        cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
-        cmocka_unit_test(nodelist_count__text_is_bounded),
-        cmocka_unit_test(nodelist_count__has_no_other_bytes),
-        cmocka_unit_test(nodelist_contains__the_longest_name),
-        cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
-        cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
-        cmocka_unit_test(nodelist_each__names_all_in_order),
-        cmocka_unit_test(nodelist_each__leaves_out_what_is_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(nodelist_count__counts), cmocka_unit_test(nodelist_count__refuses),
+          cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
+          cmocka_unit_test(nodelist_count__text_is_bounded),
+          cmocka_unit_test(nodelist_count__has_no_other_bytes),
+          cmocka_unit_test(nodelist_contains__the_longest_name),
+          cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
+          cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
+          cmocka_unit_test(nodelist_each__names_all_in_order),
+          cmocka_unit_test(nodelist_each__leaves_out_what_is_too_long))

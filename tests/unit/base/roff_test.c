@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Manual pages show texts as they stand. */
 
+#include "tests/unit/unit.h"
+
 #include "base/roff.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void shows(void (*print)(FILE *out, const char *text), const char *text, const char *roff)
 {
@@ -52,13 +45,5 @@ static void example__is_kept_in_its_lines(void **state)
     shows(roff_example, "  a\n.b\n", ".PP\n.EX\n  a\n\\&.b\n.EE\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text__is_no_request),
-        cmocka_unit_test(text__is_no_escape),
-        cmocka_unit_test(text__has_all_letters),
-        cmocka_unit_test(example__is_kept_in_its_lines),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(text__is_no_request), cmocka_unit_test(text__is_no_escape),
+          cmocka_unit_test(text__has_all_letters), cmocka_unit_test(example__is_kept_in_its_lines))

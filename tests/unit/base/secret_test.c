@@ -2,13 +2,7 @@
 /* Secrets (base/secret.h): a type that cannot be printed. That the compiler refuses it is shown by
  * base_secret_unprintable in base.cmake. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "base/secret.h"
 
@@ -84,13 +78,6 @@ static void secret__is_wiped_before_it_is_freed(void **state)
     assert_string_equal(wiped, "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secret__equal_only_when_the_same),
-        cmocka_unit_test(secret__none_equals_nothing),
-        cmocka_unit_test(secret__copy_is_its_own),
-        cmocka_unit_test(secret__is_wiped_before_it_is_freed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(secret__equal_only_when_the_same),
+          cmocka_unit_test(secret__none_equals_nothing), cmocka_unit_test(secret__copy_is_its_own),
+          cmocka_unit_test(secret__is_wiped_before_it_is_freed))

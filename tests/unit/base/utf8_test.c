@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "base/utf8.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static void utf8__is_what_rfc_3629_says(void **state)
 {
@@ -60,11 +53,5 @@ static void utf8__stays_within_its_size(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8__is_what_rfc_3629_says),
-        cmocka_unit_test(utf8__stays_within_its_size),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(utf8__is_what_rfc_3629_says),
+          cmocka_unit_test(utf8__stays_within_its_size))

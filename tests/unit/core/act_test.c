@@ -13,50 +13,44 @@ static struct core_status status_of(const struct driver *d)
 /* A call that is wanted still keeps its place, whatever else is heard of the job. */
 static void act__what_waits_keeps_its_place(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.calls_at_once = 1;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserved_job(&d, "b");
-    driver_reserve(&d, driver_request("c", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_release(&d, "a");
-    driver_release(&d, "b");
-    driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                        .u.report = {.ticket = ++d.ticket,
-                                                     .cluster = "elcap",
-                                                     .job = "a",
-                                                     .number = 1,
-                                                     .node = "n1",
-                                                     .state = NODE_CREATED}});
-    driver_done(&d, call, FM_OK, "sess-c");
-    (void)driver_call(&d, FMCALL_RELEASE);
-    assert_string_equal(driver_find(&d, EFFECT_CALL)->u.call.name, "elcap-a");
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.calls_at_once = 1;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    driver_reserved_job(d, "b");
+    driver_reserve(d, driver_request("c", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_release(d, "a");
+    driver_release(d, "b");
+    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                       .u.report = {.ticket = ++d->ticket,
+                                                    .cluster = "elcap",
+                                                    .job = "a",
+                                                    .number = 1,
+                                                    .node = "n1",
+                                                    .state = NODE_CREATED}});
+    driver_done(d, call, FM_OK, "sess-c");
+    (void)driver_call(d, FMCALL_RELEASE);
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, "elcap-a");
 }
 
 /* To clear a name for a job that starts is urgent; when that is released meanwhile it is not. */
 static void act__what_is_urgent_no_more_changes_its_lane(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.calls_at_once = 1;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_reserve(&d, driver_request("b", 128));
-    driver_done(&d, call, FM_EXISTS, NULL);
-    (void)driver_call(&d, FMCALL_RESERVE); /* b's */
-    assert_int_equal(status_of(&d).calls_queued_reserve, 1);
-    driver_release(&d, "a");
-    assert_int_equal(status_of(&d).calls_queued_reserve, 0);
-    assert_int_equal(status_of(&d).calls_queued_release, 1);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.calls_at_once = 1;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_reserve(d, driver_request("b", 128));
+    driver_done(d, call, FM_EXISTS, NULL);
+    (void)driver_call(d, FMCALL_RESERVE); /* b's */
+    assert_int_equal(status_of(d).calls_queued_reserve, 1);
+    driver_release(d, "a");
+    assert_int_equal(status_of(d).calls_queued_reserve, 0);
+    assert_int_equal(status_of(d).calls_queued_release, 1);
 }
 
 static void assert_given_up(const struct driver *d, const char *job, enum hwcoll_state hwcoll,
@@ -140,91 +134,77 @@ static void give_up__for_want_of_room_tells_of_the_room(void **state)
 /* B4: a cluster that is taken out of the configuration has no budget of its own any more. */
 static void act__waits_for_no_budget_that_is_gone(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.clusters[0].budget = 30;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    driver_reserve(&d, driver_request("b", 128));
-    assert_null(driver_find(&d, EFFECT_CALL)); /* there is no room for both */
-    d.config.cluster_count = 1;
-    d.config.clusters[0] = d.config.clusters[1];
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.clusters[0].budget = 30;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    driver_reserve(d, driver_request("b", 128));
+    assert_null(driver_find(d, EFFECT_CALL)); /* there is no room for both */
+    d->config.cluster_count = 1;
+    d->config.clusters[0] = d->config.clusters[1];
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* What is given up between two tries is released at once, not when the next try was due. */
 static void give_up__releases_without_a_pause(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    d.now += d.config.reserve_timeout_ms - 100;
-    driver_done(&d, call, FM_BUSY, NULL);
-    driver_tick(&d, 100);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    (void)driver_call(&d, FMCALL_RELEASE);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    d->now += d->config.reserve_timeout_ms - 100;
+    driver_done(d, call, FM_BUSY, NULL);
+    driver_tick(d, 100);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    (void)driver_call(d, FMCALL_RELEASE);
 }
 
 /* The pauses between tries grow with the failures of one purpose, not with those before. */
 static void act__tries_are_counted_anew_for_each_purpose(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
+    driver_reserve(d, driver_request("a", 128));
     for (int i = 0; i < 4; i++) {
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-        driver_tick(&d, 250);
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+        driver_tick(d, 250);
     }
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    driver_tick(&d, d.config.call_timeout_ms); /* the tries before have settled */
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    driver_tick(d, d->config.call_timeout_ms); /* the tries before have settled */
     for (int i = 0; i < 2; i++) {
         if (i == 1) {
-            driver_tick(&d, d.config.relist_ms);
-            driver_list(&d, names, 1, FM_OK);
+            driver_tick(d, d->config.relist_ms);
+            driver_list(d, names, 1, FM_OK);
         }
         for (int pause = 500; pause <= 2000; pause *= 2) {
-            driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_BUSY, NULL);
-            driver_tick(&d, pause - 1);
-            assert_null(driver_find(&d, EFFECT_CALL));
-            driver_tick(&d, 1);
+            driver_done(d, driver_call(d, FMCALL_CHECK), FM_BUSY, NULL);
+            driver_tick(d, pause - 1);
+            assert_null(driver_find(d, EFFECT_CALL));
+            driver_tick(d, 1);
         }
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-a");
     }
-    driver_end(&d);
 }
 
 /* I4: a CHECK before the first try has settled is not the last one: it is asked again then. */
 static void act__looks_again_when_the_first_try_has_settled(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
-    driver_init(&d);
-    d.config.relist_ms = d.config.call_timeout_ms - 1000;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    driver_tick(&d, d.config.relist_ms - 250);
-    driver_list(&d, names, 1, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
-    assert_int_equal(core_next_deadline(d.core), settled_ms);
-    driver_tick(&d, settled_ms - d.now);
-    (void)driver_call(&d, FMCALL_CHECK);
-    driver_end(&d);
+    d->config.relist_ms = d->config.call_timeout_ms - 1000;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    const int64_t settled_ms = d->now + d->config.call_timeout_ms;
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    driver_tick(d, d->config.relist_ms - 250);
+    driver_list(d, names, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-a");
+    assert_int_equal(core_next_deadline(d->core), settled_ms);
+    driver_tick(d, settled_ms - d->now);
+    (void)driver_call(d, FMCALL_CHECK);
 }
 
 /* A job whose first life is over but for a RELEASE that may yet be acted on. Returns until when. */
@@ -280,40 +260,31 @@ static void act__two_lives_may_end_at_once(void **state)
 /* However much is due at once, a step does a thousand of it; the rest is due at once. */
 static void act__much_that_is_due_takes_several_steps(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.trace_level = 4;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.trace_level = 4;
+    driver_up(d);
     for (int i = 0; i < 1500; i++) {
         char job[16];
         (void)snprintf(job, sizeof job, "%d", i);
-        driver_reserve(&d, driver_request(job, 2));
-        driver_release(&d, job);
+        driver_reserve(d, driver_request(job, 2));
+        driver_release(d, job);
     }
-    driver_tick(&d, d.config.vni_hold_ms);
-    const uint32_t left = status_of(&d).vnis_held;
+    driver_tick(d, d->config.vni_hold_ms);
+    const uint32_t left = status_of(d).vnis_held;
     assert_true(left > 400 && left <= 500);
-    assert_int_equal(core_next_deadline(d.core), d.now);
-    driver_tick(&d, 0);
-    assert_int_equal(status_of(&d).vnis_held, 0);
-    driver_end(&d);
+    assert_int_equal(core_next_deadline(d->core), d->now);
+    driver_tick(d, 0);
+    assert_int_equal(status_of(d).vnis_held, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(act__what_waits_keeps_its_place),
-        cmocka_unit_test(act__what_is_urgent_no_more_changes_its_lane),
-        cmocka_unit_test(act__much_that_is_due_takes_several_steps),
-        cmocka_unit_test(act__waits_for_no_budget_that_is_gone),
-        cmocka_unit_test(act__looks_again_when_the_first_try_has_settled),
-        cmocka_unit_test(act__two_lives_may_end_at_once),
-        cmocka_unit_test(act__tries_are_counted_anew_for_each_purpose),
-        cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
-        cmocka_unit_test(give_up__when_the_name_became_free_too_late),
-        cmocka_unit_test(give_up__for_want_of_room_tells_of_the_room),
-        cmocka_unit_test(give_up__releases_without_a_pause),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),
+          FRESH(act__what_is_urgent_no_more_changes_its_lane),
+          FRESH(act__much_that_is_due_takes_several_steps),
+          FRESH(act__waits_for_no_budget_that_is_gone),
+          FRESH(act__looks_again_when_the_first_try_has_settled),
+          cmocka_unit_test(act__two_lives_may_end_at_once),
+          UP(act__tries_are_counted_anew_for_each_purpose),
+          cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
+          cmocka_unit_test(give_up__when_the_name_became_free_too_late),
+          cmocka_unit_test(give_up__for_want_of_room_tells_of_the_room),
+          UP(give_up__releases_without_a_pause))

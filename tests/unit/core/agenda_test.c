@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/agenda.h"
 
@@ -13,10 +8,9 @@ enum { MANY = 500 };
 static void agenda__gives_them_in_order(void **state)
 {
     (void)state;
-    struct agenda a;
+    struct agenda a = {0};
     struct reservation *r[MANY];
     uint32_t random = 12345;
-    agenda_init(&a);
     assert_null(agenda_first(&a));
     for (int i = 0; i < MANY; i++) {
         r[i] = calloc(1, sizeof **r + 1);
@@ -45,8 +39,4 @@ static void agenda__gives_them_in_order(void **state)
     agenda_release(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agenda__gives_them_in_order)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(agenda__gives_them_in_order))

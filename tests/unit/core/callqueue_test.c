@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/fabric/callqueue.h"
 
@@ -14,10 +9,8 @@ enum { AT_ONCE = 8 };
 static void callqueue__releases_never_starve_reserves(void **state)
 {
     (void)state;
-    struct callqueue q;
+    struct callqueue q = {0};
     struct operation releases[100] = {0}, reserve = {0};
-    callqueue_init(&q);
-    callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < 100; i++)
         callqueue_push(&q, &releases[i], LANE_RELEASE, FMCALL_RELEASE);
     int begun = 0;
@@ -27,17 +20,14 @@ static void callqueue__releases_never_starve_reserves(void **state)
     callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
     assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &reserve);
     assert_null(callqueue_begin(&q, AT_ONCE));
-    callqueue_release(&q);
 }
 
 static void callqueue__releases_go_before_questions(void **state)
 {
     (void)state;
-    struct callqueue q;
+    struct callqueue q = {0};
     struct operation checks[AT_ONCE] = {0}, release = {0};
     enum fmcall_kind kind;
-    callqueue_init(&q);
-    callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < AT_ONCE; i++)
         callqueue_push(&q, &checks[i], LANE_CHECK, FMCALL_CHECK);
     while (callqueue_begin(&q, AT_ONCE) != NULL)
@@ -46,17 +36,14 @@ static void callqueue__releases_go_before_questions(void **state)
     assert_null(callqueue_begin(&q, AT_ONCE)); /* they share what reserves leave them */
     callqueue_end(&q, checks[0].call, &kind);
     assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &release);
-    callqueue_release(&q);
 }
 
 static void callqueue__one_place_serves_both_lanes(void **state)
 {
     (void)state;
-    struct callqueue q;
+    struct callqueue q = {0};
     struct operation release = {0}, reserve = {0};
     enum fmcall_kind kind;
-    callqueue_init(&q);
-    callqueue_resize(&q, 1);
     callqueue_push(&q, &release, LANE_RELEASE, FMCALL_RELEASE);
     assert_ptr_equal(callqueue_begin(&q, 1), &release);
     callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
@@ -64,7 +51,6 @@ static void callqueue__one_place_serves_both_lanes(void **state)
     assert_ptr_equal(callqueue_end(&q, release.call, &kind), &release);
     assert_int_equal(kind, FMCALL_RELEASE);
     assert_ptr_equal(callqueue_begin(&q, 1), &reserve);
-    callqueue_release(&q);
 }
 
 /* How many of each lane are under way at once when all of them wait, for each number of places:
@@ -79,9 +65,7 @@ static void callqueue__shares_places(void **state)
                  {16, 16, 12, 2}, {17, 17, 12, 3}, {32, 32, 24, 4}, {64, 64, 48, 8}};
     static struct operation reserves[80], releases[80], checks[80], cleanups[80];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct callqueue q;
-        callqueue_init(&q);
-        callqueue_resize(&q, cases[i].places);
+        struct callqueue q = {0};
         memset(reserves, 0, sizeof reserves);
         memset(releases, 0, sizeof releases);
         memset(checks, 0, sizeof checks);
@@ -101,7 +85,6 @@ static void callqueue__shares_places(void **state)
         while (callqueue_begin(&q, cases[i].places) != NULL)
             continue;
         assert_int_equal(q.lanes[LANE_RESERVE].in_flight, cases[i].reserves - cases[i].others);
-        callqueue_release(&q);
     }
 }
 
@@ -110,25 +93,20 @@ static void callqueue__cleanups_go_when_no_release_waits(void **state)
 {
     (void)state;
     for (uint32_t places = 1; places <= 3; places++) {
-        struct callqueue q;
+        struct callqueue q = {0};
         struct operation cleanup = {0}, check = {0};
-        callqueue_init(&q);
-        callqueue_resize(&q, places);
         callqueue_push(&q, &check, LANE_CHECK, FMCALL_CHECK);
         callqueue_push(&q, &cleanup, LANE_CLEANUP, FMCALL_END_STEP);
         assert_ptr_equal(callqueue_begin(&q, places), &cleanup);
-        callqueue_release(&q);
     }
 }
 
 static void callqueue_end__knows_only_calls_under_way(void **state)
 {
     (void)state;
-    struct callqueue q;
+    struct callqueue q = {0};
     struct operation e = {0};
     enum fmcall_kind kind;
-    callqueue_init(&q);
-    callqueue_resize(&q, AT_ONCE);
     callqueue_push(&q, &e, LANE_RESERVE, FMCALL_RESERVE);
     callqueue_begin(&q, AT_ONCE);
     uint64_t id = e.call;
@@ -136,16 +114,13 @@ static void callqueue_end__knows_only_calls_under_way(void **state)
     assert_null(callqueue_end(&q, id + 1, &kind));
     assert_ptr_equal(callqueue_end(&q, id, &kind), &e);
     assert_null(callqueue_end(&q, id, &kind)); /* once */
-    callqueue_release(&q);
 }
 
 static void callqueue_remove__from_any_place(void **state)
 {
     (void)state;
-    struct callqueue q;
+    struct callqueue q = {0};
     struct operation e[3] = {0};
-    callqueue_init(&q);
-    callqueue_resize(&q, AT_ONCE);
     for (int i = 0; i < 3; i++)
         callqueue_push(&q, &e[i], LANE_RESERVE, FMCALL_RESERVE);
     callqueue_remove(&q, &e[1]);
@@ -154,19 +129,12 @@ static void callqueue_remove__from_any_place(void **state)
     callqueue_remove(&q, &e[2]);
     assert_null(callqueue_begin(&q, AT_ONCE));
     assert_int_equal(q.lanes[LANE_RESERVE].queued, 0);
-    callqueue_release(&q);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callqueue__releases_never_starve_reserves),
-        cmocka_unit_test(callqueue__releases_go_before_questions),
-        cmocka_unit_test(callqueue__one_place_serves_both_lanes),
-        cmocka_unit_test(callqueue__shares_places),
-        cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
-        cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
-        cmocka_unit_test(callqueue_remove__from_any_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(callqueue__releases_never_starve_reserves),
+          cmocka_unit_test(callqueue__releases_go_before_questions),
+          cmocka_unit_test(callqueue__one_place_serves_both_lanes),
+          cmocka_unit_test(callqueue__shares_places),
+          cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
+          cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
+          cmocka_unit_test(callqueue_remove__from_any_place))

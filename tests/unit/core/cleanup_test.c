@@ -56,6 +56,7 @@ static void start(struct driver *d)
     driver_up(d);
     driver_reserved_job(d, "a");
 }
+DRIVER_FIXTURE(start_driver, start)
 
 static const struct record *saved(const struct driver *d, enum record_kind kind)
 {
@@ -70,76 +71,67 @@ static const struct record *saved(const struct driver *d, enum record_kind kind)
 
 static void cleanup__is_saved_and_done_with_the_token(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean(&d, "/fA/fB");
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    assert_non_null(saved(&d, RECORD_CLEANUP));
-    assert_string_equal(saved(&d, RECORD_CLEANUP)->u.cleanup.step, "/fA/fB");
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(step_named(&d), "/fA/fB");
-    assert_string_equal(token_shown(&d), "sess-a");
-    assert_int_equal(pending(&d), 1);
-    driver_done(&d, call, FM_OK, NULL);
-    assert_string_equal(saved(&d, RECORD_CLEANED)->u.cleanup.step, "/fA/fB");
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean(d, "/fA/fB");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    assert_non_null(saved(d, RECORD_CLEANUP));
+    assert_string_equal(saved(d, RECORD_CLEANUP)->u.cleanup.step, "/fA/fB");
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    assert_string_equal(step_named(d), "/fA/fB");
+    assert_string_equal(token_shown(d), "sess-a");
+    assert_int_equal(pending(d), 1);
+    driver_done(d, call, FM_OK, NULL);
+    assert_string_equal(saved(d, RECORD_CLEANED)->u.cleanup.step, "/fA/fB");
+    assert_int_equal(pending(d), 0);
 }
 
 /* Whatever the core is asked for: a step outside of any scope of the token is not touched. */
 static void cleanup__stays_within_every_scope(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const scopes[] = {"/fA", "/fA/fB"};
-    start(&d);
     static const char *const outside[] = {"/fA", "/fA/fC", "/fA/fBB", "fA", "/fA/fB2/fB", "0"};
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
-        clean_within(&d, outside[i], true, 0, scopes, 2);
-        assert_int_equal(driver_answered(&d), ANSWER_OUTSIDE);
-        assert_non_null(strstr(driver_answer(&d)->detail, outside[i]));
-        assert_null(driver_find(&d, EFFECT_CALL));
-        assert_null(driver_find(&d, EFFECT_SAVE));
+        clean_within(d, outside[i], true, 0, scopes, 2);
+        assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+        assert_non_null(strstr(driver_answer(d)->detail, outside[i]));
+        assert_null(driver_find(d, EFFECT_CALL));
+        assert_null(driver_find(d, EFFECT_SAVE));
     }
-    clean_within(&d, "/fA/fB/fC", false, 0, scopes, 2);
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    driver_end(&d);
+    clean_within(d, "/fA/fB/fC", false, 0, scopes, 2);
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
 static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t trees[] = {77, 78}, others[] = {5};
     static const struct fmcall_step steps[] = {{"/fA", trees, 2}, {"/fA/fB", others, 1}};
-    start(&d);
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    uint64_t call = driver_call(&d, FMCALL_STEPS);
-    assert_string_equal(token_shown(&d), "sess-a");
-    driver_done(&d, call, FM_REFUSED, NULL);
-    call = driver_call(&d, FMCALL_STEPS);
-    assert_null(token_shown(&d)); /* looking does no harm */
-    steps_done(&d, call, steps, 2);
-    call = driver_call(&d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 77);
-    assert_string_equal(token_shown(&d), "sess-a");
-    driver_done(&d, call, FM_GONE, NULL);
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    uint64_t call = driver_call(d, FMCALL_STEPS);
+    assert_string_equal(token_shown(d), "sess-a");
+    driver_done(d, call, FM_REFUSED, NULL);
+    call = driver_call(d, FMCALL_STEPS);
+    assert_null(token_shown(d)); /* looking does no harm */
+    steps_done(d, call, steps, 2);
+    call = driver_call(d, FMCALL_END_TREE);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 77);
+    assert_string_equal(token_shown(d), "sess-a");
+    driver_done(d, call, FM_GONE, NULL);
     /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
     static const uint16_t last[] = {79}, taken[] = {5, 78};
     static const struct fmcall_step later[] = {{"/fA", last, 1}, {"/fA/fB", taken, 2}};
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), later, 2);
-    call = driver_call(&d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(&d, EFFECT_CALL)->u.call.tree, 79);
-    driver_done(&d, call, FM_OK, NULL);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), &later[1], 1);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(pending(&d), 0);
+    steps_done(d, driver_call(d, FMCALL_STEPS), later, 2);
+    call = driver_call(d, FMCALL_END_TREE);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 79);
+    driver_done(d, call, FM_OK, NULL);
+    steps_done(d, driver_call(d, FMCALL_STEPS), &later[1], 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(pending(d), 0);
     /* What was learned is not asked again. */
-    clean(&d, "/fA/fB");
-    (void)driver_call(&d, FMCALL_STEPS);
-    driver_end(&d);
+    clean(d, "/fA/fB");
+    (void)driver_call(d, FMCALL_STEPS);
 }
 
 static void cleanup__the_login_only_if_the_site_says_so(void **state)
@@ -174,167 +166,146 @@ static void cleanup__the_login_only_if_the_site_says_so(void **state)
 /* What was learned while it was allowed is not used any more. */
 static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
-    assert_int_equal(pending(&d), 0); /* not even the login may look: given up */
-    clean(&d, "/fA");
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
+    assert_int_equal(pending(d), 0); /* not even the login may look: given up */
+    clean(d, "/fA");
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    assert_null(token_shown(&d));
-    driver_done(&d, call, FM_OK, NULL);
-    d.config.cleanup_login = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    clean(&d, "/fA");
-    (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-a");
-    driver_end(&d);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    driver_done(d, driver_call(d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    assert_null(token_shown(d));
+    driver_done(d, call, FM_OK, NULL);
+    d->config.cleanup_login = false;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    clean(d, "/fA");
+    (void)driver_call(d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(d), "sess-a");
 }
 
 /* All is over but a call that has not come back: only that is waited for, not a time that is over.
  */
 static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    driver_up(d);
     struct reserve_request q = driver_request("a", 128);
     q.vni_count = 0;
-    driver_reserve(&d, q);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_REFUSED, NULL);
+    driver_reserve(d, q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_REFUSED, NULL);
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
-    const int64_t settled_ms = d.now + d.config.call_timeout_ms;
-    driver_tick(&d, 500);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(core_next_deadline(d.core), settled_ms);
-    driver_tick(&d, settled_ms - d.now);
-    assert_non_null(driver_job(&d, "a"));
-    assert_true(core_next_deadline(d.core) > d.now);
-    driver_done(&d, call, FM_OK, NULL);
-    assert_null(driver_job(&d, "a"));
-    driver_end(&d);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    driver_done(d, driver_call(d, FMCALL_END_TREE), FM_REFUSED, NULL);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_TIMEOUT, NULL); /* with the login */
+    const int64_t settled_ms = d->now + d->config.call_timeout_ms;
+    driver_tick(d, 500);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(core_next_deadline(d->core), settled_ms);
+    driver_tick(d, settled_ms - d->now);
+    assert_non_null(driver_job(d, "a"));
+    assert_true(core_next_deadline(d->core) > d->now);
+    driver_done(d, call, FM_OK, NULL);
+    assert_null(driver_job(d, "a"));
 }
 
 /* Another job's trouble is nobody's business. */
 static void cleanup__tells_each_job_its_own_trouble(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    driver_reserved_job(&d, "b");
-    clean(&d, "0");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
-                                        .u.cleanup = {.ticket = ++d.ticket,
-                                                      .number = 2,
-                                                      .step = "0",
-                                                      .scopes = no_scope,
-                                                      .wait_ms = 1000}});
-    driver_tick(&d, 1000);
-    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    assert_null(strstr(driver_answer(&d)->detail, "the fabric manager's words"));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "b");
+    clean(d, "0");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                       .u.cleanup = {.ticket = ++d->ticket,
+                                                     .number = 2,
+                                                     .step = "0",
+                                                     .scopes = no_scope,
+                                                     .wait_ms = 1000}});
+    driver_tick(d, 1000);
+    assert_int_equal(driver_answered(d), ANSWER_PENDING);
+    assert_null(strstr(driver_answer(d)->detail, "the fabric manager's words"));
 }
 
 static void cleanup__of_a_subtree_takes_no_sibling(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t tree[] = {1};
     static const struct fmcall_step steps[] = {
         {"/fA", tree, 1}, {"/fAB", tree, 1}, {"/fA/fB", tree, 1}, {"0", tree, 1}};
-    start(&d);
-    clean_within(&d, "/fA", true, 0, no_scope, 0);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 4);
-    assert_string_equal(step_named(&d), "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_string_equal(step_named(&d), "/fA/fB");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    clean_within(d, "/fA", true, 0, no_scope, 0);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 4);
+    assert_string_equal(step_named(d), "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_string_equal(step_named(d), "/fA/fB");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(pending(d), 0);
 }
 
 static void cleanup__is_merged_when_repeated(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean_within(&d, "/fA", true, 0, no_scope, 0);
-    uint64_t call = driver_call(&d, FMCALL_STEPS);
-    clean(&d, "/fA/fB"); /* the first one does it too, but may have looked already */
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    assert_null(driver_find(&d, EFFECT_SAVE));
-    assert_int_equal(pending(&d), 1);
-    steps_done(&d, call, NULL, 0);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean_within(d, "/fA", true, 0, no_scope, 0);
+    uint64_t call = driver_call(d, FMCALL_STEPS);
+    clean(d, "/fA/fB"); /* the first one does it too, but may have looked already */
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    assert_null(driver_find(d, EFFECT_SAVE));
+    assert_int_equal(pending(d), 1);
+    steps_done(d, call, NULL, 0);
+    steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(pending(d), 0);
 }
 
 static void cleanup__answers_when_done_or_when_it_is_time(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean_within(&d, "0", false, 2000, no_scope, 0);
-    assert_null(driver_answer(&d));
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    assert_int_equal(core_next_deadline(d.core), d.now + 2000);
-    driver_tick(&d, 2000);
-    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    clean_within(&d, "0", false, 2000, no_scope, 0);
-    driver_done(&d, call, FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean_within(d, "0", false, 2000, no_scope, 0);
+    assert_null(driver_answer(d));
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    assert_int_equal(core_next_deadline(d->core), d->now + 2000);
+    driver_tick(d, 2000);
+    assert_int_equal(driver_answered(d), ANSWER_PENDING);
+    clean_within(d, "0", false, 2000, no_scope, 0);
+    driver_done(d, call, FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED);
 }
 
 static void cleanup__is_tried_until_its_time_is_over(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean(&d, "0");
+    struct driver *d = *state;
+    clean(d, "0");
     uint64_t losses = 0, tries = 0;
-    while (pending(&d) > 0) {
-        const struct effect *effect = driver_find(&d, EFFECT_CALL);
+    while (pending(d) > 0) {
+        const struct effect *effect = driver_find(d, EFFECT_CALL);
         if (effect != NULL && effect->u.call.kind == FMCALL_END_STEP) {
             tries++;
-            driver_done(&d, effect->u.call.id, FM_TIMEOUT, NULL);
+            driver_done(d, effect->u.call.id, FM_TIMEOUT, NULL);
         } else {
-            assert_true(core_next_deadline(d.core) > d.now);
-            driver_tick(&d, core_next_deadline(d.core) - d.now);
+            assert_true(core_next_deadline(d->core) > d->now);
+            driver_tick(d, core_next_deadline(d->core) - d->now);
         }
         struct core_status status;
-        core_status(d.core, &status);
+        core_status(d->core, &status);
         losses = status.link_losses;
     }
     assert_true(tries > 20 && tries < 40);
     assert_int_equal(losses, 0); /* a job's token says nothing of the link */
-    assert_true(d.now <= 1000000 + d.config.cleanup_timeout_ms);
-    driver_end(&d);
+    assert_true(d->now <= 1000000 + d->config.cleanup_timeout_ms);
 }
 
 /* What the log has last of this level, or NULL. */
@@ -433,47 +404,41 @@ static void cleanup__given_up_says_what_was_said_of_it(void **state)
 /* Names that libfabric sends and that are no steps: what is below /fA does not include them. */
 static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t tree[] = {1};
     static const struct fmcall_step steps[] = {
         {"/fA//fB", tree, 1}, {"/fA", tree, 1}, {"(null)", tree, 1}};
-    start(&d);
     for (int i = 0; i < 2; i++) {
-        clean_within(&d, "/fA", true, 0, no_scope, 0);
-        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 3);
+        clean_within(d, "/fA", true, 0, no_scope, 0);
+        steps_done(d, driver_call(d, FMCALL_STEPS), steps, 3);
         if (i == 0) {
-            assert_says(logged(&d, 4), "lists trees of 2 steps whose name is none, first "
-                                       "\"/fA//fB\"");
-            assert_says(logged(&d, 4), "FI_CXI_COLL_JOB_STEP_ID");
+            assert_says(logged(d, 4), "lists trees of 2 steps whose name is none, first "
+                                      "\"/fA//fB\"");
+            assert_says(logged(d, 4), "FI_CXI_COLL_JOB_STEP_ID");
         } else {
-            assert_null(logged(&d, 4));
+            assert_null(logged(d, 4));
         }
-        assert_string_equal(step_named(&d), "/fA");
-        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-        assert_int_equal(pending(&d), 0);
+        assert_string_equal(step_named(d), "/fA");
+        driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+        assert_int_equal(pending(d), 0);
     }
-    driver_end(&d);
 }
 
 static void cleanup__ends_with_the_job(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean_within(&d, "0", false, 60000, no_scope, 0);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_CLEANED); /* the waiting one is told first */
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_done(&d, release, FM_OK, NULL);
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_non_null(driver_job(&d, "a"));            /* not before the call has come back */
-    assert_true(core_next_deadline(d.core) > d.now); /* and no time is waited for */
-    driver_done(&d, call, FM_REFUSED, NULL);
-    assert_null(driver_job(&d, "a"));
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean_within(d, "0", false, 60000, no_scope, 0);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED); /* the waiting one is told first */
+    uint64_t release = driver_call(d, FMCALL_RELEASE);
+    driver_done(d, release, FM_OK, NULL);
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_non_null(driver_job(d, "a"));               /* not before the call has come back */
+    assert_true(core_next_deadline(d->core) > d->now); /* and no time is waited for */
+    driver_done(d, call, FM_REFUSED, NULL);
+    assert_null(driver_job(d, "a"));
+    assert_int_equal(pending(d), 0);
 }
 
 /* What the login ends would be the step of the job's next life: its name rests (F21, I6). */
@@ -511,199 +476,171 @@ static void cleanup__with_the_login_hits_no_later_life(void **state)
 
 static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    clean(&d, "0");
-    assert_int_equal(driver_answered(&d), ANSWER_CLEANED);
-    assert_null(driver_find(&d, EFFECT_SAVE));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 2));
+    clean(d, "0");
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED);
+    assert_null(driver_find(d, EFFECT_SAVE));
 }
 
 static void cleanup__is_bounded(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     char step[32];
     unsigned taken = 0;
     for (unsigned i = 0; i < 1100; i++) {
         (void)snprintf(step, sizeof step, "/f%u", i);
-        clean(&d, step);
-        taken += driver_answered(&d) == ANSWER_ACCEPTED;
+        clean(d, step);
+        taken += driver_answered(d) == ANSWER_ACCEPTED;
     }
     assert_int_equal(taken, 1000);
-    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-    clean(&d, "/f7"); /* a repeat costs as much */
-    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-    d.now += 20;
-    clean(&d, "/f7");
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    driver_end(&d);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
+    clean(d, "/f7"); /* a repeat costs as much */
+    assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
+    d->now += 20;
+    clean(d, "/f7");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
 /* A thousand at once, then one each 20 ms; what was saved up is a thousand again, no more. */
 static void cleanup__is_paid_for(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     for (int round = 0; round < 2; round++) {
         int taken = 0;
         for (int i = 0; i < 1010; i++) {
-            clean(&d, "/fA");
-            taken += driver_answered(&d) == ANSWER_ACCEPTED;
+            clean(d, "/fA");
+            taken += driver_answered(d) == ANSWER_ACCEPTED;
         }
         assert_int_equal(taken, 1000);
         for (int i = 0; i < 3; i++) {
-            d.now += 19;
-            clean(&d, "/fA");
-            assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-            d.now += 1;
-            clean(&d, "/fA");
-            assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
+            d->now += 19;
+            clean(d, "/fA");
+            assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
+            d->now += 1;
+            clean(d, "/fA");
+            assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
         }
-        d.now += 100 * 1000;
+        d->now += 100 * 1000;
     }
-    driver_end(&d);
 }
 
 /* Whoever asks for the same step for ever keeps no other step waiting. */
 static void cleanup__repeated_takes_turns(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean(&d, "/fA");
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
-    clean(&d, "/fB");
-    clean(&d, "/fA");
-    driver_done(&d, call, FM_OK, NULL);
-    assert_string_equal(step_named(&d), "/fB");
-    call = driver_call(&d, FMCALL_END_STEP);
-    driver_done(&d, call, FM_OK, NULL);
-    assert_string_equal(step_named(&d), "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean(d, "/fA");
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    clean(d, "/fB");
+    clean(d, "/fA");
+    driver_done(d, call, FM_OK, NULL);
+    assert_string_equal(step_named(d), "/fB");
+    call = driver_call(d, FMCALL_END_STEP);
+    driver_done(d, call, FM_OK, NULL);
+    assert_string_equal(step_named(d), "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(d), 0);
 }
 
 /* "Not now", said of one step, is no reason for another to wait. */
 static void cleanup__waits_by_itself(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    clean(&d, "/fB");
-    assert_string_equal(step_named(&d), "/fB");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    assert_string_equal(step_named(&d), "/fA");
-    driver_end(&d);
+    struct driver *d = *state;
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+    assert_null(driver_find(d, EFFECT_CALL));
+    clean(d, "/fB");
+    assert_string_equal(step_named(d), "/fB");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    assert_string_equal(step_named(d), "/fA");
 }
 
 /* A fabric manager that says it has ended a tree, and lists it again, is not asked in a circle. */
 static void cleanup__of_a_tree_that_stays_is_tried_later(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    start(&d);
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_OK, NULL);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(pending(&d), 1);
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    driver_done(d, driver_call(d, FMCALL_END_TREE), FM_OK, NULL);
+    steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(pending(d), 1);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(pending(d), 0);
 }
 
 /* A tree that has the number of one that was ended before is another one, made since. */
 static void cleanup__of_a_tree_with_a_former_number_is_done(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
-    start(&d);
-    clean(&d, "/fA");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_REFUSED, NULL);
+    clean(d, "/fA");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_REFUSED, NULL);
     for (int i = 0; i < 2; i++) {
-        steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
-        driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_OK, NULL);
-        steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
-        assert_int_equal(pending(&d), 0);
-        clean(&d, "/fA");
+        steps_done(d, driver_call(d, FMCALL_STEPS), steps, 1);
+        driver_done(d, driver_call(d, FMCALL_END_TREE), FM_OK, NULL);
+        steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
+        assert_int_equal(pending(d), 0);
+        clean(d, "/fA");
     }
-    driver_end(&d);
 }
 
 /* One user's many jobs leave room for others'. */
 static void cleanup__of_many_jobs_leaves_room(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.total_addresses = 100000;
-    d.config.addresses_per_job = 4;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.total_addresses = 100000;
+    d->config.addresses_per_job = 4;
+    driver_up(d);
     char step[32], job[16];
     for (unsigned i = 0; i < 150; i++) {
         (void)snprintf(job, sizeof job, "j%u", i);
-        driver_reserved_job(&d, job);
+        driver_reserved_job(d, job);
         for (unsigned s = 0; s < 1000; s++) {
             (void)snprintf(step, sizeof step, "/f%u", s);
-            driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
-                                                .u.cleanup = {.ticket = ++d.ticket,
-                                                              .number = i + 1,
-                                                              .step = step,
-                                                              .scopes = no_scope}});
+            driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                               .u.cleanup = {.ticket = ++d->ticket,
+                                                             .number = i + 1,
+                                                             .step = step,
+                                                             .scopes = no_scope}});
         }
     }
-    assert_int_equal(driver_answered(&d), ANSWER_TOO_MANY);
-    assert_true(pending(&d) < 100000);
-    driver_reserved_job(&d, "other");
-    driver_step(
-        &d,
-        (struct core_event){
-            .kind = CORE_CLEANUP,
-            .u.cleanup = {.ticket = ++d.ticket, .number = 151, .step = "/fA", .scopes = no_scope}});
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    driver_end(&d);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
+    assert_true(pending(d) < 100000);
+    driver_reserved_job(d, "other");
+    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                       .u.cleanup = {.ticket = ++d->ticket,
+                                                     .number = 151,
+                                                     .step = "/fA",
+                                                     .scopes = no_scope}});
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
 /* A wild user's cleanups keep no job from starting. */
 static void cleanup__leaves_the_places_to_others(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    driver_reserved_job(&d, "b");
-    driver_reserved_job(&d, "c");
+    struct driver *d = *state;
+    driver_reserved_job(d, "b");
+    driver_reserved_job(d, "c");
     int calls = 0;
     for (uint64_t number = 1; number <= 3; number++) {
-        driver_step(&d, (struct core_event){.kind = CORE_CLEANUP,
-                                            .u.cleanup = {.ticket = ++d.ticket,
-                                                          .number = number,
-                                                          .step = "0",
-                                                          .scopes = no_scope}});
-        calls += driver_count(&d, EFFECT_CALL);
+        driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
+                                           .u.cleanup = {.ticket = ++d->ticket,
+                                                         .number = number,
+                                                         .step = "0",
+                                                         .scopes = no_scope}});
+        calls += driver_count(d, EFFECT_CALL);
     }
     assert_int_equal(calls, 2); /* an eighth of sixteen */
-    driver_reserve(&d, driver_request("x", 128));
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    driver_reserve(d, driver_request("x", 128));
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 static int load_one(struct driver *d, const struct record *record)
@@ -744,52 +681,43 @@ static void restart(struct driver *d, const char *token, bool asked)
 
 static void cleanup__goes_on_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    restart(&d, "sess-a", true);
-    (void)driver_call(&d, FMCALL_END_STEP);
-    assert_string_equal(token_shown(&d), "sess-a");
+    struct driver *d = *state;
+    restart(d, "sess-a", true);
+    (void)driver_call(d, FMCALL_END_STEP);
+    assert_string_equal(token_shown(d), "sess-a");
     /* However the clock was set: not kept for longer than one that is asked for now. */
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_tick(&d, d.config.cleanup_timeout_ms);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+    driver_tick(d, d->config.cleanup_timeout_ms);
+    assert_int_equal(pending(d), 0);
 }
 
 /* A crash hides whether a step's end, with the login, may still be acted on. */
 static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.cleanup_login = true;
-    d.config.call_timeout_ms = 1000;
-    d.config.reserve_timeout_ms = 2000;
-    restart(&d, "sess-a", false);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, NULL);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, d.config.call_timeout_ms);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.cleanup_login = true;
+    d->config.call_timeout_ms = 1000;
+    d->config.reserve_timeout_ms = 2000;
+    restart(d, "sess-a", false);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, NULL);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.call_timeout_ms);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* No token is no reason to take the login. */
 static void cleanup__without_a_token_is_given_up(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    restart(&d, NULL, false);
-    clean_within(&d, "/fA", false, 5000, no_scope, 0);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_non_null(strstr(driver_answer(&d)->detail, "cleanup_login"));
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    restart(d, NULL, false);
+    clean_within(d, "/fA", false, 5000, no_scope, 0);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
+    assert_non_null(strstr(driver_answer(d)->detail, "cleanup_login"));
+    assert_int_equal(pending(d), 0);
 }
 
 static void forbid_the_login(struct driver *d)
@@ -864,27 +792,24 @@ static void cleanup__without_a_token_hits_no_later_life(void **state)
 /* What metrics and status count (B8): each end once, in its own number. */
 static void cleanup__is_counted_by_its_end(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    start(&d);
     for (int i = 1; i <= 3; i++) {
-        clean(&d, "/fA");
-        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-        core_status(d.core, &status);
+        clean(d, "/fA");
+        driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+        core_status(d->core, &status);
         assert_int_equal(status.cleanups_done, i);
     }
     for (int i = 1; i <= 2; i++) {
-        clean(&d, "/fB");
-        uint64_t call = driver_call(&d, FMCALL_END_STEP);
-        driver_tick(&d, d.config.cleanup_timeout_ms);
-        driver_done(&d, call, FM_BUSY, NULL);
-        assert_int_equal(pending(&d), 0);
-        core_status(d.core, &status);
+        clean(d, "/fB");
+        uint64_t call = driver_call(d, FMCALL_END_STEP);
+        driver_tick(d, d->config.cleanup_timeout_ms);
+        driver_done(d, call, FM_BUSY, NULL);
+        assert_int_equal(pending(d), 0);
+        core_status(d->core, &status);
         assert_int_equal(status.cleanups_given_up, i);
     }
     assert_int_equal(status.cleanups_done, 3);
-    driver_end(&d);
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
@@ -908,35 +833,32 @@ static void cleanup__is_waited_for(void **state)
 
 static void steps__are_shown_with_the_login(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const uint16_t trees[] = {77, 78};
     static const struct fmcall_step steps[] = {{"/fA", trees, 2}};
-    start(&d);
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
-    uint64_t call = driver_call(&d, FMCALL_STEPS);
-    assert_null(token_shown(&d));
-    steps_done(&d, call, steps, 1);
-    assert_int_equal(driver_answered(&d), ANSWER_STEPS);
-    assert_int_equal(driver_answer(&d)->steps->count, 1);
-    assert_null(driver_find(&d, EFFECT_SAVE));
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    uint64_t call = driver_call(d, FMCALL_STEPS);
+    assert_null(token_shown(d));
+    steps_done(d, call, steps, 1);
+    assert_int_equal(driver_answered(d), ANSWER_STEPS);
+    assert_int_equal(driver_answer(d)->steps->count, 1);
+    assert_null(driver_find(d, EFFECT_SAVE));
 
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
-    call = driver_call(&d, FMCALL_STEPS);
-    driver_tick(&d, 5000);
-    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    steps_done(&d, call, steps, 1);
-    assert_null(driver_answer(&d));
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    call = driver_call(d, FMCALL_STEPS);
+    driver_tick(d, 5000);
+    assert_int_equal(driver_answered(d), ANSWER_PENDING);
+    steps_done(d, call, steps, 1);
+    assert_null(driver_answer(d));
 
     /* It does not tell, and is not asked again. */
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
-    driver_done(&d, driver_call(&d, FMCALL_STEPS), FM_DENIED, NULL);
-    assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_end(&d);
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* Who waited in vain is told what for: the link, the fabric manager's answer, or its last words. */
@@ -981,166 +903,143 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
  */
 static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean_within(&d, "/fA", true, 0, no_scope, 0);
-    d.now += d.config.cleanup_timeout_ms / 2;
-    clean(&d, "/fA/fB");
-    assert_int_equal(pending(&d), 1);
-    d.now += 1;
-    clean(&d, "/fA/fB");
-    assert_int_equal(pending(&d), 2);
-    driver_end(&d);
+    struct driver *d = *state;
+    clean_within(d, "/fA", true, 0, no_scope, 0);
+    d->now += d->config.cleanup_timeout_ms / 2;
+    clean(d, "/fA/fB");
+    assert_int_equal(pending(d), 1);
+    d->now += 1;
+    clean(d, "/fA/fB");
+    assert_int_equal(pending(d), 2);
 }
 
 /* I6: no token was ever given for what was only found, nor of what never was. */
 static void cleanup__of_what_is_not_ours_is_refused(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
     }
-    assert_int_equal(driver_job(&d, "77")->number, 1);
-    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
-    d.config.cleanup_login = true;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    clean(&d, "/fA");
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_job(d, "77")->number, 1);
+    assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
+    d->config.cleanup_login = true;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    clean(d, "/fA");
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
     driver_step(
-        &d,
+        d,
         (struct core_event){
             .kind = CORE_CLEANUP,
-            .u.cleanup = {.ticket = ++d.ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
-    driver_end(&d);
+            .u.cleanup = {.ticket = ++d->ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
 /* What is done counts no more for how many a job may ask, however often it was tried. */
 static void cleanup__that_is_done_leaves_room(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 5; i++) {
-        clean(&d, "/fA");
-        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
+        clean(d, "/fA");
+        driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
     }
-    clean(&d, "/fB");
+    clean(d, "/fB");
     for (int pause = 500; pause <= 2000; pause *= 2) { /* put last */
-        driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-        driver_tick(&d, pause);
+        driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+        driver_tick(d, pause);
     }
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
-    clean(&d, "/fC"); /* put first */
-    assert_string_equal(step_named(&d), "/fC");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_int_equal(pending(&d), 1);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
+    clean(d, "/fC"); /* put first */
+    assert_string_equal(step_named(d), "/fC");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(d), 1);
     for (int i = 1; i <= 1000; i++) {
         char step[16];
         (void)snprintf(step, sizeof step, "%d", i);
-        driver_tick(&d, 20);
-        clean(&d, step);
-        assert_int_equal(driver_answered(&d), i < 1000 ? ANSWER_ACCEPTED : ANSWER_TOO_MANY);
+        driver_tick(d, 20);
+        clean(d, step);
+        assert_int_equal(driver_answered(d), i < 1000 ? ANSWER_ACCEPTED : ANSWER_TOO_MANY);
     }
-    driver_end(&d);
 }
 
 /* Nobody waits for it any more when the link is up at last: it is not asked. */
 static void steps__are_not_asked_for_when_nobody_waits(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_UNREACHED);
+    struct driver *d = *state;
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_UNREACHED);
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 100}});
-    assert_null(driver_answer(&d));
-    driver_tick(&d, 100);
-    assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    driver_login(&d);
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 100}});
+    assert_null(driver_answer(d));
+    driver_tick(d, 100);
+    assert_int_equal(driver_answered(d), ANSWER_PENDING);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    driver_login(d);
     static const char *const names[] = {"elcap-a"};
-    driver_list(&d, names, 1, FM_OK);
-    assert_int_equal(driver_count(&d, EFFECT_CALL), 1);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_end(&d);
+    driver_list(d, names, 1, FM_OK);
+    assert_int_equal(driver_count(d, EFFECT_CALL), 1);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* Whoever looks at a job whose cleanups fail waits for no cleanup. */
 static void steps__are_shown_before_what_fails(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    clean(&d, "0");
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_BUSY, NULL);
+    struct driver *d = *state;
+    clean(d, "0");
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
-    assert_int_equal(driver_answered(&d), ANSWER_STEPS);
-    assert_int_equal(pending(&d), 1);
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    uint64_t call = driver_call(&d, FMCALL_END_STEP);
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
+    assert_int_equal(driver_answered(d), ANSWER_STEPS);
+    assert_int_equal(pending(d), 1);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
     /* And while one is under way, next. */
-    clean(&d, "1");
+    clean(d, "1");
     driver_step(
-        &d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d.ticket, "elcap", "a", 5000}});
-    driver_done(&d, call, FM_OK, NULL);
-    steps_done(&d, driver_call(&d, FMCALL_STEPS), NULL, 0);
-    driver_done(&d, driver_call(&d, FMCALL_END_STEP), FM_OK, NULL);
-    assert_int_equal(pending(&d), 0);
-    driver_end(&d);
+        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_done(d, call, FM_OK, NULL);
+    steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    assert_int_equal(pending(d), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cleanup__is_saved_and_done_with_the_token),
-        cmocka_unit_test(cleanup__stays_within_every_scope),
-        cmocka_unit_test(cleanup__tree_by_tree_where_the_token_opens_no_job),
-        cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
-        cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
-        cmocka_unit_test(cleanup__that_outlasts_its_job_is_no_deadline),
-        cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
-        cmocka_unit_test(cleanup__of_a_subtree_takes_no_sibling),
-        cmocka_unit_test(cleanup__is_merged_when_repeated),
-        cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
-        cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),
-        cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
-        cmocka_unit_test(cleanup__given_up_says_what_was_said_of_it),
-        cmocka_unit_test(cleanup__tells_once_of_steps_that_it_cannot_reach),
-        cmocka_unit_test(cleanup__ends_with_the_job),
-        cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
-        cmocka_unit_test(cleanup__of_a_job_without_addresses_has_nothing_to_do),
-        cmocka_unit_test(cleanup__of_a_tree_with_a_former_number_is_done),
-        cmocka_unit_test(cleanup__is_bounded),
-        cmocka_unit_test(cleanup__is_paid_for),
-        cmocka_unit_test(cleanup__repeated_takes_turns),
-        cmocka_unit_test(cleanup__waits_by_itself),
-        cmocka_unit_test(cleanup__of_a_tree_that_stays_is_tried_later),
-        cmocka_unit_test(cleanup__of_many_jobs_leaves_room),
-        cmocka_unit_test(cleanup__leaves_the_places_to_others),
-        cmocka_unit_test(cleanup__goes_on_after_a_restart),
-        cmocka_unit_test(cleanup__with_the_login_hits_no_later_life_after_a_restart),
-        cmocka_unit_test(cleanup__without_a_token_is_given_up),
-        cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
-        cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
-        cmocka_unit_test(cleanup__is_counted_by_its_end),
-        cmocka_unit_test(cleanup__is_waited_for),
-        cmocka_unit_test(steps__are_shown_with_the_login),
-        cmocka_unit_test(cleanup__is_not_left_to_one_that_is_nearly_given_up),
-        cmocka_unit_test(cleanup__of_what_is_not_ours_is_refused),
-        cmocka_unit_test(cleanup__that_is_done_leaves_room),
-        cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
-        cmocka_unit_test(steps__are_not_asked_for_when_nobody_waits),
-        cmocka_unit_test(steps__are_shown_before_what_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(start_driver, cleanup__is_saved_and_done_with_the_token),
+          WITH(start_driver, cleanup__stays_within_every_scope),
+          WITH(start_driver, cleanup__tree_by_tree_where_the_token_opens_no_job),
+          cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
+          FRESH(cleanup__the_login_not_after_the_site_forbids_it),
+          FRESH(cleanup__that_outlasts_its_job_is_no_deadline),
+          WITH(start_driver, cleanup__tells_each_job_its_own_trouble),
+          WITH(start_driver, cleanup__of_a_subtree_takes_no_sibling),
+          WITH(start_driver, cleanup__is_merged_when_repeated),
+          WITH(start_driver, cleanup__answers_when_done_or_when_it_is_time),
+          WITH(start_driver, cleanup__is_tried_until_its_time_is_over),
+          cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
+          cmocka_unit_test(cleanup__given_up_says_what_was_said_of_it),
+          WITH(start_driver, cleanup__tells_once_of_steps_that_it_cannot_reach),
+          WITH(start_driver, cleanup__ends_with_the_job),
+          cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
+          UP(cleanup__of_a_job_without_addresses_has_nothing_to_do),
+          WITH(start_driver, cleanup__of_a_tree_with_a_former_number_is_done),
+          WITH(start_driver, cleanup__is_bounded), WITH(start_driver, cleanup__is_paid_for),
+          WITH(start_driver, cleanup__repeated_takes_turns),
+          WITH(start_driver, cleanup__waits_by_itself),
+          WITH(start_driver, cleanup__of_a_tree_that_stays_is_tried_later),
+          FRESH(cleanup__of_many_jobs_leaves_room),
+          WITH(start_driver, cleanup__leaves_the_places_to_others),
+          FRESH(cleanup__goes_on_after_a_restart),
+          FRESH(cleanup__with_the_login_hits_no_later_life_after_a_restart),
+          FRESH(cleanup__without_a_token_is_given_up),
+          cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
+          cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
+          WITH(start_driver, cleanup__is_counted_by_its_end),
+          cmocka_unit_test(cleanup__is_waited_for),
+          WITH(start_driver, steps__are_shown_with_the_login),
+          WITH(start_driver, cleanup__is_not_left_to_one_that_is_nearly_given_up),
+          UP(cleanup__of_what_is_not_ours_is_refused),
+          WITH(start_driver, cleanup__that_is_done_leaves_room),
+          cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
+          WITH(start_driver, steps__are_not_asked_for_when_nobody_waits),
+          WITH(start_driver, steps__are_shown_before_what_fails))

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/config.h"
 #include "core/reservation/record.h"
@@ -90,7 +84,7 @@ static void config__is_refused_for_each_reason(void **state)
     REFUSED(c.clusters[0].name[0] = '\0', "names are");
     REFUSED(c.clusters[1].name[0] = '\0', "names are");
     REFUSED(strcpy(c.clusters[1].name, "elcap"), "is there twice");
-    REFUSED(c.vni_per_job = VNI_PER_JOB_MAX + 1, "per_job = 5");
+    REFUSED(c.vni_per_job = VNI_PER_JOB_MAX + 1, "out of its range");
     ACCEPTED(c.vni_per_job = VNI_PER_JOB_MAX);
     REFUSED((idset_init(&c.vni_pool), idset_add(&c.vni_pool, 10)), "0 usable VNIs");
     ACCEPTED((idset_init(&c.vni_pool), idset_add(&c.vni_pool, 11)));
@@ -107,27 +101,31 @@ static void config__is_refused_for_each_reason(void **state)
     ACCEPTED((c.min_nodes = 0, c.addresses_per_job = 4086));
     ACCEPTED((c.min_nodes = 0, c.addresses_per_job = 5000, c.total_addresses = 0));
     ACCEPTED((c.min_nodes = 0, c.system_nodes = 0));
-    REFUSED(c.sync_lot = 0, "one reservation at least");
+    REFUSED(c.sync_lot = 0, "out of its range");
     ACCEPTED(c.sync_lot = 1);
-    REFUSED(c.calls_at_once = 0, "parallel is at least 1");
+    REFUSED(c.calls_at_once = 0, "out of its range");
     ACCEPTED(c.calls_at_once = 1);
-    REFUSED(c.call_timeout_ms = 0, "are above 0");
-    REFUSED(c.reserve_timeout_ms = 0, "are above 0");
-    REFUSED(c.link_retry_ms = 0, "are above 0");
+    REFUSED(c.call_timeout_ms = 0, "out of its range");
+    REFUSED(c.reserve_timeout_ms = 0, "out of its range");
+    REFUSED(c.link_retry_ms = 0, "out of its range");
     ACCEPTED(c.call_timeout_ms = c.reserve_timeout_ms = c.link_retry_ms = 1);
     REFUSED(c.fm_url_count = 0, "URLs are allowed");
     REFUSED(c.fm_url_count = FM_URLS_MAX + 1, "URLs are allowed");
     ACCEPTED(c.fm_url_count = FM_URLS_MAX);
     ACCEPTED((c.fm_present = false, c.fm_url_count = 0));
-    REFUSED(c.events_keep = 0, "events_keep is at least 1");
+    REFUSED(c.events_keep = 0, "out of its range");
     ACCEPTED(c.events_keep = 1);
+    REFUSED(c.vni_hold_ms = HOLD_UNTIL_REPORTED - 1, "out of its range");
+    ACCEPTED(c.vni_hold_ms = HOLD_UNTIL_REPORTED);
+    ACCEPTED(c.vni_hold_ms = 0);
+    REFUSED(c.mass_loss_percent = 101, "out of its range");
+    REFUSED(c.mass_loss_percent = 0, "out of its range");
+    ACCEPTED(c.mass_loss_percent = 100);
+    REFUSED(c.mass_loss_min = 0, "out of its range");
+    ACCEPTED(c.mass_loss_min = 1);
+    REFUSED(c.stray_grace_ms = -1, "out of its range");
+    ACCEPTED(c.stray_grace_ms = 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(config__has_the_documented_defaults),
-        cmocka_unit_test(config__is_refused_for_each_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(config__has_the_documented_defaults),
+          cmocka_unit_test(config__is_refused_for_each_reason))

@@ -5,14 +5,7 @@
 /* Drives a core by hand: one call a step, then its effects are looked at. Everything is durable at
  * once here; what happens in between is the simulator's business. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/core.h"
 #include "core/reservation/reservation.h"
@@ -212,5 +205,46 @@ static inline void driver_end(struct driver *d)
     core_destroy(d->core);
     d->core = NULL;
 }
+
+/* Fixtures: a test's state is a driver with the link up; or started; or with nothing but its
+ * configuration, so that the test can change that first. */
+static inline int driver_fresh(void **state)
+{
+    driver_init(*state = malloc(sizeof(struct driver)));
+    return 0;
+}
+
+static inline int driver_started(void **state)
+{
+    (void)driver_fresh(state);
+    driver_start(*state);
+    return 0;
+}
+
+static inline int driver_is_up(void **state)
+{
+    (void)driver_fresh(state);
+    driver_up(*state);
+    return 0;
+}
+
+static inline int driver_free(void **state)
+{
+    driver_end(*state);
+    free(*state);
+    return 0;
+}
+
+/* A fixture of a test file's own. */
+#define DRIVER_FIXTURE(name, begin)                                                                \
+    static int name(void **state)                                                                  \
+    {                                                                                              \
+        begin(*state = malloc(sizeof(struct driver)));                                             \
+        return 0;                                                                                  \
+    }
+#define WITH(setup, test) cmocka_unit_test_setup_teardown(test, setup, driver_free)
+#define UP(test) WITH(driver_is_up, test)
+#define STARTED(test) WITH(driver_started, test)
+#define FRESH(test) WITH(driver_fresh, test)
 
 #endif

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/environment.h"
 
@@ -106,13 +99,7 @@ static void environment_each__nothing_without_reservation(void **state)
     destroy(r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(environment_each__is_complete),
-        cmocka_unit_test(environment_each__tells_jobs_their_own_door),
-        cmocka_unit_test(environment_each__step_is_never_unset),
-        cmocka_unit_test(environment_each__nothing_without_reservation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(environment_each__is_complete),
+          cmocka_unit_test(environment_each__tells_jobs_their_own_door),
+          cmocka_unit_test(environment_each__step_is_never_unset),
+          cmocka_unit_test(environment_each__nothing_without_reservation))

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/eventlog.h"
 
@@ -12,9 +7,8 @@
 static void eventlog__replays_what_is_kept(void **state)
 {
     (void)state;
-    struct eventlog log;
+    struct eventlog log = {0};
     char cluster[] = "c", job[] = "j";
-    eventlog_init(&log);
     assert_null(eventlog_at(&log, 0));
     for (uint64_t seq = 1; seq <= 512; seq++) { /* also when there is no place left in its ring */
         eventlog_append(&log, &(struct event_record){.seq = seq});
@@ -50,8 +44,7 @@ static void eventlog__replays_what_is_kept(void **state)
 static void eventlog__is_released_when_full(void **state)
 {
     (void)state;
-    struct eventlog log;
-    eventlog_init(&log);
+    struct eventlog log = {0};
     for (uint64_t seq = 1; seq <= log.capacity; seq++)
         eventlog_append(&log, &(struct event_record){.seq = seq});
     assert_int_equal(eventlog_count(&log), log.capacity);

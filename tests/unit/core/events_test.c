@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/driver.h"
 
-#include <stdio.h>
-
 /* Events are kept for replay up to a number and an age (F24); both prune in lots. */
 
 static void publish(struct driver *d, int from, int to)
@@ -188,17 +186,11 @@ static void events__of_any_age_stay_when_told_so(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events__are_pruned_by_number),
-        cmocka_unit_test(events__begin_with_the_first),
-        cmocka_unit_test(events__of_one_step_outlive_it),
-        cmocka_unit_test(trace__names_the_job_and_its_vni),
-        cmocka_unit_test(trace__names_the_event),
-        cmocka_unit_test(events__are_counted_by_cluster_and_kind),
-        cmocka_unit_test(events__are_pruned_by_age),
-        cmocka_unit_test(events__of_any_age_stay_when_told_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(events__are_pruned_by_number),
+          cmocka_unit_test(events__begin_with_the_first),
+          cmocka_unit_test(events__of_one_step_outlive_it),
+          cmocka_unit_test(trace__names_the_job_and_its_vni),
+          cmocka_unit_test(trace__names_the_event),
+          cmocka_unit_test(events__are_counted_by_cluster_and_kind),
+          cmocka_unit_test(events__are_pruned_by_age),
+          cmocka_unit_test(events__of_any_age_stay_when_told_so))

@@ -9,6 +9,7 @@ static void init_asked(struct driver *d)
     d->config.clusters[0].jobpoll = true;
     d->config.clusters[0].jobpoll_every_ms = 300 * 1000;
 }
+DRIVER_FIXTURE(init_asked_driver, init_asked)
 
 /* The one that the last step began; of elcap. */
 static uint64_t asked(const struct driver *d)
@@ -58,25 +59,22 @@ static void tick_to(struct driver *d, int64_t when_ms)
 /* F22: at the start; a job that is twice not named is released, the grace period apart. */
 static void jobpoll__releases_what_is_not_named_twice(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const active[] = {"a", "zzz"};
-    init_asked(&d);
-    uint64_t first = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_reserve(&d, driver_request("b", 2));
-    failed(&d, first, "it was asked too early");
-    tick_to(&d, core_next_deadline(d.core));
-    named(&d, asked(&d), active, 2);
-    assert_int_equal(driver_job(&d, "b")->state, JOB_ACTIVE);
-    assert_int_equal(shown(&d).jobpoll_ms, d.now);
+    uint64_t first = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    failed(d, first, "it was asked too early");
+    tick_to(d, core_next_deadline(d->core));
+    named(d, asked(d), active, 2);
+    assert_int_equal(driver_job(d, "b")->state, JOB_ACTIVE);
+    assert_int_equal(shown(d).jobpoll_ms, d->now);
 
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.sync_grace_ms);
-    tick_to(&d, d.now + d.config.sync_grace_ms);
-    named(&d, asked(&d), active, 2);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    assert_int_equal(driver_job(&d, "b")->state, JOB_RELEASING);
-    driver_end(&d);
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.sync_grace_ms);
+    tick_to(d, d->now + d->config.sync_grace_ms);
+    named(d, asked(d), active, 2);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
 }
 
 /* As often as the site says, however often that is. */
@@ -99,217 +97,187 @@ static void jobpoll__is_asked_as_often_as_is_configured(void **state)
 /* What it saw is as old as the question, not as the answer. */
 static void jobpoll__counts_from_when_it_was_asked(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    uint64_t first = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    d.now++;
-    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
-                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
-    assert_int_equal(driver_answer(&d)->sync->suspect_count, 1);
-    d.now += 2 * d.config.sync_grace_ms;
-    named(&d, first, NULL, 0);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    uint64_t first = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    d->now++;
+    driver_step(d, (struct core_event){.kind = CORE_SYNC,
+                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answer(d)->sync->suspect_count, 1);
+    d->now += 2 * d->config.sync_grace_ms;
+    named(d, first, NULL, 0);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
 }
 
 /* A job that was reserved, or asked for again, after the question cannot be in its answer. */
 static void jobpoll__does_not_miss_what_came_after_it(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    uint64_t id = started(&d);
+    struct driver *d = *state;
+    uint64_t id = started(d);
     for (int life = 0; life < 2; life++) {
-        d.now += 100;
-        driver_reserve(&d, driver_request("a", 2)); /* the second time a repeat */
-        d.now += 100;
-        named(&d, id, NULL, 0);
-        tick_to(&d, core_next_deadline(d.core));
-        id = asked(&d);
+        d->now += 100;
+        driver_reserve(d, driver_request("a", 2)); /* the second time a repeat */
+        d->now += 100;
+        named(d, id, NULL, 0);
+        tick_to(d, core_next_deadline(d->core));
+        id = asked(d);
     }
-    named(&d, id, NULL, 0); /* missed for the first time */
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.sync_grace_ms);
-    driver_end(&d);
+    named(d, id, NULL, 0); /* missed for the first time */
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.sync_grace_ms);
 }
 
 /* A failing squeue releases nothing, whatever it printed before; it is asked again. */
 static void jobpoll__concludes_nothing_from_a_failure(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    uint64_t id = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
+    struct driver *d = *state;
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
     for (int i = 1; i <= 4; i++) {
-        failed(&d, id, "exit status 1: Unable to contact slurm controller");
-        assert_int_equal(driver_count(&d, EFFECT_TRACE), 1);
-        assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, i == 1 ? 4 : 7);
-        assert_int_equal(shown(&d).jobpoll_failures, i);
-        assert_string_equal(shown(&d).jobpoll_error,
+        failed(d, id, "exit status 1: Unable to contact slurm controller");
+        assert_int_equal(driver_count(d, EFFECT_TRACE), 1);
+        assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, i == 1 ? 4 : 7);
+        assert_int_equal(shown(d).jobpoll_failures, i);
+        assert_string_equal(shown(d).jobpoll_error,
                             "exit status 1: Unable to contact slurm controller");
-        tick_to(&d, core_next_deadline(d.core));
-        id = asked(&d);
+        tick_to(d, core_next_deadline(d->core));
+        id = asked(d);
     }
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    assert_int_equal(shown(&d).jobpoll_ms, 0);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(shown(d).jobpoll_ms, 0);
 
     static const char *const active[] = {"a"};
-    named(&d, id, active, 1);
-    assert_string_equal(shown(&d).jobpoll_error, "");
-    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
-    driver_end(&d);
+    named(d, id, active, 1);
+    assert_string_equal(shown(d).jobpoll_error, "");
+    assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
 }
 
 /* F20: when the fabric manager is back. One at a time. */
 static void jobpoll__is_asked_when_the_link_comes_up(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    driver_start(&d);
-    driver_login(&d);
-    uint64_t first = asked(&d); /* because of the start: not a second one meanwhile, but then */
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
-    named(&d, first, NULL, 0);
-    named(&d, asked(&d), NULL, 0);
-    assert_int_equal(core_next_deadline(d.core), d.now + 300 * 1000);
+    struct driver *d = *state;
+    driver_start(d);
+    driver_login(d);
+    uint64_t first = asked(d); /* because of the start: not a second one meanwhile, but then */
+    driver_list(d, NULL, 0, FM_OK);
+    assert_int_equal(driver_count(d, EFFECT_JOBPOLL), 0);
+    named(d, first, NULL, 0);
+    named(d, asked(d), NULL, 0);
+    assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
 
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    named(&d, asked(&d), NULL, 0); /* so does a reload */
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    named(d, asked(d), NULL, 0); /* so does a reload */
 
-    d.now += 1000;
-    struct core_config gone = d.config;
+    d->now += 1000;
+    struct core_config gone = d->config;
     gone.clusters[0].jobpoll = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
-    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
-    assert_false(shown(&d).jobpoll);
-    driver_end(&d);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    assert_int_equal(driver_count(d, EFFECT_JOBPOLL), 0);
+    assert_false(shown(d).jobpoll);
 }
 
 /* An answer that nobody waits for, after a reload took the command away. */
 static void jobpoll__ignores_a_stale_answer(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    uint64_t id = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    struct core_config gone = d.config;
+    struct driver *d = *state;
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    struct core_config gone = d->config;
     gone.clusters[0].jobpoll = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
-    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
-                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap"}});
-    d.now += d.config.sync_grace_ms;
-    named(&d, id, NULL, 0);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    driver_end(&d);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
+    driver_step(d, (struct core_event){.kind = CORE_SYNC,
+                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    d->now += d->config.sync_grace_ms;
+    named(d, id, NULL, 0);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
 }
 
 /* list_every = 0: after a start, and until what was found is certain; then no more. */
 static void jobpoll__only_when_there_is_a_reason(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    d.config.clusters[0].jobpoll_every_ms = 0;
-    d.config.fm_present = false;
-    d.config.fm_url_count = 0;
-    uint64_t id = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    failed(&d, id, "it was asked too early");
+    struct driver *d = *state;
+    d->config.clusters[0].jobpoll_every_ms = 0;
+    d->config.fm_present = false;
+    d->config.fm_url_count = 0;
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    failed(d, id, "it was asked too early");
     for (int i = 0; i < 2; i++) {
-        tick_to(&d, core_next_deadline(d.core));
-        named(&d, asked(&d), NULL, 0);
+        tick_to(d, core_next_deadline(d->core));
+        named(d, asked(d), NULL, 0);
     }
-    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
-    tick_to(&d, core_next_deadline(d.core)); /* its VNI */
-    assert_null(driver_job(&d, "a"));
-    assert_int_equal(core_next_deadline(d.core), INT64_MAX);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->state, JOB_RELEASING);
+    tick_to(d, core_next_deadline(d->core)); /* its VNI */
+    assert_null(driver_job(d, "a"));
+    assert_int_equal(core_next_deadline(d->core), INT64_MAX);
 }
 
 /* A command that prints ids in another form would end every job here. */
 static void jobpoll__of_unknown_jobs_concludes_nothing(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const other[] = {"4711", "4712"};
-    init_asked(&d);
-    driver_start(&d);
-    driver_reserve(&d, driver_request("f2Rs8", 2));
+    driver_start(d);
+    driver_reserve(d, driver_request("f2Rs8", 2));
     for (int i = 1; i <= 3; i++) {
-        uint64_t id = asked(&d);
-        named(&d, id, other, 2);
-        assert_int_equal(shown(&d).jobpoll_failures, i);
-        assert_non_null(strstr(shown(&d).jobpoll_error, "\"4711\" for one"));
-        tick_to(&d, core_next_deadline(d.core));
+        uint64_t id = asked(d);
+        named(d, id, other, 2);
+        assert_int_equal(shown(d).jobpoll_failures, i);
+        assert_non_null(strstr(shown(d).jobpoll_error, "\"4711\" for one"));
+        tick_to(d, core_next_deadline(d->core));
     }
-    assert_int_equal(driver_job(&d, "f2Rs8")->state, JOB_ACTIVE);
-    driver_release(&d, "f2Rs8");
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "f2Rs8")->state, JOB_ACTIVE);
+    driver_release(d, "f2Rs8");
 }
 
 /* F20: what was asked before a reconnect may be from before it. */
 static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
 {
-    (void)state;
-    struct driver d;
-    init_asked(&d);
-    d.config.clusters[0].jobpoll_every_ms = 0;
-    uint64_t first = started(&d);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
-    driver_list(&d, NULL, 0, FM_OK);
-    named(&d, first, NULL, 0);
-    named(&d, asked(&d), NULL, 0);
-    assert_int_equal(driver_count(&d, EFFECT_JOBPOLL), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.clusters[0].jobpoll_every_ms = 0;
+    uint64_t first = started(d);
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(d, NULL, 0, FM_OK);
+    named(d, first, NULL, 0);
+    named(d, asked(d), NULL, 0);
+    assert_int_equal(driver_count(d, EFFECT_JOBPOLL), 0);
 }
 
 /* Once it has shown that its ids are ours, one that names only jobs without reservation is
  * believed: else what leaked would stay as long as no other job is reserved (F20). */
 static void jobpoll__of_known_ids_is_believed(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const both[] = {"a", "b"}, *const other[] = {"c"};
-    init_asked(&d);
-    driver_start(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    uint64_t id = asked(&d); /* in that step */
-    driver_reserve(&d, driver_request("b", 2));
-    named(&d, id, both, 2);
-    driver_release(&d, "b");
+    driver_start(d);
+    driver_reserve(d, driver_request("a", 2));
+    uint64_t id = asked(d); /* in that step */
+    driver_reserve(d, driver_request("b", 2));
+    named(d, id, both, 2);
+    driver_release(d, "b");
     for (int i = 0; i < 2; i++) { /* a's epilog was lost */
-        tick_to(&d, core_next_deadline(d.core));
-        named(&d, asked(&d), other, 1);
+        tick_to(d, core_next_deadline(d->core));
+        named(d, asked(d), other, 1);
     }
-    assert_int_equal(driver_job(&d, "a")->state, JOB_RELEASING);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->state, JOB_RELEASING);
 }
 
 /* The command was wrong and has been mended while it ran: its answer is nobody's. */
 static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const active[] = {"a"}, *const less[] = {"b"};
-    init_asked(&d);
-    uint64_t id = started(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_reserve(&d, driver_request("b", 2));
-    named(&d, id, less, 1); /* the first time that a is not named */
-    tick_to(&d, core_next_deadline(d.core));
-    id = asked(&d);
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    named(&d, id, less, 1);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    named(&d, asked(&d), active, 1);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    driver_end(&d);
+    uint64_t id = started(d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    named(d, id, less, 1); /* the first time that a is not named */
+    tick_to(d, core_next_deadline(d->core));
+    id = asked(d);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    named(d, id, less, 1);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    named(d, asked(d), active, 1);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
 }
 
 /* ---- in pieces and in lots ---- */
@@ -387,23 +355,17 @@ static void jobpoll__ends_at_a_reload(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobpoll__releases_what_is_not_named_twice),
-        cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
-        cmocka_unit_test(jobpoll__counts_from_when_it_was_asked),
-        cmocka_unit_test(jobpoll__does_not_miss_what_came_after_it),
-        cmocka_unit_test(jobpoll__concludes_nothing_from_a_failure),
-        cmocka_unit_test(jobpoll__is_asked_when_the_link_comes_up),
-        cmocka_unit_test(jobpoll__ignores_a_stale_answer),
-        cmocka_unit_test(jobpoll__of_unknown_jobs_concludes_nothing),
-        cmocka_unit_test(jobpoll__is_asked_anew_after_a_reconnect),
-        cmocka_unit_test(jobpoll__of_known_ids_is_believed),
-        cmocka_unit_test(jobpoll__from_before_a_reload_concludes_nothing),
-        cmocka_unit_test(jobpoll__is_compared_in_lots),
-        cmocka_unit_test(jobpoll__ends_at_a_reload),
-        cmocka_unit_test(jobpoll__only_when_there_is_a_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(init_asked_driver, jobpoll__releases_what_is_not_named_twice),
+          cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
+          WITH(init_asked_driver, jobpoll__counts_from_when_it_was_asked),
+          WITH(init_asked_driver, jobpoll__does_not_miss_what_came_after_it),
+          WITH(init_asked_driver, jobpoll__concludes_nothing_from_a_failure),
+          WITH(init_asked_driver, jobpoll__is_asked_when_the_link_comes_up),
+          WITH(init_asked_driver, jobpoll__ignores_a_stale_answer),
+          WITH(init_asked_driver, jobpoll__of_unknown_jobs_concludes_nothing),
+          WITH(init_asked_driver, jobpoll__is_asked_anew_after_a_reconnect),
+          WITH(init_asked_driver, jobpoll__of_known_ids_is_believed),
+          WITH(init_asked_driver, jobpoll__from_before_a_reload_concludes_nothing),
+          cmocka_unit_test(jobpoll__is_compared_in_lots),
+          cmocka_unit_test(jobpoll__ends_at_a_reload),
+          WITH(init_asked_driver, jobpoll__only_when_there_is_a_reason))

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/ledger.h"
 
@@ -238,16 +231,9 @@ static void index__finds_what_was_postponed(void **state)
     ledger_release(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ledger__finds_newest_life_first),
-        cmocka_unit_test(ledger__keeps_names_behind_a_life_that_goes),
-        cmocka_unit_test(ledger__survives_churn),
-        cmocka_unit_test(names__get_one_bucket_more_at_a_time),
-        cmocka_unit_test(walk__sees_what_stays),
-        cmocka_unit_test(walk__ends_with_the_last),
-        cmocka_unit_test(index__finds_what_was_postponed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(ledger__finds_newest_life_first),
+          cmocka_unit_test(ledger__keeps_names_behind_a_life_that_goes),
+          cmocka_unit_test(ledger__survives_churn),
+          cmocka_unit_test(names__get_one_bucket_more_at_a_time),
+          cmocka_unit_test(walk__sees_what_stays), cmocka_unit_test(walk__ends_with_the_last),
+          cmocka_unit_test(index__finds_what_was_postponed))

@@ -11,100 +11,84 @@ static enum link_state link_of(const struct driver *d)
 /* F20: login, list, compare, then up; nothing is sent before. */
 static void link__comes_up_in_order(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
-    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_reserve(&d, driver_request("a", 128)); /* at start it is worth waiting a moment */
-    assert_null(driver_answer(&d));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 10);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
-    assert_int_equal(link_of(&d), LINK_LISTING);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_int_equal(link_of(&d), LINK_UP);
-    assert_int_equal(driver_events(&d, EVENT_LINK_UP), 1);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    assert_int_equal(link_of(d), LINK_LOGGING_IN);
+    driver_reserve(d, driver_request("a", 128)); /* at start it is worth waiting a moment */
+    assert_null(driver_answer(d));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 10);
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(d), LINK_LISTING);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_list(d, NULL, 0, FM_OK);
+    assert_int_equal(link_of(d), LINK_UP);
+    assert_int_equal(driver_events(d, EVENT_LINK_UP), 1);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* While it is down new jobs are answered at once, releases are remembered; coming back resumes. */
 static void link__pauses_and_resumes(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserve(&d, driver_request("b", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BROKEN, NULL);
-    assert_int_equal(link_of(&d), LINK_UP); /* one alone may be about its object */
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_int_equal(link_of(&d), LINK_DOWN);
-    assert_int_equal(driver_events(&d, EVENT_LINK_DOWN), 1);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_reserve(d, driver_request("b", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BROKEN, NULL);
+    assert_int_equal(link_of(d), LINK_UP); /* one alone may be about its object */
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_int_equal(link_of(d), LINK_DOWN);
+    assert_int_equal(driver_events(d, EVENT_LINK_DOWN), 1);
 
-    driver_reserve(&d, driver_request("c", 128));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    assert_null(driver_find(&d, EFFECT_CALL));
+    driver_reserve(d, driver_request("c", 128));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    assert_null(driver_find(d, EFFECT_CALL));
 
-    driver_tick(&d, d.config.link_retry_ms);
-    driver_login(&d);
+    driver_tick(d, d->config.link_retry_ms);
+    driver_login(d);
     static const char *const names[] = {"elcap-a"};
-    driver_list(&d, names, 1, FM_OK);
-    assert_int_equal(driver_count(&d, EFFECT_CALL), 2); /* a, and b that may be there */
-    driver_end(&d);
+    driver_list(d, names, 1, FM_OK);
+    assert_int_equal(driver_count(d, EFFECT_CALL), 2); /* a, and b that may be there */
 }
 
 /* F21: a job waits for the first attempt, when it may soon be up; not for one after a failure. */
 static void link__is_not_waited_for_after_a_failure(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                        .u.login = {.ok = false, .words = "refused"}});
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                       .u.login = {.ok = false, .words = "refused"}});
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    assert_int_equal(link_of(d), LINK_LOGGING_IN);
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
 }
 
 static void link__waits_longer_each_time(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
+    struct driver *d = *state;
     int64_t last = 0;
     for (int i = 0; i < 10; i++) {
-        assert_non_null(driver_find(&d, EFFECT_LOGIN));
-        driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                            .u.login = {.ok = false, .words = "refused"}});
-        assert_int_equal(driver_events(&d, EVENT_LINK_DOWN), i == 0); /* told once */
-        int64_t wait = core_next_deadline(d.core) - d.now;
-        assert_true(wait >= last && wait <= 32 * d.config.link_retry_ms);
+        assert_non_null(driver_find(d, EFFECT_LOGIN));
+        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                           .u.login = {.ok = false, .words = "refused"}});
+        assert_int_equal(driver_events(d, EVENT_LINK_DOWN), i == 0); /* told once */
+        int64_t wait = core_next_deadline(d->core) - d->now;
+        assert_true(wait >= last && wait <= 32 * d->config.link_retry_ms);
         last = wait;
-        driver_tick(&d, wait);
+        driver_tick(d, wait);
     }
-    assert_int_equal(last, 32 * d.config.link_retry_ms);
-    driver_end(&d);
+    assert_int_equal(last, 32 * d->config.link_retry_ms);
 }
 
 /* The same trouble is told once, another one too: the network is back, the password is wrong. */
 static void link__tells_when_the_trouble_changes(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     static const struct {
         const char *words;
         bool told;
@@ -113,65 +97,54 @@ static void link__tells_when_the_trouble_changes(void **state)
                     {"HTTP 401: wrong password", true},
                     {"HTTP 401: wrong password", false},
                     {"no connection after 4 ms", true}};
-    struct driver d;
-    driver_init(&d);
-    d.config.trace_level = 4; /* warnings */
-    driver_start(&d);
+    d->config.trace_level = 4; /* warnings */
+    driver_start(d);
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
-        driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                            .u.login = {.ok = false, .words = troubles[i].words}});
-        assert_int_equal(driver_count(&d, EFFECT_TRACE), troubles[i].told);
-        driver_tick(&d, core_next_deadline(d.core) - d.now);
+        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
+                                           .u.login = {.ok = false, .words = troubles[i].words}});
+        assert_int_equal(driver_count(d, EFFECT_TRACE), troubles[i].told);
+        driver_tick(d, core_next_deadline(d->core) - d->now);
     }
-    driver_end(&d);
 }
 
 /* An outage of hours is not seconds old because somebody tries. */
 static void link__is_down_since_it_was_lost(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    driver_up(&d);
-    d.now += 5000;
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
-    const int64_t lost = d.now;
+    d->now += 5000;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    const int64_t lost = d->now;
     for (int i = 0; i < 5; i++) {
-        driver_tick(&d, core_next_deadline(d.core) - d.now);
-        driver_login(&d);
-        driver_list(&d, NULL, 0, FM_BROKEN);
-        core_status(d.core, &status);
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+        driver_login(d);
+        driver_list(d, NULL, 0, FM_BROKEN);
+        core_status(d->core, &status);
         assert_int_equal(status.link_since_ms, lost);
     }
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    driver_login(&d);
-    driver_list(&d, NULL, 0, FM_OK);
-    core_status(d.core, &status);
-    assert_int_equal(status.link_since_ms, d.now);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+    core_status(d->core, &status);
+    assert_int_equal(status.link_since_ms, d->now);
     assert_string_equal(status.link_error, ""); /* it is over */
     assert_int_equal(status.link_losses, 1);
-    driver_end(&d);
 }
 
 /* fmapi takes one login at a time. */
 static void link__logs_in_once_at_a_time(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
-    assert_non_null(driver_find(&d, EFFECT_LOGIN));
-    struct core_config without = d.config;
+    struct driver *d = *state;
+    assert_non_null(driver_find(d, EFFECT_LOGIN));
+    struct core_config without = d->config;
     without.fm_present = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    assert_null(driver_find(&d, EFFECT_LOGIN));
-    assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
-    assert_int_equal(link_of(&d), LINK_LISTING);
-    driver_end(&d);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    assert_null(driver_find(d, EFFECT_LOGIN));
+    assert_int_equal(link_of(d), LINK_LOGGING_IN);
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    assert_int_equal(link_of(d), LINK_LISTING);
 }
 
 static uint32_t login_url(const struct driver *d)
@@ -356,42 +329,34 @@ static void link__ignores_a_login_at_the_url_before(void **state)
 /* F20: nor does a list that ends when the link is down. */
 static void link__ignores_a_list_from_before_it_was_lost(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
-    driver_login(&d);
-    const struct effect *list = driver_find(&d, EFFECT_LIST);
+    struct driver *d = *state;
+    driver_login(d);
+    const struct effect *list = driver_find(d, EFFECT_LIST);
     assert_non_null(list);
     const uint64_t id = list->u.list.id;
-    struct core_config without = d.config;
+    struct core_config without = d->config;
     without.fm_present = false;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
-                                        .u.list_done = {.list = id, .outcome = FM_OK}});
-    assert_int_equal(link_of(&d), LINK_DOWN);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
+    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                       .u.list_done = {.list = id, .outcome = FM_OK}});
+    assert_int_equal(link_of(d), LINK_DOWN);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
     struct core_status status;
-    core_status(d.core, &status);
+    core_status(d->core, &status);
     assert_int_equal(status.link_listed_ms, 0);
-    driver_end(&d);
 }
 
 static void link__three_timeouts_in_a_row_lose_it(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 3; i++) {
         char job[2] = {(char)('a' + i), '\0'};
-        driver_reserve(&d, driver_request(job, 128));
-        assert_int_equal(link_of(&d), LINK_UP);
-        d.now++; /* sent after the link came up */
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+        driver_reserve(d, driver_request(job, 128));
+        assert_int_equal(link_of(d), LINK_UP);
+        d->now++; /* sent after the link came up */
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
     }
-    assert_int_equal(link_of(&d), LINK_DOWN);
-    driver_end(&d);
+    assert_int_equal(link_of(d), LINK_DOWN);
 }
 
 static void timed_out(struct driver *d, const char *job, enum fmcall_outcome outcome)
@@ -405,261 +370,220 @@ static void timed_out(struct driver *d, const char *job, enum fmcall_outcome out
  */
 static void link__counts_timeouts_in_a_row_only(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    d.now++;
-    timed_out(&d, "a", FM_TIMEOUT);
-    timed_out(&d, "b", FM_TIMEOUT);
-    timed_out(&d, "c", FM_UNREACHED);
-    assert_int_equal(link_of(&d), LINK_DOWN);
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    driver_login(&d);
-    driver_list(&d, NULL, 0, FM_OK);
-    d.now++;
-    timed_out(&d, "d", FM_TIMEOUT);
-    timed_out(&d, "e", FM_TIMEOUT);
-    assert_int_equal(link_of(&d), LINK_UP);
-    timed_out(&d, "f", FM_DENIED); /* an answer */
-    timed_out(&d, "g", FM_TIMEOUT);
-    timed_out(&d, "h", FM_TIMEOUT);
-    assert_int_equal(link_of(&d), LINK_UP);
-    timed_out(&d, "i", FM_TIMEOUT);
-    assert_int_equal(link_of(&d), LINK_DOWN);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->now++;
+    timed_out(d, "a", FM_TIMEOUT);
+    timed_out(d, "b", FM_TIMEOUT);
+    timed_out(d, "c", FM_UNREACHED);
+    assert_int_equal(link_of(d), LINK_DOWN);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+    d->now++;
+    timed_out(d, "d", FM_TIMEOUT);
+    timed_out(d, "e", FM_TIMEOUT);
+    assert_int_equal(link_of(d), LINK_UP);
+    timed_out(d, "f", FM_DENIED); /* an answer */
+    timed_out(d, "g", FM_TIMEOUT);
+    timed_out(d, "h", FM_TIMEOUT);
+    assert_int_equal(link_of(d), LINK_UP);
+    timed_out(d, "i", FM_TIMEOUT);
+    assert_int_equal(link_of(d), LINK_DOWN);
 }
 
 /* A CHECK that looked before a first try was acted on says "gone"; meanwhile that try settled, and
  * may have left an object that nobody was told of (docs/model). */
 static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.relist_ms = 3000;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    d.now++;
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-1");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    uint64_t check = driver_call(&d, FMCALL_CHECK);
-    driver_tick(&d, d.config.call_timeout_ms); /* the first try has settled */
-    assert_true(core_next_deadline(d.core) > d.now);
-    driver_done(&d, check, FM_GONE, NULL);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-    (void)driver_call(&d, FMCALL_CHECK); /* which began when all had settled */
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.relist_ms = 3000;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    d->now++;
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-1");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    uint64_t check = driver_call(d, FMCALL_CHECK);
+    driver_tick(d, d->config.call_timeout_ms); /* the first try has settled */
+    assert_true(core_next_deadline(d->core) > d->now);
+    driver_done(d, check, FM_GONE, NULL);
+    assert_int_equal(driver_events(d, EVENT_LOST), 0);
+    (void)driver_call(d, FMCALL_CHECK); /* which began when all had settled */
 }
 
 /* B11, I11: what has our token after a first try has settled is ours, for the next start too. Else
  * that would take another's object, which it finds there later, for the first try's. */
 static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    d.now++;
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-1");
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    driver_tick(&d, d.config.call_timeout_ms);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    assert_non_null(driver_find(&d, EFFECT_SAVE));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    d->now++;
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-1");
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
+    driver_tick(d, d->config.call_timeout_ms);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_non_null(driver_find(d, EFFECT_SAVE));
 }
 
 /* F22: what the list lacks is asked for by name; gone for good means one fatal event. */
 static void link__lost_reservation_is_told_once(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0); /* said once (B11) */
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.stray_grace_ms);
-    driver_tick(&d, d.config.stray_grace_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 1);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_LOST);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    assert_int_equal(driver_events(d, EVENT_LOST), 0); /* said once (B11) */
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.stray_grace_ms);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    assert_int_equal(driver_events(d, EVENT_LOST), 1);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_LOST);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    assert_int_equal(driver_events(d, EVENT_LOST), 0);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* A list can miss one while pages shift; and a manager that came back with an old state has one of
  * the same name that is not the same. So each is asked for, listed or not. */
 static void link__checks_the_token(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-a");
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-a");
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
     static const char *const names[] = {"elcap-a"};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, names, 1, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-0");
+        assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, names, 1, FM_OK);
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-0");
     }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_LOST);
-    assert_null(driver_find(&d, EFFECT_CALL)); /* it is another's (B11) */
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_LOST);
+    assert_null(driver_find(d, EFFECT_CALL)); /* it is another's (B11) */
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* F20: the ledger remembers that the job is over: two looks, a grace period apart, then the
  * leftover is deleted. */
 static void link__stray_needs_two_looks(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
-    driver_init(&d);
-    d.config.vni_single_node = false;
-    driver_up(&d);
+    d->config.vni_single_node = false;
+    driver_up(d);
     struct reserve_request q = driver_request("77", 128);
     q.vni_count = 0;
-    driver_reserve(&d, q);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
-    driver_release(&d, "77");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_null(driver_job(&d, "77"));
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 1, FM_OK);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.stray_grace_ms);
-    driver_tick(&d, d.config.stray_grace_ms);
-    driver_list(&d, names, 1, FM_OK);
-    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    driver_reserve(d, q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-77");
+    driver_release(d, "77");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_null(driver_job(d, "77"));
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.stray_grace_ms);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, names, 1, FM_OK);
+    const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
     assert_string_equal(call->u.call.name, "elcap-77");
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-77");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_null(driver_job(&d, "77"));
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-77");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_null(driver_job(d, "77"));
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 static void link__stray_that_vanishes_is_forgotten(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 1, FM_OK);
-    driver_tick(&d, d.config.stray_grace_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 1, FM_OK);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_end(&d);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* A list that was not read whole deletes nothing and loses nothing. */
 static void link__partial_list_concludes_nothing(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
+    driver_reserved_job(d, "a");
     for (int i = 0; i < 4; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, names, 1, FM_BUSY);
-        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, names, 1, FM_BUSY);
+        assert_null(driver_find(d, EFFECT_CALL));
     }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
 }
 
 /* B4, I6: names of others, prefixes of ours and the other way round, are never touched. */
 static void link__never_touches_what_is_not_ours(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elca-1",    "elcap22-1", "elcap",    "elcap-",
                                         "Elcap-1",   "-1",        "",         "elcap2-5 ",
                                         "el-cap-12", "elcap_2-1", "elcap-a/b"};
     size_t count = sizeof names / sizeof *names;
-    driver_init(&d);
-    driver_up(&d);
     for (int i = 0; i < 4; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, names, count, FM_OK);
-        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, names, count, FM_OK);
+        assert_null(driver_find(d, EFFECT_CALL));
     }
-    driver_end(&d);
 }
 
 static void link__warns_of_a_name_conflict_once(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elca-12", "elca-13"};
-    driver_init(&d);
-    driver_up(&d);
     int warned = 0;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
-        driver_step(&d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                            .u.names = {.list = list, .names = names, .count = 2}});
-        warned += driver_count(&d, EFFECT_TRACE);
-        driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
-                                            .u.list_done = {.list = list, .outcome = FM_OK}});
+        driver_tick(d, d->config.relist_ms);
+        uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                           .u.names = {.list = list, .names = names, .count = 2}});
+        warned += driver_count(d, EFFECT_TRACE);
+        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                           .u.list_done = {.list = list, .outcome = FM_OK}});
     }
     assert_int_equal(warned, 2); /* one for elcap, one for elcap2 */
-    driver_end(&d);
 }
 
 /* Slurm's job ids under our very name: its own plugin's, or what we left behind. */
 static void link__warns_of_an_equal_name_once(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-f12", "elcap-12", "elcap-13"};
-    driver_init(&d);
-    d.config.trace_level = 4; /* warnings */
-    driver_up(&d);
+    d->config.trace_level = 4; /* warnings */
+    driver_up(d);
     int warned = 0;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
-        driver_step(&d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                            .u.names = {.list = list, .names = names, .count = 3}});
-        const struct effect *trace = driver_find(&d, EFFECT_TRACE);
+        driver_tick(d, d->config.relist_ms);
+        uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                           .u.names = {.list = list, .names = names, .count = 3}});
+        const struct effect *trace = driver_find(d, EFFECT_TRACE);
         if (trace != NULL)
             assert_non_null(strstr(trace->u.trace.text, "elcap-12"));
-        warned += driver_count(&d, EFFECT_TRACE);
-        driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
-                                            .u.list_done = {.list = list, .outcome = FM_OK}});
+        warned += driver_count(d, EFFECT_TRACE);
+        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                           .u.list_done = {.list = list, .outcome = FM_OK}});
     }
     assert_int_equal(warned, 1);
-    driver_end(&d);
 }
 
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
@@ -690,36 +614,22 @@ static void link__another_owners_name_is_made_printable(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(link__comes_up_in_order),
-        cmocka_unit_test(link__pauses_and_resumes),
-        cmocka_unit_test(link__is_not_waited_for_after_a_failure),
-        cmocka_unit_test(link__waits_longer_each_time),
-        cmocka_unit_test(link__tells_when_the_trouble_changes),
-        cmocka_unit_test(link__is_down_since_it_was_lost),
-        cmocka_unit_test(link__logs_in_once_at_a_time),
-        cmocka_unit_test(link__gone_is_not_all_while_a_first_try_was_open),
-        cmocka_unit_test(link__settled_first_try_is_no_doubt_after_a_restart),
-        cmocka_unit_test(link__tries_the_urls_in_turn),
-        cmocka_unit_test(link__follows_a_reload_of_the_urls),
-        cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
-        cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
-        cmocka_unit_test(link__has_a_word_for_each_state),
-        cmocka_unit_test(link__ignores_a_login_at_the_url_before),
-        cmocka_unit_test(link__ignores_a_list_from_before_it_was_lost),
-        cmocka_unit_test(link__three_timeouts_in_a_row_lose_it),
-        cmocka_unit_test(link__counts_timeouts_in_a_row_only),
-        cmocka_unit_test(link__lost_reservation_is_told_once),
-        cmocka_unit_test(link__checks_the_token),
-        cmocka_unit_test(link__stray_needs_two_looks),
-        cmocka_unit_test(link__stray_that_vanishes_is_forgotten),
-        cmocka_unit_test(link__partial_list_concludes_nothing),
-        cmocka_unit_test(link__never_touches_what_is_not_ours),
-        cmocka_unit_test(link__warns_of_a_name_conflict_once),
-        cmocka_unit_test(link__warns_of_an_equal_name_once),
-        cmocka_unit_test(link__another_owners_name_is_made_printable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(STARTED(link__comes_up_in_order), UP(link__pauses_and_resumes),
+          STARTED(link__is_not_waited_for_after_a_failure), STARTED(link__waits_longer_each_time),
+          FRESH(link__tells_when_the_trouble_changes), UP(link__is_down_since_it_was_lost),
+          STARTED(link__logs_in_once_at_a_time),
+          FRESH(link__gone_is_not_all_while_a_first_try_was_open),
+          UP(link__settled_first_try_is_no_doubt_after_a_restart),
+          cmocka_unit_test(link__tries_the_urls_in_turn),
+          cmocka_unit_test(link__follows_a_reload_of_the_urls),
+          cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
+          cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
+          cmocka_unit_test(link__has_a_word_for_each_state),
+          cmocka_unit_test(link__ignores_a_login_at_the_url_before),
+          STARTED(link__ignores_a_list_from_before_it_was_lost),
+          UP(link__three_timeouts_in_a_row_lose_it), UP(link__counts_timeouts_in_a_row_only),
+          UP(link__lost_reservation_is_told_once), UP(link__checks_the_token),
+          FRESH(link__stray_needs_two_looks), UP(link__stray_that_vanishes_is_forgotten),
+          UP(link__partial_list_concludes_nothing), UP(link__never_touches_what_is_not_ours),
+          UP(link__warns_of_a_name_conflict_once), FRESH(link__warns_of_an_equal_name_once),
+          cmocka_unit_test(link__another_owners_name_is_made_printable))

@@ -88,12 +88,6 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
-        cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
-        cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
+          cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
+          cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss))

@@ -38,40 +38,36 @@ static void begin(struct driver *d)
     d->core = core_create(&d->config);
     load(d, (struct record){.kind = RECORD_FOUNDED});
 }
+DRIVER_FIXTURE(begin_driver, begin)
 
 /* F22, S3: everything is there again, numbers go on. */
 static void load__brings_everything_back(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    begin(&d);
-    load(&d, (struct record){.kind = RECORD_COUNTERS,
-                             .u.counters = {.last_number = 41, .last_seq = 7}});
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
-    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
-    core_start(d.core, d.now);
-    core_status(d.core, &status);
+    load(d, (struct record){.kind = RECORD_COUNTERS,
+                            .u.counters = {.last_number = 41, .last_seq = 7}});
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
+    core_start(d->core, d->now);
+    core_status(d->core, &status);
     assert_int_equal(status.jobs_active, 1);
     assert_int_equal(status.jobs_releasing, 1);
     assert_int_equal(status.vnis_live, 1);
     assert_int_equal(status.vnis_held, 1);
     assert_int_equal(status.addresses_reserved, 46);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_string_equal(secret_expose(driver_answer(&d)->reservation->token), "sess-1");
-    driver_reserve(&d, driver_request("c", 2));
-    assert_int_equal(driver_answer(&d)->reservation->number, 42);
-    assert_int_equal(driver_find(&d, EFFECT_EVENT)->u.event->seq, 8);
-    driver_end(&d);
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_string_equal(secret_expose(driver_answer(d)->reservation->token), "sess-1");
+    driver_reserve(d, driver_request("c", 2));
+    assert_int_equal(driver_answer(d)->reservation->number, 42);
+    assert_int_equal(driver_find(d, EFFECT_EVENT)->u.event->seq, 8);
 }
 
 /* F22: each field is what it was, and what is saved of it next is no less. */
 static void load__brings_back_each_field(void **state)
 {
-    (void)state;
-    struct driver d;
-    begin(&d);
+    struct driver *d = *state;
     const struct record record = {.kind = RECORD_RESERVATION,
                                   .u.reservation = {.number = 5,
                                                     .cluster = "elcap",
@@ -96,10 +92,10 @@ static void load__brings_back_each_field(void **state)
                                                     .created_ms = 17,
                                                     .released_ms = 18,
                                                     .hold_until_ms = 19}};
-    load(&d, record);
-    core_start(d.core, d.now);
+    load(d, record);
+    core_start(d->core, d->now);
     const struct reservation_record *was = &record.u.reservation,
-                                    is = reservation_record(driver_job(&d, "a"));
+                                    is = reservation_record(driver_job(d, "a"));
     assert_int_equal(is.number, was->number);
     assert_string_equal(is.cluster, was->cluster);
     assert_string_equal(is.job, was->job);
@@ -123,7 +119,6 @@ static void load__brings_back_each_field(void **state)
     assert_int_equal(is.created_ms, was->created_ms);
     assert_int_equal(is.released_ms, was->released_ms);
     assert_int_equal(is.hold_until_ms, was->hold_until_ms);
-    driver_end(&d);
 }
 
 /* F3: whether it was granted twice before the restart nothing tells, unless a node had reported
@@ -157,64 +152,53 @@ static void load__does_not_know_which_life_a_node_speaks_of(void **state)
 /* A crash between the intent and the answer: asked again, under the same name. */
 static void load__intent_is_finished(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
-    begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
-    core_start(d.core, d.now);
-    driver_login(&d);
-    driver_list(&d, names, 1, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    assert_string_equal(secret_expose(driver_job(&d, "a")->token), "sess-2");
-    driver_end(&d);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
+    core_start(d->core, d->now);
+    driver_login(d);
+    driver_list(d, names, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
+    assert_string_equal(secret_expose(driver_job(d, "a")->token), "sess-2");
 }
 
 /* Nobody may come back for it: it does not stay wanted for ever. */
 static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
 {
-    (void)state;
-    struct driver d;
-    begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
-    core_start(d.core, d.now);
-    driver_tick(&d, d.config.reserve_timeout_ms);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    driver_end(&d);
+    struct driver *d = *state;
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
+    core_start(d->core, d->now);
+    driver_tick(d, d->config.reserve_timeout_ms);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_TIMEOUT);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
 }
 
 static void load__intent_is_given_up_without_a_fabric_manager(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.fm_present = false;
-    d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
-    core_start(d.core, d.now);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.fm_present = false;
+    d->core = core_create(&d->config);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
+    core_start(d->core, d->now);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
 }
 
 /* F20, F22: inactive jobs are released, an active one that is gone is told. */
 static void load__compares_with_the_fabric_manager(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     size_t count;
     static const char *const names[] = {"elcap-b"};
-    begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
-    load(&d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
-    core_start(d.core, d.now);
-    driver_login(&d);
-    driver_list(&d, names, 1, FM_OK);
-    const struct effect *effects = core_effects(d.core, &count);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
+    core_start(d->core, d->now);
+    driver_login(d);
+    driver_list(d, names, 1, FM_OK);
+    const struct effect *effects = core_effects(d->core, &count);
     bool checked = false, released = false;
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind != EFFECT_CALL)
@@ -226,7 +210,6 @@ static void load__compares_with_the_fabric_manager(void **state)
     }
     assert_true(checked);
     assert_true(released);
-    driver_end(&d);
 }
 
 /* Reserved at the second try, released, and a crash before the first could not be acted on any
@@ -263,40 +246,34 @@ static void load__remembers_that_an_earlier_try_is_open(void **state)
  * forget that the first one may yet be acted on, so the name rests (I4). */
 static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
 {
-    (void)state;
-    struct driver d;
-    begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_SIDE_NOTHING));
-    core_start(d.core, d.now);
-    driver_login(&d);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_release(&d, "a");
-    d.now += d.config.call_timeout_ms - 1000;
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 1000);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_SIDE_NOTHING));
+    core_start(d->core, d->now);
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_release(d, "a");
+    d->now += d->config.call_timeout_ms - 1000;
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 1000);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* The same of one that never had addresses: what was left at the fabric manager under its name may
  * have been deleted (I4). */
 static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
 {
-    (void)state;
-    struct driver d;
-    begin(&d);
-    load(&d, saved(5, "a", JOB_RELEASING, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
-    load(&d, saved(6, "b", JOB_ACTIVE, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
-    core_start(d.core, d.now);
-    driver_login(&d);
-    driver_list(&d, NULL, 0, FM_OK);
-    d.now += d.config.call_timeout_ms - 1;
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 1);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    load(d, saved(5, "a", JOB_RELEASING, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
+    load(d, saved(6, "b", JOB_ACTIVE, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
+    core_start(d->core, d->now);
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+    d->now += d->config.call_timeout_ms - 1;
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 1);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* F3: whichever way the clock was set while we were away, a VNI is quarantined for all of its time.
@@ -324,25 +301,22 @@ static void load__holding_back_begins_anew(void **state)
 /* The last events are missing (found by fuzzing): the next one must not end the broker. */
 static void load__events_that_break_off_are_dropped(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    begin(&d);
-    load(&d, (struct record){.kind = RECORD_COUNTERS,
-                             .u.counters = {.last_number = 8, .last_seq = 20}});
+    load(d, (struct record){.kind = RECORD_COUNTERS,
+                            .u.counters = {.last_number = 8, .last_seq = 20}});
     for (uint64_t seq = 3; seq <= 5; seq++)
-        load(&d, (struct record){.kind = RECORD_EVENT,
-                                 .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
-    core_start(d.core, d.now);
-    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+        load(d, (struct record){.kind = RECORD_EVENT,
+                                .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
+    core_start(d->core, d->now);
+    const struct effect *saved = driver_find(d, EFFECT_SAVE);
     assert_non_null(saved);
     assert_int_equal(saved->u.record.kind, RECORD_PRUNE);
     assert_int_equal(saved->u.record.u.prune, 5);
-    driver_reserve(&d, driver_request("x", 2));
-    core_status(d.core, &status);
+    driver_reserve(d, driver_request("x", 2));
+    core_status(d->core, &status);
     assert_int_equal(status.first_seq, 21);
     assert_int_equal(status.last_seq, 21);
-    driver_end(&d);
 }
 
 /* One row is enough: of the last ones, after which the next event would not follow; and of those
@@ -382,46 +356,24 @@ static void load__one_missing_event_is_noticed(void **state)
 
 static void load__refuses_what_cannot_be(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct error err;
-    begin(&d);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
     struct record twice = saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     twice.u.reservation.vnis[0] = 1024 + 5;
-    assert_int_equal(core_load(d.core, &twice, &err), ERROR_CORRUPT);
+    assert_int_equal(core_load(d->core, &twice, &err), ERROR_CORRUPT);
     assert_non_null(strstr(err.text, "elcap-b"));
-    struct record bad = saved(7, "c", 3, HWCOLL_OFF, FM_SIDE_NOTHING);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_RELEASING, HWCOLL_WANTED, FM_SIDE_MAYBE);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    struct record bad = saved(7, "c", JOB_RELEASING, HWCOLL_WANTED, FM_SIDE_MAYBE);
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
     bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_NOTHING);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_HELD + 1);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
-    bad.u.reservation.regranted = 2;
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_RELEASED + 1, FM_SIDE_NOTHING);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(8, "a/b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
     bad = (struct record){.kind = (enum record_kind)99};
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
     assert_non_null(strstr(err.text, "unknown kind 99"));
-    bad = (struct record){.kind = RECORD_CLEANUP,
-                          .u.cleanup = {.number = 5, .step = "/fA", .below = 2}};
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = (struct record){.kind = RECORD_FACTS};
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad.u.facts.boot = "12345678901234567890123456789012345678901";
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    bad = saved(7, "c", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
-    bad.u.reservation.origin = ORIGIN_CLAIMED + 1;
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = RECORD_CLEANUP, .u.cleanup = {.number = 9, .step = "/fA"}};
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
     bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
-    assert_int_equal(core_load(d.core, &bad, &err), ERROR_CORRUPT);
-    driver_end(&d);
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
 }
 
 static int loaded_with(struct record older, struct record newer)
@@ -465,46 +417,37 @@ static void load__refuses_two_lives_with_one_name(void **state)
 /* F5: the pool was shrunk while we were away; the job keeps its VNI, nobody else gets it. */
 static void load__pool_shrunk_meanwhile(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    idset_init(&d.config.vni_pool);
-    idset_add(&d.config.vni_pool, 1029);
-    idset_add(&d.config.vni_pool, 2000);
-    d.core = core_create(&d.config);
-    load(&d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING)); /* has 1029 */
-    load(&d, saved(6, "b", JOB_ACTIVE, HWCOLL_OFF,
-                   FM_SIDE_NOTHING)); /* has 1030, no longer in the pool */
-    core_start(d.core, d.now);
-    driver_reserve(&d, driver_request("c", 2));
-    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 2000);
-    driver_release(&d, "b");
-    driver_tick(&d, d.config.vni_hold_ms);
-    core_status(d.core, &status);
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 1029);
+    idset_add(&d->config.vni_pool, 2000);
+    d->core = core_create(&d->config);
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING)); /* has 1029 */
+    load(d, saved(6, "b", JOB_ACTIVE, HWCOLL_OFF,
+                  FM_SIDE_NOTHING)); /* has 1030, no longer in the pool */
+    core_start(d->core, d->now);
+    driver_reserve(d, driver_request("c", 2));
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 2000);
+    driver_release(d, "b");
+    driver_tick(d, d->config.vni_hold_ms);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_free, 0);
-    driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(load__brings_everything_back),
-        cmocka_unit_test(load__brings_back_each_field),
-        cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
-        cmocka_unit_test(load__intent_is_finished),
-        cmocka_unit_test(load__intent_is_given_up_when_the_link_does_not_come),
-        cmocka_unit_test(load__intent_is_given_up_without_a_fabric_manager),
-        cmocka_unit_test(load__compares_with_the_fabric_manager),
-        cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
-        cmocka_unit_test(load__a_given_up_release_does_not_hit_the_next_life),
-        cmocka_unit_test(load__a_given_up_deletion_does_not_hit_the_next_life),
-        cmocka_unit_test(load__holding_back_begins_anew),
-        cmocka_unit_test(load__events_that_break_off_are_dropped),
-        cmocka_unit_test(load__one_missing_event_is_noticed),
-        cmocka_unit_test(load__refuses_what_cannot_be),
-        cmocka_unit_test(load__refuses_two_lives_with_one_name),
-        cmocka_unit_test(load__pool_shrunk_meanwhile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
+          WITH(begin_driver, load__brings_back_each_field),
+          cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
+          WITH(begin_driver, load__intent_is_finished),
+          WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come),
+          FRESH(load__intent_is_given_up_without_a_fabric_manager),
+          WITH(begin_driver, load__compares_with_the_fabric_manager),
+          cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
+          WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life),
+          WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life),
+          cmocka_unit_test(load__holding_back_begins_anew),
+          WITH(begin_driver, load__events_that_break_off_are_dropped),
+          cmocka_unit_test(load__one_missing_event_is_noticed),
+          WITH(begin_driver, load__refuses_what_cannot_be),
+          cmocka_unit_test(load__refuses_two_lives_with_one_name),
+          FRESH(load__pool_shrunk_meanwhile))

@@ -61,81 +61,66 @@ static void report(struct driver *d, const char *job, uint64_t number, const cha
 
 static void list__of_a_node(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    reserve(&d, "a", "n[1-3]", 3);
-    reserve(&d, "b", "n[3-4],m1", 3);
-    reserve(&d, "c", NULL, 2); /* wherever it runs */
-    assert_seen(&d, "n1", "1,3");
-    assert_seen(&d, "n3", "1,2,3");
-    assert_seen(&d, "m1", "2,3");
-    assert_seen(&d, "n5", "3");
-    assert_seen(&d, "n", "3");
-    assert_seen(&d, NULL, "1,2,3");
+    struct driver *d = *state;
+    reserve(d, "a", "n[1-3]", 3);
+    reserve(d, "b", "n[3-4],m1", 3);
+    reserve(d, "c", NULL, 2); /* wherever it runs */
+    assert_seen(d, "n1", "1,3");
+    assert_seen(d, "n3", "1,2,3");
+    assert_seen(d, "m1", "2,3");
+    assert_seen(d, "n5", "3");
+    assert_seen(d, "n", "3");
+    assert_seen(d, NULL, "1,2,3");
     /* Released, and not clean: it is there as long as its VNIs are quarantined. */
-    driver_release(&d, "a");
-    assert_seen(&d, "n1", "1,3");
-    driver_end(&d);
+    driver_release(d, "a");
+    assert_seen(d, "n1", "1,3");
 }
 
 /* All of a job's nodes can have reported, and it be started anew elsewhere before its release. */
 static void list__a_job_without_node_list_may_be_anywhere(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    reserve(&d, "a", NULL, 1);
-    reserve(&d, "b", "n1", 1);
-    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_POSSIBLE);
-    report(&d, "a", 1, "n1", NODE_CREATED);
-    report(&d, "b", 2, "n1", NODE_CREATED);
-    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_REPORTED);
-    assert_int_equal(core_presence(driver_job(&d, "a"), "n2"), PRESENCE_POSSIBLE);
-    assert_int_equal(core_presence(driver_job(&d, "b"), "n1"), PRESENCE_NAMED);
-    assert_int_equal(core_presence(driver_job(&d, "b"), "n2"), PRESENCE_NONE);
-    report(&d, "a", 1, "n1", NODE_DESTROYED);
-    assert_int_equal(core_presence(driver_job(&d, "a"), "n1"), PRESENCE_REPORTED);
-    driver_end(&d);
+    struct driver *d = *state;
+    reserve(d, "a", NULL, 1);
+    reserve(d, "b", "n1", 1);
+    assert_int_equal(core_presence(driver_job(d, "a"), "n1"), PRESENCE_POSSIBLE);
+    report(d, "a", 1, "n1", NODE_CREATED);
+    report(d, "b", 2, "n1", NODE_CREATED);
+    assert_int_equal(core_presence(driver_job(d, "a"), "n1"), PRESENCE_REPORTED);
+    assert_int_equal(core_presence(driver_job(d, "a"), "n2"), PRESENCE_POSSIBLE);
+    assert_int_equal(core_presence(driver_job(d, "b"), "n1"), PRESENCE_NAMED);
+    assert_int_equal(core_presence(driver_job(d, "b"), "n2"), PRESENCE_NONE);
+    report(d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(core_presence(driver_job(d, "a"), "n1"), PRESENCE_REPORTED);
 }
 
 static void list__filters_together(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct seen seen;
-    driver_init(&d);
-    driver_up(&d);
-    reserve(&d, "a", "n[1-3]", 3);
-    reserve(&d, "b", "n[1-3]", 3);
-    driver_release(&d, "a");
+    reserve(d, "a", "n[1-3]", 3);
+    reserve(d, "b", "n[1-3]", 3);
+    driver_release(d, "a");
     struct core_filter filter = {.uid = -1, .limit = 1000, .node = "n2", .state = JOB_ACTIVE};
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.numbers[0], 2);
     filter.cluster = "elcap2";
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, 0);
     filter = (struct core_filter){.uid = 5588, .limit = 1, .node = "n2"};
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, 2);
     assert_int_equal(seen.pages, 2);
-    driver_end(&d);
 }
 
 /* Long node lists and a long name end a page early; nothing is left out because of it. */
 static void list__a_page_reads_little(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     enum { JOBS = 20, LENGTH = 30000 };
     static char nodes[LENGTH + 8];
     char name[NODELIST_NAME_MAX + 1] = "";
-    struct driver d;
     struct seen seen;
-    driver_init(&d);
-    driver_up(&d);
     uint32_t count = 2;
     for (strcpy(nodes, "a"); strlen(nodes) < LENGTH; count++)
         strcat(nodes, ",a");
@@ -143,45 +128,40 @@ static void list__a_page_reads_little(void **state)
     for (int i = 0; i < JOBS; i++) {
         char job[16];
         snprintf(job, sizeof job, "j%d", i);
-        reserve(&d, job, nodes, count);
+        reserve(d, job, nodes, count);
     }
     struct core_filter filter = {.uid = -1, .limit = 1000};
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, JOBS);
     assert_int_equal(seen.pages, 1);
     filter.node = "last";
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, JOBS);
     assert_in_range(seen.pages, 2, JOBS);
     memset(name, 'b', sizeof name - 1);
     filter.node = name;
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, 0);
     assert_in_range(seen.pages, JOBS, JOBS + 1);
-    driver_end(&d);
 }
 
 /* F9: whom to drain first. */
 static void lingering__names_the_oldest_job_s_first_node(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    assert_null(core_lingering_node(d.core));
-    reserve(&d, "a", "n[1-3]", 3);
-    reserve(&d, "b", "n[4-9]", 6);
-    report(&d, "a", 1, "n1", NODE_CREATED);
-    assert_null(core_lingering_node(d.core));
-    report(&d, "b", 2, "n7", NODE_LINGERING);
-    report(&d, "b", 2, "n5", NODE_LINGERING);
-    assert_string_equal(core_lingering_node(d.core), "n5");
-    report(&d, "a", 1, "n3", NODE_LINGERING);
-    assert_string_equal(core_lingering_node(d.core), "n3");
-    report(&d, "a", 1, "n3", NODE_DESTROYED);
-    report(&d, "b", 2, "n5", NODE_DESTROYED);
-    assert_string_equal(core_lingering_node(d.core), "n7");
-    driver_end(&d);
+    struct driver *d = *state;
+    assert_null(core_lingering_node(d->core));
+    reserve(d, "a", "n[1-3]", 3);
+    reserve(d, "b", "n[4-9]", 6);
+    report(d, "a", 1, "n1", NODE_CREATED);
+    assert_null(core_lingering_node(d->core));
+    report(d, "b", 2, "n7", NODE_LINGERING);
+    report(d, "b", 2, "n5", NODE_LINGERING);
+    assert_string_equal(core_lingering_node(d->core), "n5");
+    report(d, "a", 1, "n3", NODE_LINGERING);
+    assert_string_equal(core_lingering_node(d->core), "n3");
+    report(d, "a", 1, "n3", NODE_DESTROYED);
+    report(d, "b", 2, "n5", NODE_DESTROYED);
+    assert_string_equal(core_lingering_node(d->core), "n7");
 }
 
 /* Whichever node it is, and wherever its report is kept. */
@@ -207,25 +187,22 @@ static void lingering__names_any_node(void **state)
 /* Of more than can be named the first of each kind, as people count; and all are counted. */
 static void waiting__names_the_first_of_each_kind(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     enum { EACH = 30, SILENT = 7, NODES = 3 * EACH + SILENT };
-    struct driver d;
     struct core_waiting waiting;
     char node[16];
-    driver_init(&d);
-    driver_up(&d);
-    reserve(&d, "a", "n[1-97]", NODES);
+    reserve(d, "a", "n[1-97]", NODES);
     for (int i = EACH; i > 0; i--) {
         static const enum node_state states[] = {NODE_LINGERING, NODE_CREATED, NODE_DESTROYED};
         for (int kind = 0; kind < 3; kind++) {
             (void)snprintf(node, sizeof node, "n%d", kind * EACH + i);
-            report(&d, "a", 1, node, states[kind]);
+            report(d, "a", 1, node, states[kind]);
         }
     }
-    core_waiting(driver_job(&d, "a"), &waiting);
+    core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 0); /* the job is active */
-    driver_release(&d, "a");
-    core_waiting(driver_job(&d, "a"), &waiting);
+    driver_release(d, "a");
+    core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, NODES - EACH);
     assert_int_equal(waiting.unheard, SILENT);
     assert_int_equal(waiting.lingering, EACH);
@@ -238,29 +215,26 @@ static void waiting__names_the_first_of_each_kind(void **state)
         assert_string_equal(waiting.names[i], node);
         assert_null(waiting.services[i]);
     }
-    driver_end(&d);
 }
 
 /* B8: what status and metrics show, of all and of each cluster. */
 static void status__counts_jobs_and_addresses(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status s;
     struct core_cluster_status own, other;
-    driver_init(&d);
-    d.config.clusters[0].budget = 100;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserved_job(&d, "b");
-    driver_reserve(&d, driver_request("c", 2));
-    driver_reserve(&d, driver_request("d", 128));
-    core_status(d.core, &s);
+    d->config.clusters[0].budget = 100;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    driver_reserved_job(d, "b");
+    driver_reserve(d, driver_request("c", 2));
+    driver_reserve(d, driver_request("d", 128));
+    core_status(d->core, &s);
     const uint32_t each = s.addresses_per_job;
     assert_int_equal(each, 23);
     assert_int_equal(s.link, LINK_UP);
-    assert_int_equal(s.link_since_ms, d.now);
-    assert_int_equal(s.link_listed_ms, d.now);
+    assert_int_equal(s.link_since_ms, d->now);
+    assert_int_equal(s.link_listed_ms, d->now);
     assert_int_equal(s.link_losses, 0);
     assert_string_equal(s.link_url, "http://fm");
     assert_string_equal(s.link_error, "");
@@ -272,9 +246,9 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_int_equal(s.jobs_active, 4);
     assert_int_equal(s.jobs_reserved, 2);
     assert_int_equal(s.calls_in_flight, 1);
-    driver_release(&d, "a");
-    driver_release(&d, "c");
-    core_status(d.core, &s);
+    driver_release(d, "a");
+    driver_release(d, "c");
+    core_status(d->core, &s);
     assert_int_equal(s.jobs_active, 2);
     assert_int_equal(s.jobs_releasing, 2);
     assert_int_equal(s.jobs_reserved, 1);
@@ -283,8 +257,8 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_int_equal(s.addresses_reserved, 3 * each); /* until the fabric manager says so */
     assert_int_equal(s.calls_in_flight, 2);
     assert_int_equal(s.last_number, 4);
-    assert_true(core_cluster_status(d.core, 0, &own));
-    assert_true(core_cluster_status(d.core, 1, &other));
+    assert_true(core_cluster_status(d->core, 0, &own));
+    assert_true(core_cluster_status(d->core, 1, &other));
     assert_int_equal(own.budget, 100);
     assert_int_equal(own.addresses_reserved, 3 * each);
     assert_int_equal(own.releases_pending, 1);
@@ -292,45 +266,30 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_int_equal(own.jobs_releasing, 2);
     assert_int_equal(own.jobs_reserved, 1);
     assert_int_equal(other.budget + other.addresses_reserved + other.jobs_active, 0);
-    driver_end(&d);
 }
 
 /* A page looks at 2000 and says where the next one begins, also when nothing matched. */
 static void list__a_page_looks_at_so_many(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     enum { JOBS = 2001 };
-    struct driver d;
     struct seen seen;
-    driver_init(&d);
-    driver_up(&d);
     for (int i = 0; i < JOBS; i++) {
         char job[16];
         (void)snprintf(job, sizeof job, "j%d", i);
-        reserve(&d, job, NULL, 2);
+        reserve(d, job, NULL, 2);
     }
     struct core_filter filter = {.uid = 1, .limit = 1};
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.count, 0);
     assert_int_equal(seen.pages, 2);
     filter.after = 1;
-    walk(&d, filter, &seen);
+    walk(d, filter, &seen);
     assert_int_equal(seen.pages, 1);
-    driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list__of_a_node),
-        cmocka_unit_test(list__a_job_without_node_list_may_be_anywhere),
-        cmocka_unit_test(list__filters_together),
-        cmocka_unit_test(list__a_page_reads_little),
-        cmocka_unit_test(lingering__names_the_oldest_job_s_first_node),
-        cmocka_unit_test(lingering__names_any_node),
-        cmocka_unit_test(waiting__names_the_first_of_each_kind),
-        cmocka_unit_test(status__counts_jobs_and_addresses),
-        cmocka_unit_test(list__a_page_looks_at_so_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(list__of_a_node), UP(list__a_job_without_node_list_may_be_anywhere),
+          UP(list__filters_together), UP(list__a_page_reads_little),
+          UP(lingering__names_the_oldest_job_s_first_node),
+          cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
+          FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))

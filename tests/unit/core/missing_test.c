@@ -7,44 +7,36 @@
 /* B11: what a list names is there, whatever was answered to the question for it. */
 static void missing__list_that_names_it_contradicts(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
     for (int i = 0; i < 5; i++) {
-        driver_list(&d, names, 1, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-        driver_tick(&d, d.config.stray_grace_ms);
+        driver_list(d, names, 1, FM_OK);
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+        assert_int_equal(driver_events(d, EVENT_LOST), 0);
+        driver_tick(d, d->config.stray_grace_ms);
     }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
 }
 
 /* B11: a list that began before the first look is no second witness; nor is one that ends early. */
 static void missing__lost_needs_a_list_that_began_later(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    uint64_t check = driver_call(&d, FMCALL_CHECK);
-    driver_tick(&d, 1000);
-    driver_done(&d, check, FM_GONE, NULL);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    uint64_t check = driver_call(d, FMCALL_CHECK);
+    driver_tick(d, 1000);
+    driver_done(d, check, FM_GONE, NULL);
     for (int i = 0; i < 3; i++) {
-        driver_tick(&d, d.config.stray_grace_ms);
-        driver_list(&d, NULL, 0, FM_BUSY);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(d, d->config.stray_grace_ms);
+        driver_list(d, NULL, 0, FM_BUSY);
+        assert_int_equal(driver_events(d, EVENT_LOST), 0);
+        assert_null(driver_find(d, EFFECT_CALL));
     }
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
 }
 
 static void reserve_jobs(struct driver *d, int count)
@@ -111,51 +103,42 @@ static int compare_jobs(struct driver *d, int count, int there)
 /* B11: when much is missing at once nothing is lost, until it is there again. */
 static void missing__mass_loss_ends_when_the_manager_agrees_again(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
+    struct driver *d = *state;
+    reserve_jobs(d, 20);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(compare_jobs(&d, 20, 0), 0);
-    assert_true(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 20), 0);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    driver_end(&d);
+        assert_int_equal(compare_jobs(d, 20, 0), 0);
+    assert_true(driver_alarm(d, ALARM_MASS_LOSS));
+    assert_int_equal(compare_jobs(d, 20, 20), 0);
+    assert_false(driver_alarm(d, ALARM_MASS_LOSS));
 }
 
 /* Two of twenty are no mass loss, three are. */
 static void missing__mass_loss_has_a_limit(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_jobs(&d, 20, 17), 0);
-    assert_true(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 17), 0);
-    assert_int_equal(compare_jobs(&d, 20, 20), 0);
-    assert_int_equal(compare_jobs(&d, 20, 18), 0);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(compare_jobs(&d, 20, 18), 2);
-    driver_end(&d);
+    struct driver *d = *state;
+    reserve_jobs(d, 20);
+    assert_int_equal(compare_jobs(d, 20, 17), 0);
+    assert_true(driver_alarm(d, ALARM_MASS_LOSS));
+    assert_int_equal(compare_jobs(d, 20, 17), 0);
+    assert_int_equal(compare_jobs(d, 20, 20), 0);
+    assert_int_equal(compare_jobs(d, 20, 18), 0);
+    assert_false(driver_alarm(d, ALARM_MASS_LOSS));
+    assert_int_equal(compare_jobs(d, 20, 18), 2);
 }
 
 /* It is told how many are gone, of how many: what was only found there is none of those. */
 static void missing__mass_loss_tells_how_much(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_alarm alarm;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_with(&d, 20, 20, "elcap-77"), 0);
-    assert_int_equal(compare_with(&d, 20, 20, "elcap-77"), 0);
-    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
-    assert_int_equal(compare_with(&d, 20, 17, "elcap-77"), 0);
-    assert_true(core_alarm(d.core, 1, &alarm)); /* after that of the name */
+    reserve_jobs(d, 20);
+    assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
+    assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
+    assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
+    assert_int_equal(compare_with(d, 20, 17, "elcap-77"), 0);
+    assert_true(core_alarm(d->core, 1, &alarm)); /* after that of the name */
     assert_int_equal(alarm.kind, ALARM_MASS_LOSS);
     assert_non_null(strstr(alarm.detail, " 3 of 20 reservations"));
-    driver_end(&d);
 }
 
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
@@ -180,58 +163,49 @@ static void missing__mass_loss_ends_by_answers(void **state)
 /* B11, I4: an administrator decides, and each job is told once. */
 static void missing__mass_loss_can_be_accepted(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d.ticket}});
-    assert_int_equal(driver_answer(&d)->count, 0); /* nothing is missing */
-    assert_int_equal(compare_jobs(&d, 20, 5), 0);
-    assert_int_equal(compare_jobs(&d, 20, 5), 0);
-    driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d.ticket}});
-    assert_int_equal(driver_answered(&d), ANSWER_LOSS_ACCEPTED);
-    assert_int_equal(driver_answer(&d)->count, 15);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 15);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    assert_int_equal(driver_job(&d, "j19")->hwcoll, HWCOLL_RESERVED);
-    assert_int_equal(driver_job(&d, "j0")->hwcoll, HWCOLL_LOST);
-    driver_end(&d);
+    struct driver *d = *state;
+    reserve_jobs(d, 20);
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    assert_int_equal(driver_answer(d)->count, 0); /* nothing is missing */
+    assert_int_equal(compare_jobs(d, 20, 5), 0);
+    assert_int_equal(compare_jobs(d, 20, 5), 0);
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    assert_int_equal(driver_answered(d), ANSWER_LOSS_ACCEPTED);
+    assert_int_equal(driver_answer(d)->count, 15);
+    assert_int_equal(driver_events(d, EVENT_LOST), 15);
+    assert_false(driver_alarm(d, ALARM_MASS_LOSS));
+    assert_int_equal(driver_job(d, "j19")->hwcoll, HWCOLL_RESERVED);
+    assert_int_equal(driver_job(d, "j0")->hwcoll, HWCOLL_LOST);
 }
 
 /* B11: the share counts what the list lacks, also what was not asked for by name yet. */
 static void missing__mass_loss_is_seen_before_all_are_asked(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_jobs(&d, 20, 18), 0);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK); /* now all are missing; the first two are asked again first */
-    assert_int_equal(answer_checks(&d, 20, 18), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    reserve_jobs(d, 20);
+    assert_int_equal(compare_jobs(d, 20, 18), 0);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK); /* now all are missing; the first two are asked again first */
+    assert_int_equal(answer_checks(d, 20, 18), 0);
 }
 
 /* B11: what was missing when its job ended is missing no more. */
 static void missing__those_of_ended_jobs_counts_no_more(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    reserve_jobs(&d, 20);
-    assert_int_equal(compare_jobs(&d, 20, 17), 0);
-    assert_true(driver_alarm(&d, ALARM_MASS_LOSS));
+    struct driver *d = *state;
+    reserve_jobs(d, 20);
+    assert_int_equal(compare_jobs(d, 20, 17), 0);
+    assert_true(driver_alarm(d, ALARM_MASS_LOSS));
     for (int i = 0; i < 3; i++) {
         char job[16];
         (void)snprintf(job, sizeof job, "j%d", i);
-        driver_release(&d, job);
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
+        driver_release(d, job);
+        driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
     }
-    driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d.ticket}});
-    assert_int_equal(driver_answer(&d)->count, 0);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-    assert_false(driver_alarm(&d, ALARM_MASS_LOSS));
-    driver_end(&d);
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    assert_int_equal(driver_answer(d)->count, 0);
+    assert_int_equal(driver_events(d, EVENT_LOST), 0);
+    assert_false(driver_alarm(d, ALARM_MASS_LOSS));
 }
 
 /* How many lists without it end a release that only a gateway answered. early_ms: how long before a
@@ -287,76 +261,63 @@ static void two_calls(const struct driver *d, uint64_t calls[2])
  * asked for again as soon as its own time is over. */
 static void missing__more_does_not_put_off_the_list(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     uint64_t calls[2];
-    driver_init(&d);
-    reserve_jobs(&d, 2);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    two_calls(&d, calls);
-    const int64_t due_ms = d.now + d.config.stray_grace_ms;
+    reserve_jobs(d, 2);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    two_calls(d, calls);
+    const int64_t due_ms = d->now + d->config.stray_grace_ms;
     for (int i = 0; i < 2; i++) {
-        d.now += 10000;
-        driver_done(&d, calls[i], FM_GONE, NULL);
-        assert_int_equal(core_next_deadline(d.core), due_ms);
+        d->now += 10000;
+        driver_done(d, calls[i], FM_GONE, NULL);
+        assert_int_equal(core_next_deadline(d->core), due_ms);
     }
-    driver_tick(&d, due_ms - d.now);
-    driver_list(&d, NULL, 0, FM_OK);
-    two_calls(&d, calls);
-    driver_done(&d, calls[0], FM_GONE, NULL);
-    assert_int_equal(core_next_deadline(d.core), due_ms + 10000);
-    driver_done(&d, calls[1], FM_GONE, NULL);
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0);
-    assert_int_equal(core_next_deadline(d.core), due_ms + 10000);
-    driver_end(&d);
+    driver_tick(d, due_ms - d->now);
+    driver_list(d, NULL, 0, FM_OK);
+    two_calls(d, calls);
+    driver_done(d, calls[0], FM_GONE, NULL);
+    assert_int_equal(core_next_deadline(d->core), due_ms + 10000);
+    driver_done(d, calls[1], FM_GONE, NULL);
+    assert_int_equal(driver_events(d, EVENT_LOST), 0);
+    assert_int_equal(core_next_deadline(d->core), due_ms + 10000);
 }
 
 /* B11: a 404 of a gateway to a release before the last one proves nothing of this life. */
 static void missing__release_that_was_answered_is_over(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.calls_at_once = 1;
-    d.config.reserve_timeout_ms = 60000;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    d.now += d.config.call_timeout_ms;
-    driver_done(&d, call, FM_EXISTS, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    driver_tick(&d, d.config.call_timeout_ms);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_RESERVED);
-    driver_tick(&d, d.config.relist_ms); /* a list begins, and another job's call */
-    uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
-    driver_reserve(&d, driver_request("b", 128));
-    driver_release(&d, "a");
-    driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
-                                        .u.list_done = {.list = list, .outcome = FM_OK}});
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.calls_at_once = 1;
+    d->config.reserve_timeout_ms = 60000;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    d->now += d->config.call_timeout_ms;
+    driver_done(d, call, FM_EXISTS, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+    driver_tick(d, d->config.call_timeout_ms);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_RESERVED);
+    driver_tick(d, d->config.relist_ms); /* a list begins, and another job's call */
+    uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+    driver_reserve(d, driver_request("b", 128));
+    driver_release(d, "a");
+    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing__release_that_was_answered_is_over),
-        cmocka_unit_test(missing__list_tells_when_all_has_settled),
-        cmocka_unit_test(missing__more_does_not_put_off_the_list),
-        cmocka_unit_test(missing__list_that_names_it_contradicts),
-        cmocka_unit_test(missing__lost_needs_a_list_that_began_later),
-        cmocka_unit_test(missing__mass_loss_ends_when_the_manager_agrees_again),
-        cmocka_unit_test(missing__mass_loss_has_a_limit),
-        cmocka_unit_test(missing__mass_loss_tells_how_much),
-        cmocka_unit_test(missing__mass_loss_ends_by_answers),
-        cmocka_unit_test(missing__mass_loss_can_be_accepted),
-        cmocka_unit_test(missing__mass_loss_is_seen_before_all_are_asked),
-        cmocka_unit_test(missing__those_of_ended_jobs_counts_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),
+          cmocka_unit_test(missing__list_tells_when_all_has_settled),
+          FRESH(missing__more_does_not_put_off_the_list),
+          UP(missing__list_that_names_it_contradicts),
+          UP(missing__lost_needs_a_list_that_began_later),
+          FRESH(missing__mass_loss_ends_when_the_manager_agrees_again),
+          FRESH(missing__mass_loss_has_a_limit), FRESH(missing__mass_loss_tells_how_much),
+          cmocka_unit_test(missing__mass_loss_ends_by_answers),
+          FRESH(missing__mass_loss_can_be_accepted),
+          FRESH(missing__mass_loss_is_seen_before_all_are_asked),
+          FRESH(missing__those_of_ended_jobs_counts_no_more))

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/nodefold.h"
-
-#include <stdio.h>
-#include <string.h>
 
 static void add(void *arg, const char *name)
 {
@@ -138,12 +130,6 @@ static void nodefold__fills_its_text_to_the_end(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodefold__writes_lists_as_people_do),
-        cmocka_unit_test(nodefold__is_bounded_and_loses_nothing),
-        cmocka_unit_test(nodefold__fills_its_text_to_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(nodefold__writes_lists_as_people_do),
+          cmocka_unit_test(nodefold__is_bounded_and_loses_nothing),
+          cmocka_unit_test(nodefold__fills_its_text_to_the_end))

@@ -51,36 +51,34 @@ static void start(struct driver *d)
     driver_reserve(d, request);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
+DRIVER_FIXTURE(start_driver, start)
 
 static void report__frees_vnis_when_all_are_clean(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     for (int i = 1; i <= 3; i++)
-        assert_int_equal(report(&d, "a", 1,
+        assert_int_equal(report(d, "a", 1,
                                 i == 1   ? "n1"
                                 : i == 2 ? "n2"
                                          : "n3",
                                 NODE_CREATED),
                          ANSWER_REPORTED);
-    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
-    driver_release(&d, "a");
-    assert_int_equal(held(&d), 1);
+    assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 1);
 
     struct core_waiting waiting;
-    core_waiting(driver_job(&d, "a"), &waiting);
+    core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 2);
     assert_int_equal(waiting.unheard, 0);
     assert_int_equal(waiting.named, 2);
 
-    assert_int_equal(report(&d, "a", 1, "n2", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 1);
-    assert_int_equal(report(&d, "a", 1, "n3", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 0);
-    assert_null(driver_job(&d, "a"));
-    assert_int_equal(report(&d, "a", 1, "n3", NODE_DESTROYED), ANSWER_NOT_FOUND);
-    driver_end(&d);
+    assert_int_equal(report(d, "a", 1, "n2", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(d), 1);
+    assert_int_equal(report(d, "a", 1, "n3", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(d), 0);
+    assert_null(driver_job(d, "a"));
+    assert_int_equal(report(d, "a", 1, "n3", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
 
 static void reserve_of(struct driver *d, const char *nodes, uint32_t count)
@@ -175,23 +173,20 @@ static void waiting__names_the_first(void **state)
 /* What has said nothing may have services that it could not tell of. */
 static void report__silence_is_not_clean(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    (void)report(&d, "a", 1, "n1", NODE_CREATED);
-    driver_release(&d, "a");
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    assert_int_equal(held(&d), 1);
-    driver_tick(&d, d.config.vni_hold_ms - 1);
-    assert_int_equal(held(&d), 1);
-    driver_tick(&d, 1); /* told, and counted */
-    assert_int_equal(held(&d), 0);
-    assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, 4);
-    assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "2 of its 3 nodes"));
+    struct driver *d = *state;
+    (void)report(d, "a", 1, "n1", NODE_CREATED);
+    driver_release(d, "a");
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(held(d), 1);
+    driver_tick(d, d->config.vni_hold_ms - 1);
+    assert_int_equal(held(d), 1);
+    driver_tick(d, 1); /* told, and counted */
+    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 4);
+    assert_non_null(strstr(driver_find(d, EFFECT_TRACE)->u.trace.text, "2 of its 3 nodes"));
     struct core_status status;
-    core_status(d.core, &status);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_unconfirmed, 1);
-    driver_end(&d);
 }
 
 /* F3: where services will not go a process can still use the VNIs, however long that takes. */
@@ -231,120 +226,100 @@ static void report__lingering_outlasts_the_hold(void **state)
 /* Released last: nothing is quarantined at all. */
 static void report__all_clean_before_the_release(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n3", NODE_DESTROYED);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    assert_int_equal(held(d), 0);
 }
 
 /* Granted once more, perhaps to a job that started anew before its release came: whose epilog a
  * node then speaks of cannot be told, so only time counts. */
 static void report__of_what_was_granted_twice(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     struct reserve_request request = driver_request("a", 3);
     request.nodes = "n[1-3]";
-    driver_reserve(&d, request);
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0); /* a mere repeat costs no commit */
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 2);
-    driver_reserve(&d, request);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
-    driver_release(&d, "a");
-    assert_int_equal(held(&d), 1);
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 0);
-    assert_int_equal(driver_count(&d, EFFECT_TRACE), 0); /* each node has said what there was */
-    driver_end(&d);
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0); /* a mere repeat costs no commit */
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 2);
+    driver_reserve(d, request);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n3", NODE_DESTROYED);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 1);
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_count(d, EFFECT_TRACE), 0); /* each node has said what there was */
 }
 
 /* A former life's word says nothing of the next one. */
 static void report__is_about_one_life(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    driver_release(&d, "a");
+    struct driver *d = *state;
+    driver_release(d, "a");
     struct reserve_request request = driver_request("a", 1);
     request.nodes = "n1";
-    driver_reserve(&d, request);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
-    driver_release(&d, "a");
-    assert_int_equal(held(&d), 2);
-    assert_int_equal(report(&d, "a", 2, "n1", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 1);
-    assert_int_equal(report(&d, "a", 9, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
-    driver_end(&d);
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 2);
+    assert_int_equal(report(d, "a", 2, "n1", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(held(d), 1);
+    assert_int_equal(report(d, "a", 9, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
 
 static void report__refuses_other_nodes(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    assert_int_equal(report(&d, "a", 1, "n4", NODE_DESTROYED), ANSWER_INVALID);
-    assert_string_equal(driver_answer(&d)->field, "node");
-    driver_reserve(&d, driver_request("b", 1)); /* did not say which node: one may report */
-    assert_int_equal(report(&d, "b", 2, "x", NODE_CREATED), ANSWER_REPORTED);
-    assert_int_equal(report(&d, "b", 2, "y", NODE_CREATED), ANSWER_INVALID);
-    assert_int_equal(report(&d, "b", 2, "x", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(report(&d, "c", 1, "n1", NODE_CREATED), ANSWER_NOT_FOUND);
-    driver_end(&d);
+    struct driver *d = *state;
+    assert_int_equal(report(d, "a", 1, "n4", NODE_DESTROYED), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "node");
+    driver_reserve(d, driver_request("b", 1)); /* did not say which node: one may report */
+    assert_int_equal(report(d, "b", 2, "x", NODE_CREATED), ANSWER_REPORTED);
+    assert_int_equal(report(d, "b", 2, "y", NODE_CREATED), ANSWER_INVALID);
+    assert_int_equal(report(d, "b", 2, "x", NODE_DESTROYED), ANSWER_REPORTED);
+    assert_int_equal(report(d, "c", 1, "n1", NODE_CREATED), ANSWER_NOT_FOUND);
 }
 
 /* Its VNIs may be another job's by now. */
 static void report__too_late_to_have_made_services(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a"); /* with addresses: its record outlives the hold */
-    d.config.fm_present = true;
-    driver_release(&d, "a");
-    assert_int_equal(report(&d, "a", 1, "n1", NODE_CREATED),
-                     ANSWER_REPORTED); /* still quarantined */
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 0);
-    assert_int_equal(report(&d, "a", 1, "n2", NODE_CREATED), ANSWER_GIVEN_BACK);
-    assert_int_equal(report(&d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a"); /* with addresses: its record outlives the hold */
+    d->config.fm_present = true;
+    driver_release(d, "a");
+    assert_int_equal(report(d, "a", 1, "n1", NODE_CREATED), ANSWER_REPORTED); /* still quarantined */
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_int_equal(held(d), 0);
+    assert_int_equal(report(d, "a", 1, "n2", NODE_CREATED), ANSWER_GIVEN_BACK);
+    assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
 }
 
 /* F3, I1: a node that has said "created" is not overtaken by time: it may be cut off, with its
  * services alive. */
 static void report__created_outlasts_the_hold(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    start(&d);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5);
-    driver_release(&d, "a");
-    driver_tick(&d, 10 * d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 1);
-    core_status(d.core, &status);
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5);
+    driver_release(d, "a");
+    driver_tick(d, 10 * d->config.vni_hold_ms);
+    assert_int_equal(held(d), 1);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_overdue, 1);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_LINGERING, 6); /* back, and known */
-    assert_int_equal(driver_answered(&d), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 1);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 7);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    (void)report_in_order(d, "a", 1, "n1", NODE_LINGERING, 6); /* back, and known */
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+    assert_int_equal(held(d), 1);
+    (void)report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 7);
+    assert_int_equal(held(d), 0);
 }
 
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
@@ -362,123 +337,105 @@ static void boot(struct driver *d, const char *node, uint64_t order)
 /* F3: in two clusters nodes can have the same name. */
 static void report__boot_ends_nothing_of_another_clusters_node(void **state)
 {
+    struct driver *d = *state;
     static const char *const none[] = {NULL}, *const other[] = {"tuolumne", NULL},
                              *const both[] = {"tuolumne", "elcap", NULL};
-    (void)state;
-    struct driver d;
-    start(&d);
     for (unsigned i = 0; i < 3; i++)
-        (void)report_in_order(&d, "a", 1, ((const char *[]){"n1", "n2", "n3"})[i],
+        (void)report_in_order(d, "a", 1, ((const char *[]){"n1", "n2", "n3"})[i],
                               i == 0 ? NODE_LINGERING : NODE_DESTROYED, 5);
-    driver_release(&d, "a");
-    boot_in(&d, "n1", 8, none);
-    boot_in(&d, "n1", 8, other);
-    assert_int_equal(driver_answer(&d)->count, 0);
-    assert_int_equal(held(&d), 1);
-    boot_in(&d, "n1", 8, both);
-    assert_int_equal(driver_answer(&d)->count, 1);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    driver_release(d, "a");
+    boot_in(d, "n1", 8, none);
+    boot_in(d, "n1", 8, other);
+    assert_int_equal(driver_answer(d)->count, 0);
+    assert_int_equal(held(d), 1);
+    boot_in(d, "n1", 8, both);
+    assert_int_equal(driver_answer(d)->count, 1);
+    assert_int_equal(held(d), 0);
 }
 
 /* F3: no service outlives a boot. What was said after it counts, whatever arrives first. */
 static void report__boot_ends_what_was_said_before(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5);
-    (void)report_in_order(&d, "a", 1, "n2", NODE_LINGERING, 5);
-    (void)report_in_order(&d, "a", 1, "n3", NODE_CREATED, 9);
-    driver_release(&d, "a");
-    boot(&d, "n1", 8);
-    assert_int_equal(driver_answer(&d)->count, 1);
-    boot(&d, "n2", 8);
-    boot(&d, "n3", 8); /* it has made services since */
-    assert_int_equal(driver_answer(&d)->count, 0);
-    boot(&d, "n4", 8);
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 1);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 5); /* late: from before the boot */
-    assert_int_equal(held(&d), 1);
-    boot(&d, "n3", 10);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5);
+    (void)report_in_order(d, "a", 1, "n2", NODE_LINGERING, 5);
+    (void)report_in_order(d, "a", 1, "n3", NODE_CREATED, 9);
+    driver_release(d, "a");
+    boot(d, "n1", 8);
+    assert_int_equal(driver_answer(d)->count, 1);
+    boot(d, "n2", 8);
+    boot(d, "n3", 8); /* it has made services since */
+    assert_int_equal(driver_answer(d)->count, 0);
+    boot(d, "n4", 8);
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_int_equal(held(d), 1);
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5); /* late: from before the boot */
+    assert_int_equal(held(d), 1);
+    boot(d, "n3", 10);
+    assert_int_equal(held(d), 0);
 }
 
 /* [vni] hold = reports: silence is waited for, too. */
 static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_release(&d, "a");
-    driver_tick(&d, INT64_C(365) * 24 * 3600 * 1000);
-    assert_int_equal(held(&d), 1);
+    struct driver *d = *state;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_release(d, "a");
+    driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(d), 1);
     for (int i = 1; i <= 3; i++)
-        (void)report(&d, "a", 1, i == 1 ? "n1" : i == 2 ? "n2" : "n3", NODE_DESTROYED);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+        (void)report(d, "a", 1, i == 1 ? "n1" : i == 2 ? "n2" : "n3", NODE_DESTROYED);
+    assert_int_equal(held(d), 0);
 }
 
 /* Nor is less waited for because it was granted twice: only when all have spoken time counts. */
 static void report__granted_twice_and_silent_is_waited_for(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    struct driver *d = *state;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
     struct reserve_request request = driver_request("a", 3);
     request.nodes = "n[1-3]";
-    driver_reserve(&d, request);
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    driver_release(&d, "a");
-    assert_int_equal(driver_job(&d, "a")->hold_until_ms, 0); /* not known */
-    driver_tick(&d, INT64_C(365) * 24 * 3600 * 1000);
-    assert_int_equal(held(&d), 1);
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    assert_int_equal(held(&d), 1);
-    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    driver_reserve(d, request);
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    driver_release(d, "a");
+    assert_int_equal(driver_job(d, "a")->hold_until_ms, 0); /* not known */
+    driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(d), 1);
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    assert_int_equal(held(d), 1);
+    (void)report(d, "a", 1, "n3", NODE_DESTROYED);
+    assert_int_equal(held(d), 0);
 }
 
 /* F3: a hold that ends by time without any report is counted as well. */
 static void report__hold_without_any_report_is_counted(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    start(&d);
-    driver_release(&d, "a");
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 0);
-    assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "3 of its 3 nodes"));
-    core_status(d.core, &status);
+    driver_release(d, "a");
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_int_equal(held(d), 0);
+    assert_non_null(strstr(driver_find(d, EFFECT_TRACE)->u.trace.text, "3 of its 3 nodes"));
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_unconfirmed, 1);
-    driver_end(&d);
 }
 
 /* A lower [vni] hold applies to what is quarantined already; one that is higher, too. */
 static void report__reload_of_hold_applies_to_what_is_held(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    int64_t hold = d.config.vni_hold_ms;
-    driver_release(&d, "a");
-    driver_tick(&d, 5000);
-    d.config.vni_hold_ms = 2 * hold;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_tick(&d, hold);
-    assert_int_equal(held(&d), 1);
-    d.config.vni_hold_ms = hold;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    int64_t hold = d->config.vni_hold_ms;
+    driver_release(d, "a");
+    driver_tick(d, 5000);
+    d->config.vni_hold_ms = 2 * hold;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_tick(d, hold);
+    assert_int_equal(held(d), 1);
+    d->config.vni_hold_ms = hold;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    assert_int_equal(held(d), 0);
 }
 
 static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t number,
@@ -524,22 +481,19 @@ static void report__late_lingering_holds_its_vni_again(void **state)
  * were. */
 static void report__unknown_lives_are_bounded(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    start(&d);
     for (uint16_t i = 0; i < 1000; i++)
-        (void)report_vnis(&d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
-    core_status(d.core, &status);
+        (void)report_vnis(d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
+    core_status(d->core, &status);
     assert_int_equal(status.jobs_releasing, 8);
     assert_int_equal(status.vnis_held, 8);
-    driver_end(&d);
 }
 
 /* B8: reports of services that will not go, as long as they say so. */
 static void report__lingering_is_counted(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     static const struct {
         const char *node;
         enum node_state state;
@@ -547,204 +501,174 @@ static void report__lingering_is_counted(void **state)
     } told[] = {{"n1", NODE_CREATED, 0},   {"n1", NODE_LINGERING, 1}, {"n2", NODE_LINGERING, 2},
                 {"n2", NODE_LINGERING, 2}, {"n1", NODE_DESTROYED, 1}, {"n3", NODE_DESTROYED, 1},
                 {"n2", NODE_CREATED, 0},   {"n2", NODE_LINGERING, 1}, {"n2", NODE_DESTROYED, 0}};
-    struct driver d;
     struct core_status status;
-    start(&d);
-    driver_release(&d, "a");
+    driver_release(d, "a");
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        (void)report(&d, "a", 1, told[i].node, told[i].state);
-        core_status(d.core, &status);
+        (void)report(d, "a", 1, told[i].node, told[i].state);
+        core_status(d->core, &status);
         assert_int_equal(status.nodes_lingering, told[i].lingering);
     }
-    driver_end(&d);
 }
 
 /* So many in all, by however many nodes. */
 static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
+    struct driver *d = *state;
     for (uint16_t i = 0; i < 300; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
         char node[16];
         (void)snprintf(node, sizeof node, "n%d", i + 1);
-        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                            .u.report = {.ticket = ++d.ticket,
-                                                         .cluster = "elcap",
-                                                         .job = "old",
-                                                         .number = 100u + i,
-                                                         .node = node,
-                                                         .state = NODE_LINGERING,
-                                                         .vnis = &vni,
-                                                         .vni_count = 1}});
-        assert_int_equal(driver_answered(&d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                           .u.report = {.ticket = ++d->ticket,
+                                                        .cluster = "elcap",
+                                                        .job = "old",
+                                                        .number = 100u + i,
+                                                        .node = node,
+                                                        .state = NODE_LINGERING,
+                                                        .vnis = &vni,
+                                                        .vni_count = 1}});
+        assert_int_equal(driver_answered(d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
     }
     /* Of those that have reported few, too. */
-    assert_int_equal(report_vnis(&d, "old", 500, NODE_LINGERING, 3000), ANSWER_NOT_FOUND);
-    assert_int_equal(held(&d), 256);
-    driver_end(&d);
+    assert_int_equal(report_vnis(d, "old", 500, NODE_LINGERING, 3000), ANSWER_NOT_FOUND);
+    assert_int_equal(held(d), 256);
 }
 
 /* When all of them are over each node begins anew. */
 static void report__unknown_lives_are_counted_anew(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     static const char *const nodes[] = {"n1", "n2"};
-    struct driver d;
-    start(&d);
     for (int round = 0; round < 2; round++) {
         for (uint16_t i = 0; i < 2 * 9; i++) {
             const uint16_t vni = (uint16_t)(2000 + i);
-            driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                                .u.report = {.ticket = ++d.ticket,
-                                                             .cluster = "elcap",
-                                                             .job = "old",
-                                                             .number = 100u + i,
-                                                             .node = nodes[i / 9],
-                                                             .state = NODE_LINGERING,
-                                                             .vnis = &vni,
-                                                             .vni_count = 1}});
-            assert_int_equal(driver_answered(&d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
+            driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                               .u.report = {.ticket = ++d->ticket,
+                                                            .cluster = "elcap",
+                                                            .job = "old",
+                                                            .number = 100u + i,
+                                                            .node = nodes[i / 9],
+                                                            .state = NODE_LINGERING,
+                                                            .vnis = &vni,
+                                                            .vni_count = 1}});
+            assert_int_equal(driver_answered(d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
         }
-        assert_int_equal(held(&d), 16);
-        (void)fence(&d, "n1");
-        (void)fence(&d, "n2");
-        assert_int_equal(held(&d), 0);
-        driver_tick(&d, 1);
+        assert_int_equal(held(d), 16);
+        (void)fence(d, "n1");
+        (void)fence(d, "n2");
+        assert_int_equal(held(d), 0);
+        driver_tick(d, 1);
     }
-    driver_end(&d);
 }
 
 /* F9: the resource manager hears of it once, and may drain the node. */
 static void report__lingering_is_an_event(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    driver_release(&d, "a");
-    (void)report(&d, "a", 1, "n2", NODE_LINGERING);
-    assert_int_equal(driver_events(&d, EVENT_LINGERING), 1);
-    assert_string_equal(driver_find(&d, EFFECT_EVENT)->u.event->detail,
+    struct driver *d = *state;
+    driver_release(d, "a");
+    (void)report(d, "a", 1, "n2", NODE_LINGERING);
+    assert_int_equal(driver_events(d, EVENT_LINGERING), 1);
+    assert_string_equal(driver_find(d, EFFECT_EVENT)->u.event->detail,
                         "node n2: CXI services cannot be destroyed: cxi0:12,cxi1:7");
-    (void)report(&d, "a", 1, "n2", NODE_LINGERING);
-    assert_int_equal(driver_events(&d, EVENT_LINGERING), 0);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0); /* I7, and nothing to write */
+    (void)report(d, "a", 1, "n2", NODE_LINGERING);
+    assert_int_equal(driver_events(d, EVENT_LINGERING), 0);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0); /* I7, and nothing to write */
     struct core_status status;
-    core_status(d.core, &status);
+    core_status(d->core, &status);
     assert_int_equal(status.nodes_lingering, 1);
-    driver_end(&d);
 }
 
 static void fence__stands_for_the_node(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    (void)report(&d, "a", 1, "n1", NODE_CREATED);
-    driver_release(&d, "a");
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n3", NODE_LINGERING);
-    assert_int_equal(fence(&d, "n2"), 0);
-    assert_int_equal(fence(&d, "n9"), 0);
-    assert_int_equal(fence(&d, "n3"), 1);
-    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
-    assert_int_equal(held(&d), 1);
-    assert_int_equal(fence(&d, "n1"), 1);
-    assert_int_equal(driver_events(&d, EVENT_FENCED), 1);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    (void)report(d, "a", 1, "n1", NODE_CREATED);
+    driver_release(d, "a");
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n3", NODE_LINGERING);
+    assert_int_equal(fence(d, "n2"), 0);
+    assert_int_equal(fence(d, "n9"), 0);
+    assert_int_equal(fence(d, "n3"), 1);
+    assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
+    assert_int_equal(held(d), 1);
+    assert_int_equal(fence(d, "n1"), 1);
+    assert_int_equal(driver_events(d, EVENT_FENCED), 1);
+    assert_int_equal(held(d), 0);
 }
 
 /* One that has not said anything, too; but not of a job that is active: it may yet make services
  * there, and not be able to tell of it. */
 static void fence__is_for_jobs_that_are_over(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    assert_int_equal(fence(&d, "n3"), 0);
-    (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    driver_release(&d, "a");
-    assert_int_equal(held(&d), 1);
-    assert_int_equal(fence(&d, "n3"), 1);
-    assert_int_equal(driver_find(&d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    assert_int_equal(fence(d, "n3"), 0);
+    (void)report(d, "a", 1, "n1", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 1);
+    assert_int_equal(fence(d, "n3"), 1);
+    assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
+    assert_int_equal(held(d), 0);
 }
 
 /* I1: what was under way for long must not make a node clean that is not. */
 static void report__that_was_overtaken_changes_nothing(void **state)
 {
-    (void)state;
-    struct driver d;
-    start(&d);
-    (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
-    (void)report(&d, "a", 1, "n3", NODE_DESTROYED);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 10);
-    (void)report_in_order(&d, "a", 1, "n1", NODE_CREATED, 12); /* says the same, and is later */
-    assert_int_equal(report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 11), ANSWER_REPORTED);
-    driver_release(&d, "a");
-    assert_int_equal(held(&d), 1);
-    assert_int_equal(report_in_order(&d, "a", 1, "n1", NODE_DESTROYED, 13), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    (void)report(d, "a", 1, "n2", NODE_DESTROYED);
+    (void)report(d, "a", 1, "n3", NODE_DESTROYED);
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 10);
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 12); /* says the same, and is later */
+    assert_int_equal(report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 11), ANSWER_REPORTED);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 1);
+    assert_int_equal(report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 13), ANSWER_REPORTED);
+    assert_int_equal(held(d), 0);
 }
 
 /* Which services there are is news, also that it is not told any more; the same again is none. */
 static void report__other_services_are_news(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
     static const bool news[] = {true, false, true, false, true, true};
-    struct driver d;
-    start(&d);
     for (size_t i = 0; i < sizeof news; i++) {
-        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                            .u.report = {.ticket = ++d.ticket,
-                                                         .cluster = "elcap",
-                                                         .job = "a",
-                                                         .number = 1,
-                                                         .node = "n1",
-                                                         .state = NODE_CREATED,
-                                                         .services = services[i]}});
-        assert_int_equal(driver_answered(&d), ANSWER_REPORTED);
-        assert_int_equal(driver_count(&d, EFFECT_SAVE), news[i]);
+        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                           .u.report = {.ticket = ++d->ticket,
+                                                        .cluster = "elcap",
+                                                        .job = "a",
+                                                        .number = 1,
+                                                        .node = "n1",
+                                                        .state = NODE_CREATED,
+                                                        .services = services[i]}});
+        assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+        assert_int_equal(driver_count(d, EFFECT_SAVE), news[i]);
     }
-    driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(report__created_outlasts_the_hold),
-        cmocka_unit_test(report__boot_ends_what_was_said_before),
-        cmocka_unit_test(report__boot_ends_nothing_of_another_clusters_node),
-        cmocka_unit_test(report__silence_is_waited_for_unless_the_site_says_how_long),
-        cmocka_unit_test(report__hold_without_any_report_is_counted),
-        cmocka_unit_test(report__reload_of_hold_applies_to_what_is_held),
-        cmocka_unit_test(report__late_lingering_holds_its_vni_again),
-        cmocka_unit_test(report__unknown_lives_are_bounded),
-        cmocka_unit_test(report__frees_vnis_when_all_are_clean),
-        cmocka_unit_test(waiting__tells_whom_to_fence),
-        cmocka_unit_test(waiting__names_the_first),
-        cmocka_unit_test(report__silence_is_not_clean),
-        cmocka_unit_test(report__lingering_outlasts_the_hold),
-        cmocka_unit_test(report__all_clean_before_the_release),
-        cmocka_unit_test(report__of_what_was_granted_twice),
-        cmocka_unit_test(report__is_about_one_life),
-        cmocka_unit_test(report__refuses_other_nodes),
-        cmocka_unit_test(report__granted_twice_and_silent_is_waited_for),
-        cmocka_unit_test(report__lingering_is_counted),
-        cmocka_unit_test(report__unknown_lives_of_many_nodes_are_bounded),
-        cmocka_unit_test(report__unknown_lives_are_counted_anew),
-        cmocka_unit_test(report__other_services_are_news),
-        cmocka_unit_test(report__too_late_to_have_made_services),
-        cmocka_unit_test(report__lingering_is_an_event),
-        cmocka_unit_test(report__that_was_overtaken_changes_nothing),
-        cmocka_unit_test(fence__stands_for_the_node),
-        cmocka_unit_test(fence__is_for_jobs_that_are_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
+          WITH(start_driver, report__boot_ends_what_was_said_before),
+          WITH(start_driver, report__boot_ends_nothing_of_another_clusters_node),
+          WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
+          WITH(start_driver, report__hold_without_any_report_is_counted),
+          WITH(start_driver, report__reload_of_hold_applies_to_what_is_held),
+          cmocka_unit_test(report__late_lingering_holds_its_vni_again),
+          WITH(start_driver, report__unknown_lives_are_bounded),
+          WITH(start_driver, report__frees_vnis_when_all_are_clean),
+          cmocka_unit_test(waiting__tells_whom_to_fence),
+          cmocka_unit_test(waiting__names_the_first),
+          WITH(start_driver, report__silence_is_not_clean),
+          cmocka_unit_test(report__lingering_outlasts_the_hold),
+          WITH(start_driver, report__all_clean_before_the_release),
+          WITH(start_driver, report__of_what_was_granted_twice),
+          WITH(start_driver, report__is_about_one_life),
+          WITH(start_driver, report__refuses_other_nodes),
+          WITH(start_driver, report__granted_twice_and_silent_is_waited_for),
+          WITH(start_driver, report__lingering_is_counted),
+          WITH(start_driver, report__unknown_lives_of_many_nodes_are_bounded),
+          WITH(start_driver, report__unknown_lives_are_counted_anew),
+          WITH(start_driver, report__other_services_are_news),
+          UP(report__too_late_to_have_made_services),
+          WITH(start_driver, report__lingering_is_an_event),
+          WITH(start_driver, report__that_was_overtaken_changes_nothing),
+          WITH(start_driver, fence__stands_for_the_node),
+          WITH(start_driver, fence__is_for_jobs_that_are_over))

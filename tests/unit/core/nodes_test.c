@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/nodes.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "core/reservation/nodes.h"
 
 static void put(struct nodes **nodes, const char *name, enum node_state state, const char *services)
 {
@@ -175,17 +169,45 @@ static void nodes_named__says_what_the_list_says(void **state)
     }
 }
 
-int main(void)
+/* Whatever the list, what is expanded says what the list says; and nobody has reported by that. */
+static void nodes_named__agrees_with_the_list(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes__nobody_has_reported),
-        cmocka_unit_test(nodes__the_last_word_counts),
-        cmocka_unit_test(nodes__each_of_many_is_found),
-        cmocka_unit_test(nodes_named__says_what_the_list_says),
-        cmocka_unit_test(node_name__valid),
-        cmocka_unit_test(node_name__has_no_other_bytes),
-        cmocka_unit_test(node_services__valid),
-        cmocka_unit_test(node_state__words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    (void)state;
+    static const char *const lists[] = {"n1",          "n[1-20]",        "n[01-10,15],m[3-9]x,o",
+                                        "n[1-2][3-4]", "n[1-20][1-4]",   "n[1-2]5",
+                                        "[7-12]",      "n1,n1,n[1,1,1]", "n[1-11136]"};
+    static const char *const formats[] = {"n%d", "n%02d", "n%03d", "m%dx", "%d", "o", "n%dx", ""};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char list[512], node[32];
+        struct nodes *nodes = NULL;
+        uint32_t count;
+        (void)snprintf(list, sizeof list, "%s,%0255d", lists[i], 0); /* long, and a longest name */
+        assert_int_equal(nodelist_count(list, &count, NULL), 0);
+        put(&nodes, "first", NODE_CREATED, NULL);
+        assert_true(nodes_named(nodes, list, count, strrchr(list, ',') + 1));
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+            for (int number = 0; number < 300; number++) {
+                (void)snprintf(node, sizeof node, formats[f], number);
+                if (nodes_named(nodes, list, count, node) != nodelist_contains(list, node))
+                    fail_msg("%s in %s", node, lists[i]);
+                assert_null(nodes_find(nodes, node));
+            }
+        }
+        uint32_t at = 0;
+        assert_string_equal(nodes_next(nodes, &at)->name, "first");
+        assert_null(nodes_next(nodes, &at));
+        assert_int_equal(nodes->count, 1);
+        put(&nodes, "n1", NODE_DESTROYED, NULL);
+        assert_int_equal(nodes->count, 2);
+        assert_int_equal(nodes_clean(nodes), 1);
+        nodes_destroy(nodes);
+    }
 }
+
+UNIT_MAIN(cmocka_unit_test(nodes__nobody_has_reported),
+          cmocka_unit_test(nodes__the_last_word_counts),
+          cmocka_unit_test(nodes__each_of_many_is_found),
+          cmocka_unit_test(nodes_named__says_what_the_list_says),
+          cmocka_unit_test(nodes_named__agrees_with_the_list), cmocka_unit_test(node_name__valid),
+          cmocka_unit_test(node_name__has_no_other_bytes), cmocka_unit_test(node_services__valid),
+          cmocka_unit_test(node_state__words))

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
+
+#include "tests/unit/unit.h"
 
 #include "core/fabric/fmcall.h"
 #include "core/reservation/record.h"
@@ -120,15 +116,7 @@ static void event_kind__lost_alone_is_fatal(void **state)
     assert_string_equal(event_kind_word(EVENT_KIND_COUNT), "unknown");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traffic_class__of_each_bit),
-        cmocka_unit_test(wish__from_its_word),
-        cmocka_unit_test(states__have_their_words),
-        cmocka_unit_test(calls__have_their_words),
-        cmocka_unit_test(node_state__fenced_is_no_report),
-        cmocka_unit_test(event_kind__lost_alone_is_fatal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(traffic_class__of_each_bit), cmocka_unit_test(wish__from_its_word),
+          cmocka_unit_test(states__have_their_words), cmocka_unit_test(calls__have_their_words),
+          cmocka_unit_test(node_state__fenced_is_no_report),
+          cmocka_unit_test(event_kind__lost_alone_is_fatal))

@@ -4,42 +4,34 @@
 /* F18, I5: answered in the very step, whatever the fabric manager does. */
 static void release__never_waits_for_the_fabric_manager(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    assert_int_equal(driver_events(&d, EVENT_RELEASED), 1);
-    uint64_t call = driver_call(&d, FMCALL_RELEASE);
-    driver_release(&d, "a"); /* twice: both resource managers do */
-    assert_int_equal(driver_answered(&d), ANSWER_ACCEPTED);
-    driver_done(&d, call, FM_OK, NULL);
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_ALREADY_GONE);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    assert_int_equal(driver_events(d, EVENT_RELEASED), 1);
+    uint64_t call = driver_call(d, FMCALL_RELEASE);
+    driver_release(d, "a"); /* twice: both resource managers do */
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    driver_done(d, call, FM_OK, NULL);
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
 }
 
 /* B6: one answer a request, and no word of a cluster that nobody configured is remembered. */
 static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     driver_step(
-        &d, (struct core_event){.kind = CORE_RELEASE,
-                                .u.release = {.ticket = 7, .cluster = "elsewhere", .job = "a"}});
-    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
-    assert_int_equal(driver_answer(&d)->ticket, 7);
-    assert_string_equal(driver_answer(&d)->detail, "no cluster \"elsewhere\" is configured");
+        d, (struct core_event){.kind = CORE_RELEASE,
+                               .u.release = {.ticket = 7, .cluster = "elsewhere", .job = "a"}});
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
+    assert_int_equal(driver_answer(d)->ticket, 7);
+    assert_string_equal(driver_answer(d)->detail, "no cluster \"elsewhere\" is configured");
     /* Of a configured one it is remembered, and answered once, too. */
-    driver_release(&d, "a");
-    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
-    driver_end(&d);
+    driver_release(d, "a");
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
 /* What was wiped last (the linker's --wrap). */
@@ -59,156 +51,125 @@ void __wrap_explicit_bzero(void *memory, size_t size)
 /* B8: nobody needs the job's token any more. */
 static void release__wipes_the_token(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
     wiped[0] = '\0';
-    driver_release(&d, "a");
+    driver_release(d, "a");
     assert_string_equal(wiped, "sess-a");
-    assert_true(secret_none(driver_job(&d, "a")->token));
-    driver_end(&d);
+    assert_true(secret_none(driver_job(d, "a")->token));
 }
 
 /* F18: when it was released is on disk and shown; of an active job there is no such time. */
 static void release__is_recorded_with_its_time(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    const int64_t created = d.now;
-    assert_int_equal(driver_job(&d, "a")->released_ms, 0);
-    d.now += 12345;
-    driver_release(&d, "a");
-    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    const int64_t created = d->now;
+    assert_int_equal(driver_job(d, "a")->released_ms, 0);
+    d->now += 12345;
+    driver_release(d, "a");
+    const struct effect *saved = driver_find(d, EFFECT_SAVE);
     assert_non_null(saved);
     assert_int_equal(saved->u.record.kind, RECORD_RESERVATION);
-    assert_int_equal(saved->u.record.u.reservation.released_ms, d.now);
+    assert_int_equal(saved->u.record.u.reservation.released_ms, d->now);
     assert_int_equal(saved->u.record.u.reservation.created_ms, created);
-    assert_int_equal(saved->u.record.u.reservation.hold_until_ms, d.now + d.config.vni_hold_ms);
-    assert_int_equal(driver_job(&d, "a")->released_ms, d.now);
+    assert_int_equal(saved->u.record.u.reservation.hold_until_ms, d->now + d->config.vni_hold_ms);
+    assert_int_equal(driver_job(d, "a")->released_ms, d->now);
     /* The second release, and what the fabric manager answers, do not change it. */
-    const int64_t released = d.now;
-    uint64_t call = driver_call(&d, FMCALL_RELEASE);
-    d.now += 1000;
-    driver_release(&d, "a");
-    driver_done(&d, call, FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->released_ms, released);
-    driver_end(&d);
+    const int64_t released = d->now;
+    uint64_t call = driver_call(d, FMCALL_RELEASE);
+    d->now += 1000;
+    driver_release(d, "a");
+    driver_done(d, call, FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->released_ms, released);
 }
 
 /* The intent is on disk, and was never sent: nothing can be there, and nothing is to be released.
  */
 static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_start(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_release(&d, "a");
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, d.config.vni_hold_ms);
-    assert_null(driver_job(&d, "a"));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_release(d, "a");
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
+    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    driver_list(d, NULL, 0, FM_OK);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_null(driver_job(d, "a"));
 }
 
 /* F3: quarantined for the configured time, then free, then gone. */
 static void release__holds_vnis_back(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_release(&d, "a");
-    core_status(d.core, &status);
+    driver_reserve(d, driver_request("a", 2));
+    driver_release(d, "a");
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_held, 1);
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.vni_hold_ms);
-    driver_tick(&d, d.config.vni_hold_ms - 1);
-    core_status(d.core, &status);
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.vni_hold_ms);
+    driver_tick(d, d->config.vni_hold_ms - 1);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_held, 1);
-    driver_tick(&d, 1);
-    core_status(d.core, &status);
+    driver_tick(d, 1);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_held, 0);
-    assert_null(driver_job(&d, "a"));
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_ALREADY_GONE);
-    driver_end(&d);
+    assert_null(driver_job(d, "a"));
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
 }
 
 /* A fabric manager that is down for a day must not use up the pool. */
 static void release__vnis_come_back_although_the_manager_is_down(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_UNREACHED, NULL);
-    driver_tick(&d, d.config.vni_hold_ms);
-    driver_tick(&d, 1);
-    core_status(d.core, &status);
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_UNREACHED, NULL);
+    driver_tick(d, d->config.vni_hold_ms);
+    driver_tick(d, 1);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_held, 0);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    assert_int_equal(driver_job(&d, "a")->vni_count, 0);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->vni_count, 0);
 }
 
 /* The release comes first. The reserve it overtook takes nothing; a job that
  * really starts again under its old id gets its own. */
 static void release__before_reserve_is_remembered(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_release(&d, "a");
-    assert_int_equal(driver_answered(&d), ANSWER_NOT_FOUND);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_int_equal(driver_answered(&d), ANSWER_OVERTAKEN);
-    assert_null(driver_job(&d, "a"));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_release(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(driver_answered(d), ANSWER_OVERTAKEN);
+    assert_null(driver_job(d, "a"));
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 static void release__before_reserve_is_forgotten_in_time(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_release(&d, "a");
-    driver_tick(&d, d.config.tombstone_ms);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_release(d, "a");
+    driver_tick(d, d->config.tombstone_ms);
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 /* Cancel during a slow prolog: the reserve is still waiting for the fabric manager. */
 static void release__while_the_reserve_waits(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     size_t count;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_release(&d, "a");
-    const struct effect *effects = core_effects(d.core, &count);
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_release(d, "a");
+    const struct effect *effects = core_effects(d->core, &count);
     int released = 0, accepted = 0;
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind != EFFECT_ANSWER)
@@ -218,11 +179,10 @@ static void release__while_the_reserve_waits(void **state)
     }
     assert_int_equal(released, 1);
     assert_int_equal(accepted, 1);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_done(&d, call, FM_OK, "sess-late");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_end(&d);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_done(d, call, FM_OK, "sess-late");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
 /* The first try gave no answer and may yet be acted on, the second met something else (409). What
@@ -230,135 +190,105 @@ static void release__while_the_reserve_waits(void **state)
  * that was sent too early, and the first try's object would stay (docs/model). */
 static void release__remembers_a_first_try_beside_what_was_in_its_way(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_release(&d, "a");
-    const struct effect *saved = driver_find(&d, EFFECT_SAVE);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    driver_release(d, "a");
+    const struct effect *saved = driver_find(d, EFFECT_SAVE);
     assert_non_null(saved);
     assert_int_equal(saved->u.record.kind, RECORD_RESERVATION);
     assert_int_equal(saved->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
-    driver_end(&d);
 }
 
 /* A requeued Slurm job keeps its id: the new life waits until the old one is gone. */
 static void release__same_id_again_while_the_old_one_is_deleted(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    uint64_t old = driver_job(&d, "a")->number;
-    uint16_t old_vni = driver_job(&d, "a")->vnis[0];
-    driver_release(&d, "a");
-    uint64_t call = driver_call(&d, FMCALL_RELEASE);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL)); /* the name is not free yet */
-    driver_done(&d, call, FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_true(driver_job(&d, "a")->number > old);
-    assert_int_not_equal(driver_job(&d, "a")->vnis[0], old_vni);
-    assert_string_equal(secret_expose(driver_job(&d, "a")->token), "sess-2");
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    uint64_t old = driver_job(d, "a")->number;
+    uint16_t old_vni = driver_job(d, "a")->vnis[0];
+    driver_release(d, "a");
+    uint64_t call = driver_call(d, FMCALL_RELEASE);
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL)); /* the name is not free yet */
+    driver_done(d, call, FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_true(driver_job(d, "a")->number > old);
+    assert_int_not_equal(driver_job(d, "a")->vnis[0], old_vni);
+    assert_string_equal(secret_expose(driver_job(d, "a")->token), "sess-2");
 }
 
 /* A RELEASE that was not answered may be acted on late, and would take the new life with it. */
 static void release__unanswered_lets_the_name_rest(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    uint64_t call = driver_call(&d, FMCALL_RELEASE);
-    d.now += 10000;
-    driver_done(&d, call, FM_TIMEOUT, NULL);
-    int64_t rests_until = d.now + d.config.call_timeout_ms;
-    driver_tick(&d, 500);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    d.now = rests_until - 1000;
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 999);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, 1);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    uint64_t call = driver_call(d, FMCALL_RELEASE);
+    d->now += 10000;
+    driver_done(d, call, FM_TIMEOUT, NULL);
+    int64_t rests_until = d->now + d->config.call_timeout_ms;
+    driver_tick(d, 500);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    d->now = rests_until - 1000;
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 999);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 1);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* Released while it was being asked for by name: it still ends. */
 static void release__of_a_doubted_one_ends(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    uint64_t check = driver_call(&d, FMCALL_CHECK);
-    driver_release(&d, "a");
-    driver_done(&d, check, FM_BUSY, NULL);
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_tick(&d, d.config.vni_hold_ms);
-    driver_done(&d, release, FM_BUSY, NULL);
-    driver_tick(&d, core_next_deadline(d.core) - d.now);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_tick(&d, d.config.call_timeout_ms);
-    assert_null(driver_job(&d, "a"));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    uint64_t check = driver_call(d, FMCALL_CHECK);
+    driver_release(d, "a");
+    driver_done(d, check, FM_BUSY, NULL);
+    uint64_t release = driver_call(d, FMCALL_RELEASE);
+    driver_tick(d, d->config.vni_hold_ms);
+    driver_done(d, release, FM_BUSY, NULL);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_tick(d, d->config.call_timeout_ms);
+    assert_null(driver_job(d, "a"));
 }
 
 static void release__is_tried_until_it_is_done(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    uint64_t call = driver_call(&d, FMCALL_RELEASE);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    uint64_t call = driver_call(d, FMCALL_RELEASE);
     for (int i = 0; i < 20; i++) {
-        driver_done(&d, call, i % 2 ? FM_BUSY : FM_DENIED, NULL);
-        int64_t wait = core_next_deadline(d.core) - d.now;
+        driver_done(d, call, i % 2 ? FM_BUSY : FM_DENIED, NULL);
+        int64_t wait = core_next_deadline(d->core) - d->now;
         assert_true(wait > 0 && wait <= 30 * 1000);
-        driver_tick(&d, wait);
-        if (driver_find(&d, EFFECT_CALL) == NULL)
-            driver_tick(&d, core_next_deadline(d.core) - d.now);
-        call = driver_call(&d, FMCALL_RELEASE);
+        driver_tick(d, wait);
+        if (driver_find(d, EFFECT_CALL) == NULL)
+            driver_tick(d, core_next_deadline(d->core) - d->now);
+        call = driver_call(d, FMCALL_RELEASE);
     }
-    driver_done(&d, call, FM_GONE, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_end(&d);
+    driver_done(d, call, FM_GONE, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(release__never_waits_for_the_fabric_manager),
-        cmocka_unit_test(release__of_an_unconfigured_cluster_is_answered_once),
-        cmocka_unit_test(release__wipes_the_token),
-        cmocka_unit_test(release__is_recorded_with_its_time),
-        cmocka_unit_test(release__of_what_was_never_asked_for_asks_for_nothing),
-        cmocka_unit_test(release__holds_vnis_back),
-        cmocka_unit_test(release__vnis_come_back_although_the_manager_is_down),
-        cmocka_unit_test(release__before_reserve_is_remembered),
-        cmocka_unit_test(release__before_reserve_is_forgotten_in_time),
-        cmocka_unit_test(release__while_the_reserve_waits),
-        cmocka_unit_test(release__remembers_a_first_try_beside_what_was_in_its_way),
-        cmocka_unit_test(release__same_id_again_while_the_old_one_is_deleted),
-        cmocka_unit_test(release__unanswered_lets_the_name_rest),
-        cmocka_unit_test(release__of_a_doubted_one_ends),
-        cmocka_unit_test(release__is_tried_until_it_is_done),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(release__never_waits_for_the_fabric_manager),
+          UP(release__of_an_unconfigured_cluster_is_answered_once), UP(release__wipes_the_token),
+          UP(release__is_recorded_with_its_time),
+          STARTED(release__of_what_was_never_asked_for_asks_for_nothing),
+          UP(release__holds_vnis_back), UP(release__vnis_come_back_although_the_manager_is_down),
+          UP(release__before_reserve_is_remembered),
+          UP(release__before_reserve_is_forgotten_in_time), UP(release__while_the_reserve_waits),
+          UP(release__remembers_a_first_try_beside_what_was_in_its_way),
+          UP(release__same_id_again_while_the_old_one_is_deleted),
+          UP(release__unanswered_lets_the_name_rest), UP(release__of_a_doubted_one_ends),
+          UP(release__is_tried_until_it_is_done))

@@ -4,232 +4,198 @@
 /* F1, F2: VNIs by default one, by request 0–4, unique. */
 static void reserve__gives_vnis(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 1);
-    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1024);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 1);
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1024);
 
     struct reserve_request four = driver_request("b", 2);
     four.vni_count = 4;
-    driver_reserve(&d, four);
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 4);
-    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1025);
+    driver_reserve(d, four);
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 4);
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1025);
 
     struct reserve_request none = driver_request("c", 2);
     none.vni_count = 0;
-    driver_reserve(&d, none);
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
-    driver_end(&d);
+    driver_reserve(d, none);
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 0);
 }
 
 /* F2: single-node jobs too, unless the site says otherwise. */
 static void reserve__single_node_policy(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.vni_single_node = false;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 1));
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
+    struct driver *d = *state;
+    d->config.vni_single_node = false;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 1));
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 0);
     struct reserve_request asked = driver_request("b", 1);
     asked.vni_count = 2;
-    driver_reserve(&d, asked);
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 2);
-    driver_end(&d);
+    driver_reserve(d, asked);
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 2);
 }
 
 /* F12: what a job does not say the site does; a repeat may leave it to the site as well. */
 static void reserve__site_chooses_traffic_classes(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.classes_allowed = TC_ALL;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answer(&d)->reservation->traffic_classes,
+    struct driver *d = *state;
+    d->config.classes_allowed = TC_ALL;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answer(d)->reservation->traffic_classes,
                      TC_BEST_EFFORT | TC_LOW_LATENCY);
-    d.config.classes_default = TC_BULK_DATA;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_reserve(&d, driver_request("b", 2));
-    assert_int_equal(driver_answer(&d)->reservation->traffic_classes, TC_BULK_DATA);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_int_equal(driver_answer(&d)->reservation->traffic_classes,
+    d->config.classes_default = TC_BULK_DATA;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_reserve(d, driver_request("b", 2));
+    assert_int_equal(driver_answer(d)->reservation->traffic_classes, TC_BULK_DATA);
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_int_equal(driver_answer(d)->reservation->traffic_classes,
                      TC_BEST_EFFORT | TC_LOW_LATENCY);
     struct reserve_request own = driver_request("c", 2);
     own.traffic_classes = TC_DEDICATED_ACCESS;
-    driver_reserve(&d, own);
-    assert_int_equal(driver_answer(&d)->reservation->traffic_classes, TC_DEDICATED_ACCESS);
-    driver_end(&d);
+    driver_reserve(d, own);
+    assert_int_equal(driver_answer(d)->reservation->traffic_classes, TC_DEDICATED_ACCESS);
 }
 
 /* F12: within what the site allows; who has more from before keeps it, and may say so again. */
 static void reserve__site_allows_traffic_classes(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.classes_allowed = TC_ALL;
-    driver_up(&d);
+    struct driver *d = *state;
+    d->config.classes_allowed = TC_ALL;
+    driver_up(d);
     struct reserve_request q = driver_request("a", 2);
     q.traffic_classes = TC_BEST_EFFORT | TC_DEDICATED_ACCESS;
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    d.config.classes_allowed = TC_ALL & ~TC_DEDICATED_ACCESS;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    d->config.classes_allowed = TC_ALL & ~TC_DEDICATED_ACCESS;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
     q.job = "b";
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    assert_string_equal(driver_answer(&d)->field, "traffic_classes");
-    assert_string_equal(driver_answer(&d)->detail,
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "traffic_classes");
+    assert_string_equal(driver_answer(d)->detail,
                         "traffic class dedicated_access is not allowed here ([vni] "
                         "allowed_traffic_classes): leave it out");
-    assert_null(driver_job(&d, "b"));
-    d.config.classes_allowed = TC_ALL;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    assert_null(driver_job(d, "b"));
+    d->config.classes_allowed = TC_ALL;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
     q.traffic_classes = TC_ALL;
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 /* F12: what no node.conf allows by default would fail the prolog of each of the job's nodes. */
 static void reserve__allows_by_default_what_nodes_do(void **state)
 {
-    (void)state;
+    struct driver *d = *state;
     static const uint8_t open[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BEST_EFFORT | TC_LOW_LATENCY};
     static const uint8_t closed[] = {TC_DEDICATED_ACCESS, TC_BULK_DATA,
                                      TC_BEST_EFFORT | TC_BULK_DATA};
     static const char *const jobs[] = {"a", "b", "c"};
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
     for (size_t i = 0; i < sizeof open; i++) {
         struct reserve_request q = driver_request(jobs[i], 2);
         q.traffic_classes = open[i];
-        driver_reserve(&d, q);
-        assert_int_equal(driver_answered(&d), ANSWER_CREATED);
+        driver_reserve(d, q);
+        assert_int_equal(driver_answered(d), ANSWER_CREATED);
     }
     for (size_t i = 0; i < sizeof closed; i++) {
         struct reserve_request q = driver_request("x", 2);
         q.traffic_classes = closed[i];
-        driver_reserve(&d, q);
-        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-        assert_string_equal(driver_answer(&d)->field, "traffic_classes");
+        driver_reserve(d, q);
+        assert_int_equal(driver_answered(d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(d)->field, "traffic_classes");
     }
-    assert_null(driver_job(&d, "x"));
-    driver_end(&d);
+    assert_null(driver_job(d, "x"));
 }
 
 /* F4: a clear, fatal answer; nothing stays behind. */
 static void reserve__pool_exhausted_is_fatal(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    idset_init(&d.config.vni_pool);
-    idset_add(&d.config.vni_pool, 100);
-    idset_add(&d.config.vni_pool, 101);
-    driver_up(&d);
+    struct driver *d = *state;
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 100);
+    idset_add(&d->config.vni_pool, 101);
+    driver_up(d);
     struct reserve_request four = driver_request("a", 2);
     four.vni_count = 4;
-    driver_reserve(&d, four);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 4 VNIs (2 available)");
-    assert_null(driver_job(&d, "a"));
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
-    driver_end(&d);
+    driver_reserve(d, four);
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    assert_string_equal(driver_answer(d)->detail, "failed to reserve 4 VNIs (2 available)");
+    assert_null(driver_job(d, "a"));
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
 
 static void reserve__pool_exhausted_may_be_allowed(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    idset_init(&d.config.vni_pool);
-    idset_add(&d.config.vni_pool, 100);
-    d.config.vni_required = false;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_reserve(&d, driver_request("b", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->vni_count, 0);
-    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI: the job has none");
-    driver_reserve(&d, driver_request("b", 2)); /* again: the same, with its warning (I7) */
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_string_equal(driver_answer(&d)->detail, "failed to reserve 1 VNI: the job has none");
-    driver_reserve(&d, driver_request("c", 128)); /* and when the answer waited */
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_non_null(driver_answer(&d)->detail);
-    driver_end(&d);
+    struct driver *d = *state;
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 100);
+    d->config.vni_required = false;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->vni_count, 0);
+    assert_string_equal(driver_answer(d)->detail, "failed to reserve 1 VNI: the job has none");
+    driver_reserve(d, driver_request("b", 2)); /* again: the same, with its warning (I7) */
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_string_equal(driver_answer(d)->detail, "failed to reserve 1 VNI: the job has none");
+    driver_reserve(d, driver_request("c", 128)); /* and when the answer waited */
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-c");
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_non_null(driver_answer(d)->detail);
 }
 
 /* Intent first: the record that says "may be there" is saved in the step that asks. F15: 23. */
 static void reserve__saves_the_intent_and_asks(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("f2Rs8sydSxmd", 128));
-    const struct effect *save = driver_find(&d, EFFECT_SAVE);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("f2Rs8sydSxmd", 128));
+    const struct effect *save = driver_find(d, EFFECT_SAVE);
     assert_int_equal(save->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
     assert_int_equal(save->u.record.u.reservation.hwcoll, HWCOLL_WANTED);
-    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_string_equal(call->u.call.name, "elcap-f2Rs8sydSxmd");
     assert_int_equal(call->u.call.addresses, 23);
-    assert_null(driver_answer(&d));
+    assert_null(driver_answer(d));
 
-    driver_done(&d, call->u.call.id, FM_OK, "sess-1");
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
-    assert_string_equal(secret_expose(driver_answer(&d)->reservation->token), "sess-1");
-    assert_int_equal(driver_events(&d, EVENT_RESERVED), 1);
-    driver_end(&d);
+    driver_done(d, call->u.call.id, FM_OK, "sess-1");
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
+    assert_string_equal(secret_expose(driver_answer(d)->reservation->token), "sess-1");
+    assert_int_equal(driver_events(d, EVENT_RESERVED), 1);
 }
 
 /* The same request again gets the same answer (I7), also while the first one waits. */
 static void reserve__is_idempotent(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_answer(&d));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_done(&d, call, FM_OK, "sess-1");
-    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
-    uint64_t number = driver_job(&d, "a")->number;
-    driver_reserve(&d, driver_request("a", 128));
-    assert_int_equal(driver_answered(&d), ANSWER_SAME);
-    assert_int_equal(driver_answer(&d)->reservation->number, number);
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 0);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_answer(d));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_done(d, call, FM_OK, "sess-1");
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
+    uint64_t number = driver_job(d, "a")->number;
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_int_equal(driver_answer(d)->reservation->number, number);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
 
 static void reserve__another_request_conflicts(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     struct reserve_request first = driver_request("a", 2);
     first.nodes = "n[1-2]";
     first.vni_count = 2;
     first.cores_per_node = 8;
-    driver_reserve(&d, first);
+    driver_reserve(d, first);
     struct reserve_request other[7];
     static const char *const fields[] = {"uid",       "nodes",  "nodes",          "cores_per_node",
                                          "vni_count", "hwcoll", "traffic_classes"};
@@ -243,19 +209,15 @@ static void reserve__another_request_conflicts(void **state)
     other[5].wish = WISH_OFF;
     other[6].traffic_classes = TC_BULK_DATA;
     for (int i = 0; i < 7; i++) {
-        driver_reserve(&d, other[i]);
-        assert_int_equal(driver_answered(&d), ANSWER_CONFLICT);
-        assert_string_equal(driver_answer(&d)->field, fields[i]);
+        driver_reserve(d, other[i]);
+        assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+        assert_string_equal(driver_answer(d)->field, fields[i]);
     }
-    driver_end(&d);
 }
 
 static void reserve__refuses_what_cannot_be(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     enum { CASES = 5 };
     struct reserve_request wrong[CASES];
     static const char *const fields[] = {"job", "node_count", "vni_count", "vni_count",
@@ -268,59 +230,51 @@ static void reserve__refuses_what_cannot_be(void **state)
     wrong[3].vni_count = -2;
     wrong[4].traffic_classes = TC_ALL + 1;
     for (int i = 0; i < CASES; i++) {
-        driver_reserve(&d, wrong[i]);
-        assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
-        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-        assert_string_equal(driver_answer(&d)->field, fields[i]);
-        assert_non_null(strstr(driver_answer(&d)->detail, words[i]));
-        assert_null(driver_find(&d, EFFECT_SAVE));
+        driver_reserve(d, wrong[i]);
+        assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
+        assert_int_equal(driver_answered(d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(d)->field, fields[i]);
+        assert_non_null(strstr(driver_answer(d)->detail, words[i]));
+        assert_null(driver_find(d, EFFECT_SAVE));
     }
     struct reserve_request q = driver_request("a", 2);
     q.cluster = "other";
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
 }
 
 /* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
 static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    d.config.reserve_timeout_ms = 500;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_answer(&d));
-    driver_tick(&d, 499);
-    assert_null(driver_answer(&d));
-    driver_tick(&d, 1);
-    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 2);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_TIMEOUT);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    d->config.reserve_timeout_ms = 500;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_answer(d));
+    driver_tick(d, 499);
+    assert_null(driver_answer(d));
+    driver_tick(d, 1);
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_TIMEOUT);
 }
 
 /* The longest names that there can be are asked for whole (sanitizers see the rest). */
 static void reserve__of_the_longest_names(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     char job[JOB_ID_MAX + 1], name[FM_NAME_MAX + 1];
-    driver_init(&d);
-    memset(d.config.clusters[0].name, 'c', CLUSTER_NAME_MAX);
+    memset(d->config.clusters[0].name, 'c', CLUSTER_NAME_MAX);
     memset(job, 'j', JOB_ID_MAX);
     job[JOB_ID_MAX] = '\0';
-    fm_name_format(name, d.config.clusters[0].name, job);
+    fm_name_format(name, d->config.clusters[0].name, job);
     assert_int_equal(strlen(name), FM_NAME_MAX);
-    driver_up(&d);
+    driver_up(d);
     struct reserve_request q = driver_request(job, 128);
-    q.cluster = d.config.clusters[0].name;
-    driver_reserve(&d, q);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    assert_string_equal(driver_find(&d, EFFECT_CALL)->u.call.name, name);
-    driver_end(&d);
+    q.cluster = d->config.clusters[0].name;
+    driver_reserve(d, q);
+    (void)driver_call(d, FMCALL_RESERVE);
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, name);
 }
 
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */
@@ -349,121 +303,97 @@ static void reserve__denied_tells_which_budget_is_spent(void **state)
 /* F21: given up in time; a late success is a leak in the making and is released. */
 static void reserve__late_success_is_released(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    assert_int_equal(core_next_deadline(d.core), d.now + d.config.reserve_timeout_ms);
-    driver_tick(&d, d.config.reserve_timeout_ms);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_TIMEOUT);
-    assert_int_equal(driver_events(&d, EVENT_TIMEOUT), 1);
-    assert_null(driver_find(&d, EFFECT_CALL)); /* one call a reservation */
-    d.now += 100;
-    driver_done(&d, call, FM_OK, "sess-late");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    assert_int_equal(core_next_deadline(d->core), d->now + d->config.reserve_timeout_ms);
+    driver_tick(d, d->config.reserve_timeout_ms);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    assert_int_equal(driver_events(d, EVENT_TIMEOUT), 1);
+    assert_null(driver_find(d, EFFECT_CALL)); /* one call a reservation */
+    d->now += 100;
+    driver_done(d, call, FM_OK, "sess-late");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
 }
 
 /* A RESERVE that never was answered may be acted on later still: the RELEASE that counts is one
  * sent after that. */
 static void reserve__unanswered_is_released_until_it_cannot_come_back(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_tick(&d, d.config.reserve_timeout_ms);
-    d.now += 8000;
-    driver_done(&d, call, FM_TIMEOUT, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_MAYBE);
-    driver_tick(&d, d.config.call_timeout_ms);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_tick(d, d->config.reserve_timeout_ms);
+    d->now += 8000;
+    driver_done(d, call, FM_TIMEOUT, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
+    driver_tick(d, d->config.call_timeout_ms);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
 /* A no to the second try says nothing of the first, which may have been acted on late (I3). */
 static void reserve__no_to_a_retry_does_not_settle_the_first_try(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    uint64_t second = driver_call(&d, FMCALL_RESERVE);
-    driver_tick(&d, d.config.reserve_timeout_ms);
-    driver_tick(&d, d.config.call_timeout_ms); /* the first has settled by now */
-    driver_done(&d, second, FM_DENIED, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    uint64_t second = driver_call(d, FMCALL_RESERVE);
+    driver_tick(d, d->config.reserve_timeout_ms);
+    driver_tick(d, d->config.call_timeout_ms); /* the first has settled by now */
+    driver_done(d, second, FM_DENIED, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
 /* Reserved at the second try: looked at by name once, when the first cannot be acted on any more.
  */
 static void reserve__second_try_is_checked_when_the_first_has_settled(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-2");
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_tick(&d, d.config.call_timeout_ms - 250);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_int_equal(driver_events(&d, EVENT_LOST), 0); /* said once */
-    driver_tick(&d, d.config.stray_grace_ms);
-    driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_int_equal(driver_events(&d, EVENT_LOST), 1);
-    (void)driver_call(&d, FMCALL_RELEASE); /* what is there is the first try's: ours */
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-2");
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.call_timeout_ms - 250);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_events(d, EVENT_LOST), 0); /* said once */
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
+    assert_int_equal(driver_events(d, EVENT_LOST), 1);
+    (void)driver_call(d, FMCALL_RELEASE); /* what is there is the first try's: ours */
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 static void reserve__denied_keeps_the_managers_words(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    assert_string_equal(driver_answer(&d)->reservation->reason, "the fabric manager's words");
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(driver_answer(d)->reservation->reason, "the fabric manager's words");
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
 /* Who gets none because of the job's size is told so. */
 static void reserve__ineligible_tells_why(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 63));
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_INELIGIBLE);
-    assert_string_equal(driver_answer(&d)->reservation->reason,
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 63));
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(driver_answer(d)->reservation->reason,
                         "the job has 63 nodes, hardware collectives need at least 64");
-    driver_reserve(&d, driver_request("b", 64));
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    driver_reserve(d, driver_request("b", 64));
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 static uint32_t saved_round(const struct driver *d)
@@ -480,258 +410,214 @@ static uint32_t saved_round(const struct driver *d)
 /* None but `required` fails for want of addresses. */
 static void reserve__required_fails_and_gives_everything_back(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     struct reserve_request q = driver_request("a", 128);
     q.wish = WISH_REQUIRED;
-    driver_reserve(&d, q);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
-    assert_int_equal(saved_round(&d),
-                     1025); /* where VNIs are given out next, after a restart too */
+    driver_reserve(d, q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
+    assert_int_equal(saved_round(d), 1025); /* where VNIs are given out next, after a restart too */
     struct core_status status;
-    core_status(d.core, &status);
+    core_status(d->core, &status);
     assert_int_equal(status.jobs_active, 0);
     assert_int_equal(status.vnis_held, 0); /* they were told to nobody */
     assert_int_equal(status.vnis_live, 0);
     assert_int_equal(status.addresses_reserved, 0);
     q.node_count = 2; /* too small: no use in asking again */
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    assert_string_equal(driver_answer(&d)->field, "hwcoll");
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "hwcoll");
 }
 
 /* Something sits under the name already: it is deleted only when it can be an earlier try's. */
 static void reserve__name_in_use_is_cleared_first(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* B11: with no earlier try open it is another broker's. */
 static void reserve__name_of_another_is_left_alone(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    assert_int_equal(driver_events(&d, EVENT_ALARM), 1);
-    const struct event_record *alarm = core_event_at(d.core, core_last_seq(d.core) - 1);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+    assert_int_equal(driver_events(d, EVENT_ALARM), 1);
+    const struct event_record *alarm = core_event_at(d->core, core_last_seq(d->core) - 1);
     assert_int_equal(alarm->kind, EVENT_ALARM); /* F24: of which cluster, and of no job */
     assert_string_equal(alarm->cluster, "elcap");
     assert_null(alarm->job);
-    driver_release(&d, "a");
+    driver_release(d, "a");
     for (int i = 0; i < 4; i++) { /* it stays there, and so does the alarm */
-        assert_null(driver_find(&d, EFFECT_CALL));
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
-        assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-        if (driver_find(&d, EFFECT_CALL) != NULL) /* taken in, and looked at since */
-            driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "theirs");
+        assert_null(driver_find(d, EFFECT_CALL));
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
+        assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+        if (driver_find(d, EFFECT_CALL) != NULL) /* taken in, and looked at since */
+            driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "theirs");
     }
     for (int i = 0; i < 3; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, NULL, 0, FM_OK);
-        if (driver_find(&d, EFFECT_CALL) != NULL)
-            driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, NULL, 0, FM_OK);
+        if (driver_find(d, EFFECT_CALL) != NULL)
+            driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
     }
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* I6: each would reach the trees of the other. */
 static void reserve__token_of_another_job_is_unusable(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserve(&d, driver_request("b", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    assert_true(secret_none(driver_job(&d, "b")->token));
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_release(&d, "a"); /* then the token is free */
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_reserve(&d, driver_request("c", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-a");
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_reserve(d, driver_request("b", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_true(secret_none(driver_job(d, "b")->token));
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_release(d, "a"); /* then the token is free */
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserve(d, driver_request("c", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-a");
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
 }
 
 /* F3, F4: when refused as required, its VNIs were told to nobody: the pool does not run dry. */
 static void reserve__refusals_do_not_empty_the_pool(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    memset(&d.config.vni_pool, 0, sizeof d.config.vni_pool);
-    assert_int_equal(idset_parse(&d.config.vni_pool, "2000-2001", NULL), 0);
-    driver_up(&d);
+    struct driver *d = *state;
+    memset(&d->config.vni_pool, 0, sizeof d->config.vni_pool);
+    assert_int_equal(idset_parse(&d->config.vni_pool, "2000-2001", NULL), 0);
+    driver_up(d);
     for (int i = 0; i < 5; i++) {
         char job[2] = {(char)('a' + i), '\0'};
         struct reserve_request q = driver_request(job, 128);
         q.wish = WISH_REQUIRED;
-        driver_reserve(&d, q);
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_DENIED, NULL);
-        assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
+        driver_reserve(d, q);
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
+        assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
     }
-    driver_end(&d);
 }
 
 /* B4, I8: nobody asks for more than the budget. */
 static void reserve__stays_within_the_budget(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.clusters[0].budget = 50;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserved_job(&d, "b");
-    driver_reserve(&d, driver_request("c", 128));
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "46 of its 50"));
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    driver_reserved_job(&d, "e");
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.clusters[0].budget = 50;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    driver_reserved_job(d, "b");
+    driver_reserve(d, driver_request("c", 128));
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_non_null(strstr(driver_answer(d)->reservation->reason, "46 of its 50"));
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_reserved_job(d, "e");
 }
 
 /* Large jobs back to back: the next one waits a moment for what the last one is giving back. */
 static void reserve__waits_for_room_that_is_being_made(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.clusters[0].budget = 23;
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_reserve(&d, driver_request("b", 128)); /* nobody is leaving: no use in waiting */
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    driver_release(&d, "a");
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_reserve(&d, driver_request("c", 128));
-    assert_null(driver_answer(&d));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_done(&d, release, FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-c");
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
+    struct driver *d = *state;
+    d->config.clusters[0].budget = 23;
+    driver_up(d);
+    driver_reserved_job(d, "a");
+    driver_reserve(d, driver_request("b", 128)); /* nobody is leaving: no use in waiting */
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    driver_release(d, "a");
+    uint64_t release = driver_call(d, FMCALL_RELEASE);
+    driver_reserve(d, driver_request("c", 128));
+    assert_null(driver_answer(d));
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_done(d, release, FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-c");
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
 
-    driver_release(&d, "c");
-    driver_reserve(&d, driver_request("e", 128));
-    driver_tick(&d, d.config.reserve_timeout_ms);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "23 of its 23"));
-    driver_end(&d);
+    driver_release(d, "c");
+    driver_reserve(d, driver_request("e", 128));
+    driver_tick(d, d->config.reserve_timeout_ms);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    assert_non_null(strstr(driver_answer(d)->reservation->reason, "23 of its 23"));
 }
 
 /* Every error with the fabric manager's own words. */
 static void reserve__timeout_tells_the_managers_last_words(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
     for (int i = 0; i < 7; i++) {
-        driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-        driver_tick(&d, 250);
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+        driver_tick(d, 250);
     }
-    driver_tick(&d, 250);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_TIMEOUT);
-    assert_non_null(strstr(driver_answer(&d)->reservation->reason, "the fabric manager's words"));
-    driver_end(&d);
+    driver_tick(d, 250);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    assert_non_null(strstr(driver_answer(d)->reservation->reason, "the fabric manager's words"));
 }
 
 /* A VNI that was seen while its reserve waited, and was then released, is quarantined like any. */
 static void reserve__released_while_waiting_holds_its_vni(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_release(&d, "a");
-    core_status(d.core, &status);
+    driver_reserve(d, driver_request("a", 128));
+    driver_release(d, "a");
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_held, 1);
-    driver_end(&d);
 }
 
 /* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
 static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.reserve_timeout_ms = 60000;
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_BUSY, NULL);
-    driver_tick(&d, 250);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD); /* and so it is after a crash */
-    driver_tick(&d, d.config.call_timeout_ms);
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_GONE, NULL);
-    (void)driver_call(&d, FMCALL_RESERVE);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.reserve_timeout_ms = 60000;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_BUSY, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD); /* and so it is after a crash */
+    driver_tick(d, d->config.call_timeout_ms);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
+    (void)driver_call(d, FMCALL_RESERVE);
 }
 
 /* B11: of a job that is over meanwhile, too, nothing is there that is ours. */
 static void reserve__name_of_another_after_a_release(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_release(&d, "a");
-    driver_done(&d, call, FM_EXISTS, NULL);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_release(d, "a");
+    driver_done(d, call, FM_EXISTS, NULL);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* I7: who asks again while the first waits is told the same, and that it is the same. */
 static void reserve__asked_again_while_it_waits(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     size_t count;
     enum answer_kind kinds[2];
     int found = 0;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_reserve(&d, driver_request("a", 128));
-    assert_null(driver_answer(&d));
-    driver_done(&d, call, FM_OK, "sess-a");
-    const struct effect *effects = core_effects(d.core, &count);
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_reserve(d, driver_request("a", 128));
+    assert_null(driver_answer(d));
+    driver_done(d, call, FM_OK, "sess-a");
+    const struct effect *effects = core_effects(d->core, &count);
     for (size_t i = 0; i < count && found < 2; i++) {
         if (effects[i].kind == EFFECT_ANSWER)
             kinds[found++] = effects[i].u.answer.kind;
@@ -739,63 +625,43 @@ static void reserve__asked_again_while_it_waits(void **state)
     assert_int_equal(found, 2);
     assert_int_equal(kinds[0], ANSWER_CREATED);
     assert_int_equal(kinds[1], ANSWER_SAME);
-    driver_end(&d);
 }
 
 /* The words of what broke are the job's own, not only the link's. */
 static void reserve__unreached_tells_why(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 128));
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_UNREACHED, NULL);
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_string_equal(driver_job(&d, "a")->reason, "the fabric manager's words");
-    driver_reserve(&d, driver_request("b", 128)); /* and those of the link are the next one's */
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
-    assert_string_equal(driver_job(&d, "b")->reason, "the link to the fabric manager is down: the "
-                                                     "fabric manager's words");
-    driver_end(&d);
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(d, "a")->reason, "the fabric manager's words");
+    driver_reserve(d, driver_request("b", 128)); /* and those of the link are the next one's */
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(d, "b")->reason, "the link to the fabric manager is down: the "
+                                                    "fabric manager's words");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reserve__gives_vnis),
-        cmocka_unit_test(reserve__single_node_policy),
-        cmocka_unit_test(reserve__site_chooses_traffic_classes),
-        cmocka_unit_test(reserve__site_allows_traffic_classes),
-        cmocka_unit_test(reserve__allows_by_default_what_nodes_do),
-        cmocka_unit_test(reserve__pool_exhausted_is_fatal),
-        cmocka_unit_test(reserve__pool_exhausted_may_be_allowed),
-        cmocka_unit_test(reserve__saves_the_intent_and_asks),
-        cmocka_unit_test(reserve__is_idempotent),
-        cmocka_unit_test(reserve__another_request_conflicts),
-        cmocka_unit_test(reserve__refuses_what_cannot_be),
-        cmocka_unit_test(reserve__repeated_waits_as_long_as_is_configured_now),
-        cmocka_unit_test(reserve__of_the_longest_names),
-        cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),
-        cmocka_unit_test(reserve__late_success_is_released),
-        cmocka_unit_test(reserve__unanswered_is_released_until_it_cannot_come_back),
-        cmocka_unit_test(reserve__no_to_a_retry_does_not_settle_the_first_try),
-        cmocka_unit_test(reserve__second_try_is_checked_when_the_first_has_settled),
-        cmocka_unit_test(reserve__ineligible_tells_why),
-        cmocka_unit_test(reserve__denied_keeps_the_managers_words),
-        cmocka_unit_test(reserve__required_fails_and_gives_everything_back),
-        cmocka_unit_test(reserve__name_in_use_is_cleared_first),
-        cmocka_unit_test(reserve__name_of_another_is_left_alone),
-        cmocka_unit_test(reserve__token_of_another_job_is_unusable),
-        cmocka_unit_test(reserve__refusals_do_not_empty_the_pool),
-        cmocka_unit_test(reserve__name_of_another_after_a_release),
-        cmocka_unit_test(reserve__asked_again_while_it_waits),
-        cmocka_unit_test(reserve__unreached_tells_why),
-        cmocka_unit_test(reserve__stays_within_the_budget),
-        cmocka_unit_test(reserve__waits_for_room_that_is_being_made),
-        cmocka_unit_test(reserve__timeout_tells_the_managers_last_words),
-        cmocka_unit_test(reserve__released_while_waiting_holds_its_vni),
-        cmocka_unit_test(reserve__clears_the_name_only_when_no_release_is_open),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(reserve__gives_vnis), FRESH(reserve__single_node_policy),
+          FRESH(reserve__site_chooses_traffic_classes), FRESH(reserve__site_allows_traffic_classes),
+          UP(reserve__allows_by_default_what_nodes_do), FRESH(reserve__pool_exhausted_is_fatal),
+          FRESH(reserve__pool_exhausted_may_be_allowed), UP(reserve__saves_the_intent_and_asks),
+          UP(reserve__is_idempotent), UP(reserve__another_request_conflicts),
+          UP(reserve__refuses_what_cannot_be),
+          UP(reserve__repeated_waits_as_long_as_is_configured_now),
+          FRESH(reserve__of_the_longest_names),
+          cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),
+          UP(reserve__late_success_is_released),
+          UP(reserve__unanswered_is_released_until_it_cannot_come_back),
+          UP(reserve__no_to_a_retry_does_not_settle_the_first_try),
+          UP(reserve__second_try_is_checked_when_the_first_has_settled),
+          UP(reserve__ineligible_tells_why), UP(reserve__denied_keeps_the_managers_words),
+          UP(reserve__required_fails_and_gives_everything_back),
+          UP(reserve__name_in_use_is_cleared_first), UP(reserve__name_of_another_is_left_alone),
+          UP(reserve__token_of_another_job_is_unusable),
+          FRESH(reserve__refusals_do_not_empty_the_pool),
+          UP(reserve__name_of_another_after_a_release), UP(reserve__asked_again_while_it_waits),
+          UP(reserve__unreached_tells_why), FRESH(reserve__stays_within_the_budget),
+          FRESH(reserve__waits_for_room_that_is_being_made),
+          UP(reserve__timeout_tells_the_managers_last_words),
+          UP(reserve__released_while_waiting_holds_its_vni),
+          FRESH(reserve__clears_the_name_only_when_no_release_is_open))

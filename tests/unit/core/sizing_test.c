@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/sizing.h"
 #include "core/reservation/record.h"
@@ -151,81 +145,8 @@ static void sizing_decide__eligibility(void **state)
     }
 }
 
-static void core_config_check__names_and_pool(void **state)
-{
-    (void)state;
-    struct core_config config;
-    struct error err;
-    core_config_init(&config);
-    assert_int_equal(core_config_check(&config, &err), 0);
-    config.cluster_count = 2;
-    strcpy(config.clusters[0].name, "elcap");
-    strcpy(config.clusters[1].name, "elcap");
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    strcpy(config.clusters[1].name, "el-cap");
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    strcpy(config.clusters[1].name, "tuolumne");
-    assert_int_equal(core_config_check(&config, &err), 0);
-    idset_init(&config.vni_pool);
-    idset_add(&config.vni_pool, 10);
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    assert_non_null(strstr(err.text, "0 usable"));
-    config.vni_per_job = 0;
-    assert_int_equal(core_config_check(&config, &err), 0);
-}
-
-/* F3, B11: what the core divides by, compares with and waits for. */
-static void core_config_check__hold_and_loss(void **state)
-{
-    (void)state;
-    struct core_config config;
-    struct error err;
-    core_config_init(&config);
-    config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    assert_int_equal(core_config_check(&config, &err), 0);
-    config.vni_hold_ms = HOLD_UNTIL_REPORTED - 1;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    config.vni_hold_ms = 0;
-    config.mass_loss_percent = 101;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    assert_string_equal(err.text, "[fm] mass_loss_percent = 101: 1-100 are allowed");
-    config.mass_loss_percent = 100;
-    assert_int_equal(core_config_check(&config, &err), 0);
-    config.mass_loss_min = 0;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    config.mass_loss_min = 1;
-    config.stray_grace_ms = -1;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-}
-
-/* F12 */
-static void core_config_check__classes(void **state)
-{
-    (void)state;
-    struct core_config config;
-    struct error err;
-    core_config_init(&config);
-    config.classes_allowed = TC_BEST_EFFORT;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-    assert_string_equal(err.text,
-                        "[vni] traffic_classes: low_latency is not in allowed_traffic_classes");
-    config.classes_default = TC_BEST_EFFORT;
-    assert_int_equal(core_config_check(&config, &err), 0);
-    config.classes_default = 0;
-    assert_int_equal(core_config_check(&config, &err), ERROR_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizing_addresses__computes),
-        cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
-        cmocka_unit_test(sizing_addresses__says_what_is_impossible),
-        cmocka_unit_test(sizing_addresses__recommends_what_works),
-        cmocka_unit_test(sizing_decide__eligibility),
-        cmocka_unit_test(core_config_check__names_and_pool),
-        cmocka_unit_test(core_config_check__hold_and_loss),
-        cmocka_unit_test(core_config_check__classes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(sizing_addresses__computes),
+          cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
+          cmocka_unit_test(sizing_addresses__says_what_is_impossible),
+          cmocka_unit_test(sizing_addresses__recommends_what_works),
+          cmocka_unit_test(sizing_decide__eligibility))

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reconcile/strays.h"
 
@@ -27,9 +21,8 @@ static bool is_kept(void *arg, const struct stray *stray)
 static void strays__keep_when_first_seen(void **state)
 {
     (void)state;
-    struct strays s;
+    struct strays s = {0};
     struct taken taken = {0};
-    strays_init(&s);
     strays_begin(&s);
     strays_seen(&s, "c-2", 10);
     strays_seen(&s, "c-1", 11);
@@ -57,8 +50,7 @@ static void strays__keep_when_first_seen(void **state)
 static void strays__keep_what_is_known(void **state)
 {
     (void)state;
-    struct strays s;
-    strays_init(&s);
+    struct strays s = {0};
     assert_null(strays_find(&s, "c-1"));
     strays_seen(&s, "c-1", 10);
     strays_seen(&s, "c-2", 10);
@@ -80,9 +72,8 @@ static void strays__keep_what_is_known(void **state)
 static void strays__unfinished_list_counts_for_nothing(void **state)
 {
     (void)state;
-    struct strays s;
+    struct strays s = {0};
     struct taken taken = {0};
-    strays_init(&s);
     strays_begin(&s);
     strays_seen(&s, "c-1", 10);
     strays_keep(&s);
@@ -101,9 +92,8 @@ static void strays__unfinished_list_counts_for_nothing(void **state)
 static void strays__take_any_order(void **state)
 {
     (void)state;
-    struct strays s;
+    struct strays s = {0};
     enum { MANY = 200000 };
-    strays_init(&s);
     for (int round = 0; round < 2; round++) {
         strays_begin(&s);
         for (int i = MANY; i > 0; i--) {
@@ -118,13 +108,7 @@ static void strays__take_any_order(void **state)
     strays_release(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strays__keep_when_first_seen),
-        cmocka_unit_test(strays__keep_what_is_known),
-        cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
-        cmocka_unit_test(strays__take_any_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(strays__keep_when_first_seen),
+          cmocka_unit_test(strays__keep_what_is_known),
+          cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
+          cmocka_unit_test(strays__take_any_order))

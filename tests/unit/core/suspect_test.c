@@ -6,24 +6,21 @@
 /* F3: after a restart it is not known for how long it was suspect: [vni] hold begins anew. */
 static void suspect__goes_on_after_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     const struct record facts = {.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}};
-    driver_init(&d);
-    d.core = core_create(&d.config);
-    assert_int_equal(core_load(d.core, &facts, NULL), 0);
-    core_start(d.core, d.now);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    assert_int_equal(driver_count(&d, EFFECT_SAVE), 1); /* the alarm's event */
-    driver_tick(&d, d.config.vni_hold_ms - 1);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_tick(&d, 1);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
+    d->core = core_create(&d->config);
+    assert_int_equal(core_load(d->core, &facts, NULL), 0);
+    core_start(d->core, d->now);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 1); /* the alarm's event */
+    driver_tick(d, d->config.vni_hold_ms - 1);
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_tick(d, 1);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 /* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
@@ -58,31 +55,28 @@ static void suspect__numbers_go_on_far_behind(void **state)
  * before the last such job ended. */
 static void suspect__lasts_while_unknown_jobs_are_named(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const active[] = {"102", "104"};
     struct core_event sync = {.kind = CORE_SYNC,
                               .u.sync = {.cluster = "elcap", .active = active, .count = 2}};
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_up(&d);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, (const char *const[]){"elcap-102"}, 1, FM_OK);
-    driver_step(&d, sync); /* 102 is taken in */
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(d);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, (const char *const[]){"elcap-102"}, 1, FM_OK);
+    driver_step(d, sync); /* 102 is taken in */
     sync.u.sync.active = active + 1;
     sync.u.sync.count = 1;
-    driver_release(&d, "102");
+    driver_release(d, "102");
     for (int i = 0; i < 3; i++) {
-        driver_tick(&d, 1000);
-        driver_step(&d, sync);
-        driver_tick(&d, 1000);
-        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+        driver_tick(d, 1000);
+        driver_step(d, sync);
+        driver_tick(d, 1000);
+        assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
     }
     sync.u.sync.count = 0;
-    driver_step(&d, sync);
-    driver_tick(&d, 1);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_end(&d);
+    driver_step(d, sync);
+    driver_tick(d, 1);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
 static void report_unknown(struct driver *d, const char *node, uint64_t number, uint16_t vni,
@@ -102,44 +96,38 @@ static void report_unknown(struct driver *d, const char *node, uint64_t number, 
 /* Nor does a list that was made no later than what it is to speak of. */
 static void suspect__needs_a_list_from_afterwards(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     const struct core_event sync = {.kind = CORE_SYNC, .u.sync = {.cluster = "elcap"}};
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_up(&d);
-    report_unknown(&d, "n1", 70, 2000, NODE_CREATED);
-    report_unknown(&d, "n2", 71, 2001, NODE_CREATED);
-    driver_step(&d, sync);
-    driver_tick(&d, 1);
-    report_unknown(&d, "n1", 70, 2000, NODE_DESTROYED);
-    report_unknown(&d, "n2", 71, 2001, NODE_DESTROYED);
-    driver_tick(&d, 1);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_step(&d, sync);
-    driver_tick(&d, 1);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_end(&d);
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(d);
+    report_unknown(d, "n1", 70, 2000, NODE_CREATED);
+    report_unknown(d, "n2", 71, 2001, NODE_CREATED);
+    driver_step(d, sync);
+    driver_tick(d, 1);
+    report_unknown(d, "n1", 70, 2000, NODE_DESTROYED);
+    report_unknown(d, "n2", 71, 2001, NODE_DESTROYED);
+    driver_tick(d, 1);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_step(d, sync);
+    driver_tick(d, 1);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
 /* B11: what was listed and not yet taken in counts as well, and goes. */
 static void claim__takes_what_was_only_listed(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 3, FM_OK);
-    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
-                                        .u.claim = {.ticket = ++d.ticket, .cluster = "elcap"}});
-    assert_int_equal(driver_answered(&d), ANSWER_CLAIMED);
-    assert_int_equal(driver_answer(&d)->count, 2);
-    driver_tick(&d, d.config.stray_grace_ms);
-    driver_list(&d, names, 3, FM_OK);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 3, FM_OK);
+    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
+                                       .u.claim = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    assert_int_equal(driver_answered(d), ANSWER_CLAIMED);
+    assert_int_equal(driver_answer(d)->count, 2);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, names, 3, FM_OK);
     size_t count, released = 0;
-    const struct effect *effects = core_effects(d.core, &count);
+    const struct effect *effects = core_effects(d->core, &count);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind != EFFECT_CALL)
             continue;
@@ -148,11 +136,10 @@ static void claim__takes_what_was_only_listed(void **state)
         released++;
     }
     assert_int_equal(released, 2);
-    driver_step(&d, (struct core_event){.kind = CORE_CLAIM,
-                                        .u.claim = {.ticket = ++d.ticket, .cluster = "other"}});
-    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
-    assert_int_equal(driver_answer(&d)->ticket, d.ticket);
-    driver_end(&d);
+    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
+                                       .u.claim = {.ticket = ++d->ticket, .cluster = "other"}});
+    assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
+    assert_int_equal(driver_answer(d)->ticket, d->ticket);
 }
 
 /* B11: before the first list nothing shows that the ledger is older than what runs; if it is, the
@@ -178,15 +165,8 @@ static void suspect__first_vnis_after_a_start_come_from_far(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
-        cmocka_unit_test(suspect__goes_on_after_a_restart),
-        cmocka_unit_test(suspect__numbers_go_on_far_behind),
-        cmocka_unit_test(suspect__lasts_while_unknown_jobs_are_named),
-        cmocka_unit_test(suspect__needs_a_list_from_afterwards),
-        cmocka_unit_test(claim__takes_what_was_only_listed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
+          FRESH(suspect__goes_on_after_a_restart),
+          cmocka_unit_test(suspect__numbers_go_on_far_behind),
+          FRESH(suspect__lasts_while_unknown_jobs_are_named),
+          FRESH(suspect__needs_a_list_from_afterwards), UP(claim__takes_what_was_only_listed))

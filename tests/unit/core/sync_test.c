@@ -15,15 +15,12 @@ static const struct sync_found *sync_with(struct driver *d, const char *const *a
 /* F20: released only when a second sync, a grace period later, still lacks it. */
 static void sync__takes_two_passes(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const active[] = {"a", "zzz"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_reserve(&d, driver_request("b", 2));
-    d.now++;
-    const struct sync_found *found = sync_with(&d, active, 2);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    d->now++;
+    const struct sync_found *found = sync_with(d, active, 2);
     assert_int_equal(found->active, 2);
     assert_int_equal(found->confirmed, 1);
     assert_int_equal(found->unknown_count, 1);
@@ -32,75 +29,62 @@ static void sync__takes_two_passes(void **state)
     assert_string_equal(found->suspects[0], "b");
     assert_int_equal(found->released_count, 0);
 
-    d.now += d.config.sync_grace_ms - 1;
-    assert_int_equal(sync_with(&d, active, 2)->released_count, 0);
-    d.now += 1;
-    found = sync_with(&d, active, 2);
+    d->now += d->config.sync_grace_ms - 1;
+    assert_int_equal(sync_with(d, active, 2)->released_count, 0);
+    d->now += 1;
+    found = sync_with(d, active, 2);
     assert_int_equal(found->released_count, 1);
     assert_string_equal(found->released[0], "b");
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    assert_int_equal(driver_job(&d, "b")->state, JOB_RELEASING);
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
 }
 
 static void sync__naming_it_clears_the_suspicion(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const both[] = {"a", "b", "b"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    driver_reserve(&d, driver_request("b", 2));
-    sync_with(&d, both, 1);
-    assert_int_equal(sync_with(&d, both, 3)->confirmed, 2); /* named twice is once */
-    d.now += 2 * d.config.sync_grace_ms;
-    assert_int_equal(sync_with(&d, both, 1)->released_count, 0);
-    driver_end(&d);
+    driver_reserve(d, driver_request("a", 2));
+    driver_reserve(d, driver_request("b", 2));
+    sync_with(d, both, 1);
+    assert_int_equal(sync_with(d, both, 3)->confirmed, 2); /* named twice is once */
+    d->now += 2 * d->config.sync_grace_ms;
+    assert_int_equal(sync_with(d, both, 1)->released_count, 0);
 }
 
 /* B4: one cluster's sync says nothing of another's jobs. */
 static void sync__is_about_one_cluster(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     struct reserve_request other = driver_request("a", 2);
     other.cluster = "elcap2";
-    driver_reserve(&d, other);
-    sync_with(&d, NULL, 0);
-    d.now += 2 * d.config.sync_grace_ms;
-    assert_int_equal(sync_with(&d, NULL, 0)->released_count, 0);
-    assert_int_equal(core_find(d.core, "elcap2", "a")->state, JOB_ACTIVE);
-    driver_end(&d);
+    driver_reserve(d, other);
+    sync_with(d, NULL, 0);
+    d->now += 2 * d->config.sync_grace_ms;
+    assert_int_equal(sync_with(d, NULL, 0)->released_count, 0);
+    assert_int_equal(core_find(d->core, "elcap2", "a")->state, JOB_ACTIVE);
 }
 
 /* A list in another form of ids, or of another cluster, would end every job here. */
 static void sync__of_unknown_jobs_is_refused(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const other[] = {"0x1234", "0x99"}, *const mixed[] = {"0x1234", "a"};
-    driver_init(&d);
-    driver_up(&d);
-    (void)sync_with(&d, NULL, 0); /* which says nothing of how jobs are named */
-    driver_reserve(&d, driver_request("a", 2));
+    (void)sync_with(d, NULL, 0); /* which says nothing of how jobs are named */
+    driver_reserve(d, driver_request("a", 2));
     for (int i = 0; i < 3; i++) {
-        d.now += 2 * d.config.sync_grace_ms;
-        driver_step(
-            &d,
-            (struct core_event){
-                .kind = CORE_SYNC,
-                .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .active = other, .count = 2}});
-        assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-        assert_string_equal(driver_answer(&d)->field, "active");
-        assert_non_null(strstr(driver_answer(&d)->detail, "\"0x1234\" for one"));
+        d->now += 2 * d->config.sync_grace_ms;
+        driver_step(d, (struct core_event){.kind = CORE_SYNC,
+                                           .u.sync = {.ticket = ++d->ticket,
+                                                      .cluster = "elcap",
+                                                      .active = other,
+                                                      .count = 2}});
+        assert_int_equal(driver_answered(d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(d)->field, "active");
+        assert_non_null(strstr(driver_answer(d)->detail, "\"0x1234\" for one"));
     }
-    assert_int_equal(driver_job(&d, "a")->state, JOB_ACTIVE);
-    assert_int_equal(sync_with(&d, mixed, 2)->confirmed, 1);
-    assert_int_equal(sync_with(&d, NULL, 0)->suspect_count, 1); /* none at all can be meant */
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(sync_with(d, mixed, 2)->confirmed, 1);
+    assert_int_equal(sync_with(d, NULL, 0)->suspect_count, 1); /* none at all can be meant */
 }
 
 /* ---- in lots and in pieces ---- */
@@ -252,46 +236,38 @@ static void sync__beside_another_releases_nobody_that_is_named(void **state)
  * something it is believed, until a reload: that may have brought another way to ask. */
 static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const ours[] = {"a"}, *const others[] = {"zzz"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("a", 2));
-    d.now++;
-    assert_int_equal(sync_with(&d, ours, 1)->confirmed, 1);
-    assert_int_equal(sync_with(&d, others, 1)->suspect_count, 1);
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_reserve(d, driver_request("a", 2));
+    d->now++;
+    assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
+    assert_int_equal(sync_with(d, others, 1)->suspect_count, 1);
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
     driver_step(
-        &d,
+        d,
         (struct core_event){
             .kind = CORE_SYNC,
-            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .active = others, .count = 1}});
-    assert_int_equal(driver_count(&d, EFFECT_ANSWER), 1);
-    assert_int_equal(driver_answered(&d), ANSWER_INVALID);
-    assert_string_equal(driver_answer(&d)->field, "active");
-    assert_int_equal(sync_with(&d, ours, 1)->confirmed, 1);
-    assert_int_equal(sync_with(&d, others, 1)->unknown_count, 1);
-    driver_end(&d);
+            .u.sync = {.ticket = ++d->ticket, .cluster = "elcap", .active = others, .count = 1}});
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "active");
+    assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
+    assert_int_equal(sync_with(d, others, 1)->unknown_count, 1);
 }
 
 /* A cluster that was taken out of the configuration is none, wherever its name may still lie. */
 static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    d.config.cluster_count = 1;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    driver_step(&d, (struct core_event){.kind = CORE_SYNC,
-                                        .u.sync = {.ticket = ++d.ticket, .cluster = "elcap2"}});
-    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
+    struct driver *d = *state;
+    d->config.cluster_count = 1;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_step(d, (struct core_event){.kind = CORE_SYNC,
+                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap2"}});
+    assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     struct reserve_request q = driver_request("a", 2);
     q.cluster = "elcap2";
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
 }
 
 /* A cluster that the configuration has only for the last of its pieces was not named whole. */
@@ -322,20 +298,11 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     driver_end(&d);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sync__of_unknown_jobs_is_refused),
-        cmocka_unit_test(sync__of_unknown_jobs_is_refused_again_after_a_reload),
-        cmocka_unit_test(sync__of_a_cluster_that_was_the_last_is_refused),
-        cmocka_unit_test(sync__takes_two_passes),
-        cmocka_unit_test(sync__naming_it_clears_the_suspicion),
-        cmocka_unit_test(sync__is_about_one_cluster),
-        cmocka_unit_test(sync__is_compared_in_lots),
-        cmocka_unit_test(sync__concludes_nothing_before_its_last_piece),
-        cmocka_unit_test(sync__does_not_judge_what_comes_meanwhile),
-        cmocka_unit_test(sync__beside_another_releases_nobody_that_is_named),
-        cmocka_unit_test(sync__of_a_cluster_that_comes_or_goes_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused), UP(sync__of_unknown_jobs_is_refused_again_after_a_reload),
+          UP(sync__of_a_cluster_that_was_the_last_is_refused), UP(sync__takes_two_passes),
+          UP(sync__naming_it_clears_the_suspicion), UP(sync__is_about_one_cluster),
+          cmocka_unit_test(sync__is_compared_in_lots),
+          cmocka_unit_test(sync__concludes_nothing_before_its_last_piece),
+          cmocka_unit_test(sync__does_not_judge_what_comes_meanwhile),
+          cmocka_unit_test(sync__beside_another_releases_nobody_that_is_named),
+          cmocka_unit_test(sync__of_a_cluster_that_comes_or_goes_is_refused))

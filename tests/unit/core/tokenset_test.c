@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/tokenset.h"
 
@@ -75,11 +69,5 @@ static void tokenset__no_token_is_none(void **state)
     free(without);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokenset__finds_who_has_a_token),
-        cmocka_unit_test(tokenset__no_token_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(tokenset__finds_who_has_a_token),
+          cmocka_unit_test(tokenset__no_token_is_none))

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/tombstones.h"
 
 static void tombstones__last_until_their_time(void **state)
 {
     (void)state;
-    struct tombstones t;
-    tombstones_init(&t);
+    struct tombstones t = {0};
     assert_int_equal(tombstones_get(&t, "c", "1", 0), TOMBSTONE_NONE);
     tombstones_put(&t, "c", "1", TOMBSTONE_NEVER_KNOWN, 100);
     assert_int_equal(tombstones_get(&t, "c", "1", 99), TOMBSTONE_NEVER_KNOWN);
@@ -28,9 +22,8 @@ static void tombstones__last_until_their_time(void **state)
 static void tombstones__are_bounded_oldest_goes_first(void **state)
 {
     (void)state;
-    struct tombstones t;
+    struct tombstones t = {0};
     char job[32];
-    tombstones_init(&t);
     for (int i = 0; i <= TOMBSTONES_MAX; i++) {
         snprintf(job, sizeof job, "job-number-%d", i);
         tombstones_put(&t, "c", job, TOMBSTONE_GONE, 100);
@@ -48,8 +41,8 @@ static void tombstones__are_bounded_oldest_goes_first(void **state)
 static uint32_t chained(const struct tombstones *t)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < t->capacity; i++) {
-        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= t->capacity;
+    for (uint32_t i = 0; i < TOMBSTONES_MAX; i++) {
+        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= TOMBSTONES_MAX;
              s = s->chain)
             count++;
     }
@@ -60,16 +53,14 @@ static uint32_t chained(const struct tombstones *t)
 static void tombstones__of_a_full_ring_are_reused(void **state)
 {
     (void)state;
-    struct tombstones t;
+    struct tombstones t = {0};
     char job[32], overtaken[32];
-    tombstones_init(&t);
     for (int i = 0; i < 3 * TOMBSTONES_MAX; i++) {
         snprintf(job, sizeof job, "job%d", i);
         tombstones_put(&t, "c", job, TOMBSTONE_GONE, 100);
         if (i >= TOMBSTONES_MAX && i < TOMBSTONES_MAX + 64)
             assert_int_equal(chained(&t), TOMBSTONES_MAX);
     }
-    assert_int_equal(t.capacity, TOMBSTONES_MAX);
     assert_int_equal(chained(&t), TOMBSTONES_MAX);
     for (int i = 0; i < TOMBSTONES_MAX; i++) {
         snprintf(job, sizeof job, "job%d", 2 * TOMBSTONES_MAX + i);
@@ -80,12 +71,6 @@ static void tombstones__of_a_full_ring_are_reused(void **state)
     tombstones_release(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tombstones__last_until_their_time),
-        cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
-        cmocka_unit_test(tombstones__of_a_full_ring_are_reused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(tombstones__last_until_their_time),
+          cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
+          cmocka_unit_test(tombstones__of_a_full_ring_are_reused))

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include "core/reservation/vnipool.h"
 
@@ -28,8 +24,7 @@ static uint16_t take_one(struct vnipool *pool)
 static void vnipool__never_gives_out_1_and_10(void **state)
 {
     (void)state;
-    struct vnipool pool;
-    vnipool_init(&pool);
+    struct vnipool pool = {0};
     configure(&pool, "0-11");
     assert_int_equal(pool.free.count, 10);
     assert_int_equal(vnipool_usable(&pool.pool), 10);
@@ -45,8 +40,7 @@ static void vnipool__never_gives_out_1_and_10(void **state)
 static void vnipool__goes_round(void **state)
 {
     (void)state;
-    struct vnipool pool;
-    vnipool_init(&pool);
+    struct vnipool pool = {0};
     configure(&pool, "100-103");
     assert_int_equal(take_one(&pool), 100);
     vnipool_drop(&pool, 100, true);
@@ -59,8 +53,7 @@ static void vnipool__goes_round(void **state)
 static void vnipool__held_is_not_free(void **state)
 {
     (void)state;
-    struct vnipool pool;
-    vnipool_init(&pool);
+    struct vnipool pool = {0};
     configure(&pool, "100-101");
     uint16_t vni = take_one(&pool);
     vnipool_drop(&pool, vni, true);
@@ -77,9 +70,8 @@ static void vnipool__held_is_not_free(void **state)
 static void vnipool_pick__all_or_nothing_and_distinct(void **state)
 {
     (void)state;
-    struct vnipool pool;
+    struct vnipool pool = {0};
     uint16_t vnis[4] = {0};
-    vnipool_init(&pool);
     configure(&pool, "100-102");
     assert_false(vnipool_pick(&pool, 4, false, vnis));
     assert_true(vnipool_pick(&pool, 3, false, vnis));
@@ -98,9 +90,8 @@ static void vnipool_pick__far_is_half_the_pool_away(void **state)
         uint16_t far;
     } cases[] = {{2000, 2050}, {2049, 2099}, {2050, 2000}, {2080, 2030}, {2100, 2050}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct vnipool pool;
+        struct vnipool pool = {0};
         uint16_t vni = 0;
-        vnipool_init(&pool);
         configure(&pool, "2000-2099");
         pool.after = cases[i].after;
         assert_true(vnipool_pick(&pool, 1, true, &vni));
@@ -112,8 +103,7 @@ static void vnipool_pick__far_is_half_the_pool_away(void **state)
 static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
 {
     (void)state;
-    struct vnipool pool;
-    vnipool_init(&pool);
+    struct vnipool pool = {0};
     configure(&pool, "100-109");
     uint16_t kept = take_one(&pool);
     configure(&pool, "105-106");
@@ -130,9 +120,8 @@ static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
 static void vnipool_configure__empty_pool(void **state)
 {
     (void)state;
-    struct vnipool pool;
+    struct vnipool pool = {0};
     uint16_t none;
-    vnipool_init(&pool);
     configure(&pool, "");
     assert_false(vnipool_pick(&pool, 1, false, &none));
     assert_true(vnipool_take(&pool, 7)); /* a record from before says so */
@@ -140,16 +129,9 @@ static void vnipool_configure__empty_pool(void **state)
     assert_int_equal(pool.free.count, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vnipool__never_gives_out_1_and_10),
-        cmocka_unit_test(vnipool__goes_round),
-        cmocka_unit_test(vnipool__held_is_not_free),
-        cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
-        cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
-        cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
-        cmocka_unit_test(vnipool_configure__empty_pool),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(vnipool__never_gives_out_1_and_10),
+          cmocka_unit_test(vnipool__goes_round), cmocka_unit_test(vnipool__held_is_not_free),
+          cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
+          cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
+          cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
+          cmocka_unit_test(vnipool_configure__empty_pool))

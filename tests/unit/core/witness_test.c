@@ -57,36 +57,32 @@ static void sync_jobs(struct driver *d, const char *const *active, size_t count)
  * itself: neither because no list names its job, nor because a client releases it here. */
 static void witness__unknown_reservation_is_not_deleted(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
     for (int i = 0; i < 5; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77", "elcap-78", "elcap-a"}, 3, FM_OK);
-        confirm_all(&d);
-        sync_jobs(&d, (const char *const[]){"a"}, 1);
-        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-77", "elcap-78", "elcap-a"}, 3, FM_OK);
+        confirm_all(d);
+        sync_jobs(d, (const char *const[]){"a"}, 1);
+        assert_null(driver_find(d, EFFECT_CALL));
     }
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_release(&d, "78");
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_reserve(&d, driver_request("77", 128)); /* and its name is not ours to use */
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_DENIED);
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL); /* our own is */
-    assert_null(driver_find(&d, EFFECT_CALL));
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+    driver_release(d, "78");
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_reserve(d, driver_request("77", 128)); /* and its name is not ours to use */
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL); /* our own is */
+    assert_null(driver_find(d, EFFECT_CALL));
 
-    claim(&d, "elcap2");
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_answer(&d)->count, 0);
-    claim(&d, "elcap");
-    assert_int_equal(driver_answered(&d), ANSWER_CLAIMED);
-    assert_int_equal(driver_answer(&d)->count, 2);
-    assert_int_equal(driver_count(&d, EFFECT_CALL), 2);
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    claim(d, "elcap2");
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(driver_answer(d)->count, 0);
+    claim(d, "elcap");
+    assert_int_equal(driver_answered(d), ANSWER_CLAIMED);
+    assert_int_equal(driver_answer(d)->count, 2);
+    assert_int_equal(driver_count(d, EFFECT_CALL), 2);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
@@ -121,104 +117,93 @@ static void witness__leftover_that_a_list_names_is_kept(void **state)
 /* What another broker gave back is no loss of ours, and no alarm for ever. */
 static void witness__unknown_reservation_that_vanishes_is_forgotten(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
     }
-    assert_non_null(driver_job(&d, "77"));
+    assert_non_null(driver_job(d, "77"));
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, NULL, 0, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, NULL, 0, FM_OK);
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+        assert_int_equal(driver_events(d, EVENT_LOST), 0);
     }
-    assert_null(driver_job(&d, "77"));
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
+    assert_null(driver_job(d, "77"));
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 
     /* The same when its end was told here: then lists are all that tells. */
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-78"}, 1, FM_OK);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-78"}, 1, FM_OK);
     }
-    driver_release(&d, "78");
-    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_GONE, NULL);
-    assert_non_null(driver_job(&d, "78")); /* one list is one witness */
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, NULL, 0, FM_OK);
-    assert_null(driver_job(&d, "78"));
-    assert_null(driver_find(&d, EFFECT_CALL));
-    driver_end(&d);
+    driver_release(d, "78");
+    assert_int_equal(driver_job(d, "78")->state, JOB_RELEASING);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    assert_non_null(driver_job(d, "78")); /* one list is one witness */
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    assert_null(driver_job(d, "78"));
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* B11: a ledger that was restored does not know jobs that run: the resource manager and the fabric
  * manager both name one. Its reservation stays, and no VNI is given out that it may use. */
 static void witness__old_ledger_gives_out_no_vni(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
     static const char *const names[] = {"elcap-102"};
     static const char *const active[] = {"101", "102"};
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserve(&d, driver_request("101", 2)); /* known, and its VNI is */
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, names, 1, FM_OK);
-    sync_jobs(&d, active, 2);
-    assert_int_equal(driver_answer(&d)->sync->confirmed, 2);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("103", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    driver_tick(&d, d.config.relist_ms / 2); /* [vni] hold is as long as relist */
-    driver_reserve(&d, driver_request("104", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    core_status(d.core, &status);
+    driver_reserve(d, driver_request("101", 2)); /* known, and its VNI is */
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    sync_jobs(d, active, 2);
+    assert_int_equal(driver_answer(d)->sync->confirmed, 2);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("103", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    driver_tick(d, d->config.relist_ms / 2); /* [vni] hold is as long as relist */
+    driver_reserve(d, driver_request("104", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    core_status(d->core, &status);
     assert_int_equal(status.vnis_free, 0);
-    driver_tick(&d, d.config.vni_hold_ms - d.config.relist_ms / 2);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    sync_jobs(&d, active, 2); /* the same again is nothing new */
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("105", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_job(&d, "102")->state, JOB_ACTIVE);
-    driver_end(&d);
+    driver_tick(d, d->config.vni_hold_ms - d->config.relist_ms / 2);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+    sync_jobs(d, active, 2); /* the same again is nothing new */
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("105", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "102")->state, JOB_ACTIVE);
 }
 
 /* To claim the name says nothing of VNIs; a [vni] hold that is over does, also by a reload. */
 static void witness__claim_ends_no_quarantine(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_start(&d);
-    driver_login(&d);
-    driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_tick(&d, 3600 * 1000);
-    driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    claim(&d, "elcap");
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    d.config.vni_hold_ms = 1000;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    driver_end(&d);
+    struct driver *d = *state;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_tick(d, 3600 * 1000);
+    driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    claim(d, "elcap");
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    d->config.vni_hold_ms = 1000;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 /* A list that comes while the release is asked for again and again. */
@@ -234,28 +219,24 @@ static void list_between_releases(struct driver *d, int64_t wait_ms, const char 
  * of one can shift while they are read. */
 static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
-    driver_reserved_job(&d, "a");
-    driver_release(&d, "a");
-    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    driver_tick(&d, d.config.relist_ms);
-    uint64_t release = driver_call(&d, FMCALL_RELEASE);
-    driver_list(&d, (const char *const[]){"elcap-a"}, 1, FM_OK);
-    driver_done(&d, release, FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    list_between_releases(&d, d.config.relist_ms, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    list_between_releases(&d, d.config.stray_grace_ms, "elcap-a");
-    list_between_releases(&d, d.config.relist_ms, NULL);
-    assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_HELD);
-    list_between_releases(&d, d.config.stray_grace_ms, NULL);
-    const struct reservation *r = driver_job(&d, "a");
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    driver_tick(d, d->config.relist_ms);
+    uint64_t release = driver_call(d, FMCALL_RELEASE);
+    driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
+    driver_done(d, release, FM_NOT_ROUTED, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    list_between_releases(d, d->config.relist_ms, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    list_between_releases(d, d->config.stray_grace_ms, "elcap-a");
+    list_between_releases(d, d->config.relist_ms, NULL);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    list_between_releases(d, d->config.stray_grace_ms, NULL);
+    const struct reservation *r = driver_job(d, "a");
     assert_true(r == NULL || r->fm_side == FM_SIDE_NOTHING);
-    driver_end(&d);
 }
 
 static uint64_t jobs_adopted(const struct driver *d)
@@ -269,65 +250,59 @@ static uint64_t jobs_adopted(const struct driver *d)
  * that is new because its configuration is a copy of another broker's (B11). */
 static void witness__new_ledger_takes_for_active_until_claimed(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-77", "elcap-78"};
     static const char *const active[] = {"77"};
-    driver_init(&d);
-    d.config.addresses_per_job = 23;
-    d.config.clusters[0].budget = 23; /* what 77 has makes room for it when it is reserved anew */
-    driver_start(&d);
-    driver_login(&d);
-    driver_list(&d, names, 2, FM_OK);
-    assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    assert_int_equal(jobs_adopted(&d), 2); /* their VNIs are not known */
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    d->config.addresses_per_job = 23;
+    d->config.clusters[0].budget = 23; /* what 77 has makes room for it when it is reserved anew */
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, names, 2, FM_OK);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
+    assert_int_equal(jobs_adopted(d), 2); /* their VNIs are not known */
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
     for (int i = 0; i < 3; i++) {
-        sync_jobs(&d, active, 1);
-        assert_null(driver_find(&d, EFFECT_CALL));
-        d.now += d.config.sync_grace_ms;
+        sync_jobs(d, active, 1);
+        assert_null(driver_find(d, EFFECT_CALL));
+        d->now += d->config.sync_grace_ms;
     }
-    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
-    claim(&d, "elcap");
-    const struct effect *call = driver_find(&d, EFFECT_CALL);
+    assert_int_equal(driver_job(d, "78")->state, JOB_RELEASING);
+    claim(d, "elcap");
+    const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
     assert_string_equal(call->u.call.name, "elcap-78");
-    driver_done(&d, call->u.call.id, FM_OK, NULL);
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    driver_done(d, call->u.call.id, FM_OK, NULL);
+    assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
     /* Reserved anew, 77 gets a clean one. */
     struct reserve_request q = driver_request("77", 128);
     q.vni_count = 0; /* those that there are may be in use */
-    driver_reserve(&d, q);
-    driver_done(&d, release_of(&d, "elcap-77"), FM_OK, NULL);
-    driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
-    assert_string_equal(secret_expose(driver_job(&d, "77")->token), "sess-77");
-    assert_int_equal(jobs_adopted(&d), 0);
-    driver_end(&d);
+    driver_reserve(d, q);
+    driver_done(d, release_of(d, "elcap-77"), FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-77");
+    assert_string_equal(secret_expose(driver_job(d, "77")->token), "sess-77");
+    assert_int_equal(jobs_adopted(d), 0);
 }
 
 /* Reserved while the list was read: what it shows is that, and in no one's way. */
 static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const names[] = {"elcap-c"};
-    driver_init(&d);
-    d.config.stray_grace_ms = 0;
-    driver_up(&d);
-    driver_tick(&d, d.config.relist_ms);
-    uint64_t list = driver_find(&d, EFFECT_LIST)->u.list.id;
-    driver_step(&d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                        .u.names = {.list = list, .names = names, .count = 1}});
-    driver_reserve(&d, driver_request("c", 128));
-    uint64_t call = driver_call(&d, FMCALL_RESERVE);
-    driver_step(&d, (struct core_event){.kind = CORE_LIST_DONE,
-                                        .u.list_done = {.list = list, .outcome = FM_OK}});
-    assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_done(&d, call, FM_OK, "sess-c");
-    assert_int_equal(driver_answer(&d)->reservation->hwcoll, HWCOLL_RESERVED);
-    driver_end(&d);
+    d->config.stray_grace_ms = 0;
+    driver_up(d);
+    driver_tick(d, d->config.relist_ms);
+    uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                       .u.names = {.list = list, .names = names, .count = 1}});
+    driver_reserve(d, driver_request("c", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+    driver_done(d, call, FM_OK, "sess-c");
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
 }
 
 /* B11: a job that is reserved anew has other VNIs than its services on the nodes: only a list that
@@ -335,35 +310,32 @@ static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
  */
 static void witness__reserved_anew_ends_no_quarantine(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_start(&d);
-    driver_login(&d);
-    driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_tick(&d, 1000);
-    driver_reserve(&d, driver_request("77", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
+    struct driver *d = *state;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_tick(d, 1000);
+    driver_reserve(d, driver_request("77", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
     struct reserve_request q = driver_request("77", 128);
     q.vni_count = 0;
     q.wish = WISH_REQUIRED;
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_NO_HWCOLL);
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    assert_int_equal(driver_job(&d, "77")->origin, ORIGIN_FOUND);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
+    assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
+    assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
     q.node_count = 2;
     q.wish = WISH_AUTO;
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_tick(&d, 1000);
-    sync_jobs(&d, (const char *const[]){"77"}, 1);
-    driver_tick(&d, 1);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_tick(d, 1000);
+    sync_jobs(d, (const char *const[]){"77"}, 1);
+    driver_tick(d, 1);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
 /* I8: the addresses of what is adopted make room for the same job's, which waits for them. */
@@ -405,110 +377,96 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
  * job waits for its room, and is told why there is none. */
 static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
 {
+    struct driver *d = *state;
     struct core_status status;
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.config.addresses_per_job = 16;
-    d.config.total_addresses = 32;
-    d.config.clusters[0].budget = 32;
-    driver_start(&d);
-    driver_login(&d);
-    driver_list(&d, (const char *const[]){"elcap-77", "elcap-78"}, 2, FM_OK);
+    d->config.addresses_per_job = 16;
+    d->config.total_addresses = 32;
+    d->config.clusters[0].budget = 32;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, (const char *const[]){"elcap-77", "elcap-78"}, 2, FM_OK);
     for (int i = 0; i < 2; i++)
-        driver_release(&d, i == 0 ? "77" : "78");
-    assert_int_equal(driver_job(&d, "78")->state, JOB_RELEASING);
-    core_status(d.core, &status);
+        driver_release(d, i == 0 ? "77" : "78");
+    assert_int_equal(driver_job(d, "78")->state, JOB_RELEASING);
+    core_status(d->core, &status);
     assert_int_equal(status.releases_pending, 0);
     struct reserve_request q = driver_request("a", 128);
     q.vni_count = 0;
-    driver_reserve(&d, q);
-    assert_int_equal(driver_answered(&d), ANSWER_CREATED);
-    assert_int_equal(driver_job(&d, "a")->hwcoll, HWCOLL_DENIED);
-    assert_string_equal(driver_job(&d, "a")->reason,
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(driver_job(d, "a")->reason,
                         "cluster elcap has 32 of its 32 multicast addresses in use, 16 more are "
                         "not left; 2 reservations that were found there count among them: see "
                         "mcastctl status");
-    claim(&d, "elcap");
-    core_status(d.core, &status);
+    claim(d, "elcap");
+    core_status(d->core, &status);
     assert_int_equal(status.releases_pending, 2);
     q.job = "b";
-    driver_reserve(&d, q);
-    assert_null(driver_answer(&d)); /* it waits for what is being released now */
-    driver_end(&d);
+    driver_reserve(d, q);
+    assert_null(driver_answer(d)); /* it waits for what is being released now */
 }
 
 /* B11: an empty list alone does not make running jobs unknown again. */
 static void witness__empty_list_forgets_nothing_that_was_found(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    driver_up(&d);
+    struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
     }
     for (int i = 0; i < 3; i++) {
-        driver_tick(&d, d.config.relist_ms);
-        driver_list(&d, NULL, 0, FM_OK);
-        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-x");
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, NULL, 0, FM_OK);
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-x");
     }
-    assert_int_equal(driver_job(&d, "77")->state, JOB_ACTIVE);
-    assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
-    driver_end(&d);
+    assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
 /* As long as a list names jobs that the ledger does not know, their VNIs may be any. */
 static void witness__unknown_jobs_keep_the_quarantine(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     static const char *const active[] = {"102", "104"};
-    driver_init(&d);
-    d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_up(&d);
-    driver_tick(&d, d.config.relist_ms);
-    driver_list(&d, (const char *const[]){"elcap-102"}, 1, FM_OK);
-    sync_jobs(&d, active, 2);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_release(&d, "102");
-    driver_tick(&d, 1000);
-    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_reserve(&d, driver_request("a", 2));
-    assert_int_equal(driver_answered(&d), ANSWER_NO_VNIS);
-    sync_jobs(&d, active, 0); /* 104 is over */
-    driver_tick(&d, 1000);
-    assert_false(driver_alarm(&d, ALARM_OLD_LEDGER));
-    driver_end(&d);
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_up(d);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, (const char *const[]){"elcap-102"}, 1, FM_OK);
+    sync_jobs(d, active, 2);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_release(d, "102");
+    driver_tick(d, 1000);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_reserve(d, driver_request("a", 2));
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    sync_jobs(d, active, 0); /* 104 is over */
+    driver_tick(d, 1000);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
 /* Two nodes with numbers that were never given are two witnesses, one is one. */
 static void witness__one_node_stops_no_others(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct core_status status;
-    driver_init(&d);
-    driver_up(&d);
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
-        driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                            .u.report = {.ticket = ++d.ticket,
-                                                         .cluster = "elcap",
-                                                         .job = "x",
-                                                         .number = 70u + i,
-                                                         .node = i < 2 ? "n1" : "n2",
-                                                         .state = NODE_CREATED,
-                                                         .services = "cxi0:12",
-                                                         .vnis = &vni,
-                                                         .vni_count = 1}});
-        assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
-        core_status(d.core, &status);
+        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
+                                           .u.report = {.ticket = ++d->ticket,
+                                                        .cluster = "elcap",
+                                                        .job = "x",
+                                                        .number = 70u + i,
+                                                        .node = i < 2 ? "n1" : "n2",
+                                                        .state = NODE_CREATED,
+                                                        .services = "cxi0:12",
+                                                        .vnis = &vni,
+                                                        .vni_count = 1}});
+        assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+        core_status(d->core, &status);
         assert_int_equal(status.vnis_held, i + 1);
         assert_int_equal(status.vnis_free > 0, i < 2);
     }
-    driver_end(&d);
 }
 
 /* What the step before wrote to disk, and what a core is given back of it. */
@@ -603,69 +561,53 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
 /* F3: the clock is on disk as soon as something is quarantined, and once. */
 static void witness__clock_is_saved_once(void **state)
 {
-    (void)state;
-    struct driver d;
-    driver_init(&d);
-    d.core = core_create(&d.config);
-    core_clock(d.core, "b1", 5000);
-    core_start(d.core, d.now);
+    struct driver *d = *state;
+    d->core = core_create(&d->config);
+    core_clock(d->core, "b1", 5000);
+    core_start(d->core, d->now);
     for (int i = 0; i < 4; i++) {
         struct disk disk = {0};
         const char job[] = {(char)('a' + i), '\0'};
         struct reserve_request q = driver_request(job, 2);
         q.vni_count = i > 0;
-        driver_reserve(&d, q);
-        keep_saved(&d, &disk);
+        driver_reserve(d, q);
+        keep_saved(d, &disk);
         assert_false(disk.has_facts);
-        driver_release(&d, job);
-        keep_saved(&d, &disk);
+        driver_release(d, job);
+        keep_saved(d, &disk);
         assert_int_equal(disk.has_facts, i == 1);
     }
-    driver_end(&d);
 }
 
 /* F3: the VNI that has just come back is the last to be given out again, after a restart too. */
 static void witness__round_of_vnis_outlives_a_restart(void **state)
 {
-    (void)state;
-    struct driver d;
+    struct driver *d = *state;
     struct disk disk = {0};
-    driver_init(&d);
-    driver_up(&d);
     for (int i = 0; i < 3; i++) {
-        driver_reserve(&d, driver_request("a", 1));
-        assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1024 + i);
-        driver_release(&d, "a");
-        driver_tick(&d, d.config.vni_hold_ms);
-        keep_saved(&d, &disk);
+        driver_reserve(d, driver_request("a", 1));
+        assert_int_equal(driver_answer(d)->reservation->vnis[0], 1024 + i);
+        driver_release(d, "a");
+        driver_tick(d, d->config.vni_hold_ms);
+        keep_saved(d, &disk);
     }
     assert_false(disk.has_reservation);
-    start_again(&d, &disk, "", 0);
-    driver_reserve(&d, driver_request("b", 1));
-    assert_int_equal(driver_answer(&d)->reservation->vnis[0], 1027);
-    driver_end(&d);
+    start_again(d, &disk, "", 0);
+    driver_reserve(d, driver_request("b", 1));
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1027);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(witness__what_is_reserved_meanwhile_is_no_stray),
-        cmocka_unit_test(witness__reserved_anew_ends_no_quarantine),
-        cmocka_unit_test(witness__nobody_waits_for_the_room_of_what_was_found),
-        cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
-        cmocka_unit_test(witness__empty_list_forgets_nothing_that_was_found),
-        cmocka_unit_test(witness__unknown_jobs_keep_the_quarantine),
-        cmocka_unit_test(witness__one_node_stops_no_others),
-        cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
-        cmocka_unit_test(witness__clock_is_saved_once),
-        cmocka_unit_test(witness__round_of_vnis_outlives_a_restart),
-        cmocka_unit_test(witness__new_ledger_takes_for_active_until_claimed),
-        cmocka_unit_test(witness__unknown_reservation_is_not_deleted),
-        cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
-        cmocka_unit_test(witness__unknown_reservation_that_vanishes_is_forgotten),
-        cmocka_unit_test(witness__old_ledger_gives_out_no_vni),
-        cmocka_unit_test(witness__claim_ends_no_quarantine),
-        cmocka_unit_test(witness__release_behind_a_gateway_is_proved_by_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
+          FRESH(witness__reserved_anew_ends_no_quarantine),
+          FRESH(witness__nobody_waits_for_the_room_of_what_was_found),
+          cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
+          UP(witness__empty_list_forgets_nothing_that_was_found),
+          FRESH(witness__unknown_jobs_keep_the_quarantine), UP(witness__one_node_stops_no_others),
+          cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
+          FRESH(witness__clock_is_saved_once), UP(witness__round_of_vnis_outlives_a_restart),
+          FRESH(witness__new_ledger_takes_for_active_until_claimed),
+          UP(witness__unknown_reservation_is_not_deleted),
+          cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
+          UP(witness__unknown_reservation_that_vanishes_is_forgotten),
+          UP(witness__old_ledger_gives_out_no_vni), FRESH(witness__claim_ends_no_quarantine),
+          UP(witness__release_behind_a_gateway_is_proved_by_lists))

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCAST_CORE_RECONCILE_RECONCILE_H
+#define MCAST_CORE_RECONCILE_RECONCILE_H
+
+#include "core/act.h"
+
+/* ---- listing.c: what the fabric manager lists ---- */
+
+/* Takes in what was found at the fabric manager; NULL: it is over already. */
+struct reservation *listing_take_in(struct core *core, const char *cluster, const char *job,
+                                    enum job_state state, enum reservation_origin origin,
+                                    const char *reason);
+/* The fabric manager has this token for one that was found, and whose job is over. */
+void listing_leftover(struct core *core, struct reservation *reservation, struct secret token);
+/* What was found is ours. */
+void listing_claim(struct core *core, struct reservation *reservation);
+void listing_names(struct core *core, const struct core_event *event);
+void listing_done(struct core *core, const struct core_event *event);
+
+/* ---- missing.c: what should be there and is not ---- */
+
+/* The fabric manager says of one that should be there that there is none, or one with another
+ * token. May end as `lost`. */
+void missing_gone(struct core *core, struct reservation *reservation, bool other_token);
+/* It is there, or need not be there any more. */
+void missing_forget(struct core *core, struct operation *op);
+/* A list was read whole, and operation->listed says what it named. */
+void missing_compare(struct core *core);
+bool missing_wants_list(const struct core *core); /* a second one concludes something */
+void missing_watch(struct core *core);            /* raises the alarm or ends it */
+void core_accept_loss(struct core *core, const struct core_event *event);
+
+/* ---- conflict.c: another broker may use our names ---- */
+
+/* There is something under a name of ours that may be another broker's. */
+void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why);
+void conflict_resume(struct core *core); /* after a restart */
+void conflict_watch(struct core *core);  /* after a whole list: ends alarms whose cause is gone */
+void core_claim(struct core *core, const struct core_event *event);
+
+/* ---- suspect.c: the ledger may lack running jobs ---- */
+
+/* Free VNIs are not given out for a while. */
+void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why);
+void suspect_resume(struct core *core); /* after a restart */
+void suspect_watch(struct core *core);  /* ends it when its time has come */
+int64_t suspect_deadline(const struct core *core);
+
+/* ---- jobpoll.c: asking resource managers ---- */
+
+void jobpoll_start(struct core *core); /* at the start, and when the link is up again: all */
+void jobpoll_soon(struct core *core, struct cluster *cluster); /* one that begins from now on */
+void jobpoll_configure(struct core *core);
+void jobpoll_tick(struct core *core);
+int64_t jobpoll_deadline(const struct core *core);
+void jobpoll_done(struct core *core, const struct core_event *event);
+void jobpoll_compared(struct core *core, const struct joblist *list); /* its last lot */
+void jobpoll_dropped(const struct joblist *list);
+
+#endif
