@@ -11,11 +11,11 @@
 
 struct batch_entry {
     struct batch_entry *next;
-    struct record record; /* its strings lie behind it */
+    size_t size; /* with the record's strings, which lie behind it */
+    struct record record;
 };
 
 struct batch {
-    struct chunk *newest;              /* the entries' memory */
     struct batch_entry *first, **tail; /* in the order in which they were added */
     size_t count;
     /* The highest reservation number and event seq, deleted ones included; 0: none. Once the batch

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/store.h"
 
+#include "base/memory.h"
 #include "state/batch.h"
 #include "state/sqlite/error.h"
 #include "state/sqlite/rows.h"
@@ -24,8 +25,8 @@ enum {
 
 struct sqlite {
     struct store store;
-    char *path;
-    int lock;
+    char *path; /* of a store in memory what messages call it */
+    int lock;   /* -1: in memory */
     sqlite3 *db;
     struct statefile_watch watch;
     struct sealing sealing;
@@ -75,7 +76,7 @@ static bool write_batch(void *arg)
     struct commit *commit = &sqlite->commits[sqlite->written++ % 2];
     struct error *err = &commit->result.error;
     assert(commit->batch);
-    int code = statefile_watch_check(&sqlite->watch, err);
+    int code = sqlite->lock < 0 ? 0 : statefile_watch_check(&sqlite->watch, err);
     code = code ? code : sqlite_rows_write(&sqlite->rows, commit->batch, err);
     commit_end(commit, code);
     struct batch *next = code == 0 ? atomic_exchange(&sqlite->offer.batch, NULL) : NULL;
@@ -120,8 +121,9 @@ static struct batch *sqlite_withdraw(struct store *store)
 
 static int sqlite_fd(const struct store *store)
 {
-    assert(((const struct sqlite *)store)->worker);
-    return worker_fd(((const struct sqlite *)store)->worker);
+    const struct sqlite *sqlite = (const struct sqlite *)store;
+    assert(sqlite->worker);
+    return worker_fd(sqlite->worker);
 }
 
 static void sqlite_dispatch(struct store *store)
@@ -180,40 +182,64 @@ static int enable_write_ahead_log(sqlite3 *db, const char *path, struct error *e
 /* The version is checked before anything is set: a newer file stays unchanged. A checkpoint runs
  * every 1000 pages (4 MB). While another process reads the file the log grows; it is truncated to
  * 16 MiB afterwards. */
-static int open_database(struct sqlite *sqlite, const char *key_file, struct error *err)
+static int open_file(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
-    assert(sqlite->lock >= 0 && !sqlite->db);
+    assert(sqlite->lock >= 0);
     static const char settings[] = "PRAGMA cell_size_check=ON;"
                                    "PRAGMA wal_autocheckpoint=1000;"
                                    "PRAGMA journal_size_limit=16777216;";
-    int rc = sqlite3_open_v2(sqlite->path, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                             NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    sqlite3_extended_result_codes(sqlite->db, 1);
+    int version = 0, code;
     keep_log_on_close(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
     /* Before anything is written, whatever SQLite's default: wal.c relies on it. */
-    rc = sqlite3_exec(sqlite->db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    int version = 0, code;
-    if ((code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
+    if ((code = sqlite_execute(sqlite->db, "PRAGMA synchronous=FULL", sqlite->path, err)) ||
+        (code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
         (code = statefile_make_private(sqlite->path, err)) ||
         (code = enable_write_ahead_log(sqlite->db, sqlite->path, err)) ||
         (code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err)) ||
-        (code = schema_upgrade(sqlite->db, sqlite->path, version, err)))
+        (code = schema_upgrade(sqlite->db, sqlite->path, version, err)) ||
+        (code = sqlite_execute(sqlite->db, settings, sqlite->path, err)) ||
+        (code = quick_check(sqlite->db, sqlite->path, err)))
         return code;
-    rc = sqlite3_exec(sqlite->db, settings, NULL, NULL, NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_error(err, sqlite->db, rc, sqlite->path);
-    code = quick_check(sqlite->db, sqlite->path, err);
-    return code ? code : statefile_watch_begin(&sqlite->watch, sqlite->path, err);
+    return statefile_watch_begin(&sqlite->watch, sqlite->path, err);
 }
 
-struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
+static int open_memory(struct sqlite *sqlite, struct error *err)
 {
-    assert(path && key_file);
+    assert(sqlite->lock < 0);
+    int code = sealing_open(&sqlite->sealing, sqlite->db, SCHEMA_VERSION, sqlite->path, NULL, err);
+    return code ? code : schema_upgrade(sqlite->db, sqlite->path, 0, err);
+}
+
+static int open_parts(struct sqlite *sqlite, const char *file, const char *key_file,
+                      struct error *err)
+{
+    assert(sqlite->path && !sqlite->db);
+    int code = 0;
+    if (key_file && ((code = sqlite->lock = statefile_lock(sqlite->path, err)) < 0 ||
+                     (code = statefile_prepare(sqlite->path, err)) < 0 ||
+                     (code = wal_check(sqlite->path, err)) < 0))
+        return code;
+    int rc = sqlite3_open_v2(file, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (rc != SQLITE_OK)
+        return sqlite_error(err, sqlite->db, rc, sqlite->path);
+    sqlite3_extended_result_codes(sqlite->db, 1);
+    code = key_file ? open_file(sqlite, key_file, err) : open_memory(sqlite, err);
+    if (code ||
+        (code = sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err)))
+        return code;
+    if (!(sqlite->worker = worker_create(write_batch, sqlite)))
+        return error_set(err, ERROR_NOMEM, "cannot start the thread that writes %s: %s",
+                         sqlite->path, strerror(errno));
+    keep_log_on_close(sqlite, false);
+    return 0;
+}
+
+/* Takes path. file: as SQLite names it. key_file NULL: in memory. */
+static struct store *open_store(char *path, const char *file, const char *key_file,
+                                struct error *err)
+{
+    assert(path && file);
     static const struct store_ops ops = {
         .load = sqlite_load,
         .refuse = sqlite_refuse,
@@ -224,30 +250,27 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
         .dispatch = sqlite_dispatch,
         .close = sqlite_close,
     };
-    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
-    if (!sqlite) {
-        error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-        return NULL;
-    }
+    struct sqlite *sqlite = memory_zeroed(sizeof *sqlite);
     sqlite->store.ops = &ops;
+    sqlite->path = path;
     sqlite->lock = -1;
-    if (!(sqlite->path = statefile_resolve(path))) {
-        error_set(err, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
-        goto fail;
-    }
-    if ((sqlite->lock = statefile_lock(sqlite->path, err)) < 0 ||
-        statefile_prepare(sqlite->path, err) < 0 || wal_check(sqlite->path, err) < 0 ||
-        open_database(sqlite, key_file, err) < 0 ||
-        sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err) < 0)
-        goto fail;
-    if (!(sqlite->worker = worker_create(write_batch, sqlite))) {
-        error_set(err, ERROR_NOMEM, "cannot start the thread that writes %s: %s", sqlite->path,
-                  strerror(errno));
-        goto fail;
-    }
-    keep_log_on_close(sqlite, false);
-    return &sqlite->store;
-fail:
+    if (open_parts(sqlite, file, key_file, err) == 0)
+        return &sqlite->store;
     sqlite_close(&sqlite->store);
     return NULL;
+}
+
+struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
+{
+    assert(path && key_file);
+    char *resolved = statefile_resolve(path);
+    if (resolved)
+        return open_store(resolved, resolved, key_file, err);
+    (void)error_set(err, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+struct store *store_memory_open(struct error *err)
+{
+    return open_store(memory_text("the store in memory"), ":memory:", NULL, err);
 }
