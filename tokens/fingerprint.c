@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/fingerprint.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -17,7 +17,7 @@ int fingerprint_key_derive(struct fingerprint_key *key, const struct seal_key *f
 
 int fingerprint_key_draw(struct fingerprint_key *key, struct error *err)
 {
-    return randombytes_fill(key->key.mac, sizeof key->key.mac, err);
+    return keybytes_draw(key->key.mac, sizeof key->key.mac, err);
 }
 
 void fingerprint_key_wipe(struct fingerprint_key *key)

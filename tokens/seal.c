@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/seal.h"
 
+#include "tokens/keybytes.h"
+
 #include <assert.h>
 #include <limits.h>
 #include <openssl/crypto.h>
@@ -23,19 +25,6 @@ struct seal {
     unsigned char nonce[SEAL_NONCE_SIZE]; /* of the next one */
 };
 
-/* Identifies a key, and reveals nothing of it. */
-static int derive_id(const struct seal_key *key, unsigned char id[SEAL_KEY_ID_SIZE])
-{
-    static const char purpose[] = "mcastd seal key id";
-    unsigned char text[sizeof purpose + sizeof key->bytes], digest[EVP_MAX_MD_SIZE];
-    memcpy(text, purpose, sizeof purpose);
-    memcpy(text + sizeof purpose, key->bytes, sizeof key->bytes);
-    int ok = EVP_Q_digest(NULL, "SHA256", NULL, text, sizeof text, digest, NULL);
-    memcpy(id, digest, SEAL_KEY_ID_SIZE);
-    OPENSSL_cleanse(text, sizeof text);
-    return ok;
-}
-
 struct seal *seal_create(const struct seal_key *key, struct error *err)
 {
     struct seal *seal = calloc(1, sizeof *seal);
@@ -46,7 +35,8 @@ struct seal *seal_create(const struct seal_key *key, struct error *err)
         !(seal->wrapping = EVP_CIPHER_CTX_new()) || !(seal->unwrapping = EVP_CIPHER_CTX_new()) ||
         !EVP_EncryptInit_ex2(seal->wrapping, seal->cipher, key->bytes, NULL, NULL) ||
         !EVP_DecryptInit_ex2(seal->unwrapping, seal->cipher, key->bytes, NULL, NULL) ||
-        !derive_id(key, seal->head + 1) || RAND_bytes(seal->nonce, sizeof seal->nonce) != 1)
+        keybytes_id("mcastd seal key id", key->bytes, seal->head + 1, NULL) < 0 ||
+        RAND_bytes(seal->nonce, sizeof seal->nonce) != 1)
         goto fail;
     return seal;
 fail:

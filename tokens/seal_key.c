@@ -2,7 +2,8 @@
 #include "tokens/seal_key.h"
 #include "tokens/guardedfile.h"
 #include "base/hex.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
+#include "trust/keyfile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,11 +13,13 @@ enum { TEXT_SIZE = 2 * SEAL_KEY_SIZE + 1 }; /* the digits and the line's end */
 
 static const struct guardedfile_kind kind = {
     .what = "key file",
-    .setting = "[state] key_file",
     .precious = "it may be what opens a ledger",
     .advice = "make it as root, with mcastd --make-key=USER, or set [state] key_file to a place "
               "that the user of mcastd may write to",
 };
+
+static const struct keyfile readable = {.holds = "the key that seals the ledger",
+                                        .guard = KEYFILE_SECRET};
 
 void seal_key_wipe(struct seal_key *key)
 {
@@ -27,7 +30,7 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
 {
     struct seal_key key;
     char text[TEXT_SIZE];
-    int code = randombytes_fill(key.bytes, sizeof key.bytes, err);
+    int code = keybytes_draw(key.bytes, sizeof key.bytes, err);
     if (code == 0) {
         hex_write(key.bytes, sizeof key.bytes, text);
         text[TEXT_SIZE - 1] = '\n';
@@ -49,10 +52,10 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
 {
     char text[TEXT_SIZE + 2]; /* one more than a line may have: too long shows */
     seal_key_wipe(key);
-    int file = guardedfile_open(path, &kind, err);
+    int file = keyfile_open(path, &readable, err);
     if (file < 0)
         return file;
-    int length = guardedfile_read(file, path, &kind, text, sizeof text, err);
+    int length = keyfile_bytes(file, path, text, sizeof text, err);
     int code = length < 0 ? length : 0;
     if (code == 0 && ((size_t)length == sizeof text || parse_key(text, (size_t)length, key) < 0))
         code =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/login/loginfiles.h"
 
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 
 #include <limits.h>
 #include <stdio.h>

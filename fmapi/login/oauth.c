@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "fmapi/wire/baseurl.h"
 #include "fmapi/wire/credential.h"
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 #include "fmapi/wire/secrets.h"
 #include "fmapi/wire/printable.h"
 

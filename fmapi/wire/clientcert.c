@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/clientcert.h"
 
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>

@@ -6,7 +6,7 @@
 #include "state/sqlite/schema.h"
 #include "state/sqlite/statefile.h"
 #include "state/store.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *
     sealing->path = path;
     sealing->key_file = memory_text(key_file);
     int code = key_file ? seal_key_read(key_file, &key, err)
-                        : randombytes_fill(key.bytes, sizeof key.bytes, err);
+                        : keybytes_draw(key.bytes, sizeof key.bytes, err);
     if (key_file && code == ERROR_NOT_FOUND && (code = make_key(sealing, db, version, err)) == 0)
         code = seal_key_read(key_file, &key, err);
     if (code < 0)

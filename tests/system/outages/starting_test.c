@@ -378,7 +378,7 @@ static void key__open_to_others_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(chmod(file("state.key"), 0644), 0);
-    assert_refused("%s", "is open to others (mode 0644): chmod 0600 ");
+    assert_refused("%s", "can be read by others: chmod 0600 ");
     assert_int_equal(chmod(file("state.key"), 0600), 0);
     assert_mended();
 }

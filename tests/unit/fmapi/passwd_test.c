@@ -136,10 +136,10 @@ static void passwd_read__refuses_what_is_no_file(void **state)
 {
     struct place *place = *state;
     assert_int_equal(mkdir(place->file, 0700), 0);
-    refuses(place, ERROR_INVALID, " is not a file");
+    refuses(place, ERROR_INVALID, " is not a regular file");
     assert_int_equal(rmdir(place->file), 0);
     assert_int_equal(mkfifo(place->file, 0600), 0);
-    refuses(place, ERROR_INVALID, " is not a file"); /* and does not wait for a writer */
+    refuses(place, ERROR_INVALID, " is not a regular file"); /* and does not wait for a writer */
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 
 /* Lines and odd files are tested with passwd, which is one. */
 
