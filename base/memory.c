@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *or_stop(void *memory)
+void *memory_must(void *memory)
 {
     if (memory == NULL) {
         fputs("mcastd: out of memory: stopping; what was acknowledged is on disk\n", stderr);
@@ -17,17 +18,28 @@ static void *or_stop(void *memory)
 
 void *memory_zeroed(size_t size)
 {
-    return or_stop(calloc(1, size));
+    return memory_must(calloc(1, size));
 }
 
 void *memory_resized(void *old, size_t count, size_t size)
 {
-    return or_stop(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
+    return memory_must(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
 }
 
 char *memory_text(const char *text)
 {
-    return text == NULL ? NULL : or_stop(strdup(text));
+    return text == NULL ? NULL : memory_must(strdup(text));
+}
+
+char *memory_format(const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    return memory_must(text);
 }
 
 void memory_wipe_text(char *text)

@@ -2,6 +2,7 @@
 #include "fmapi/wire/decode.h"
 
 #include "base/hex.h"
+#include "base/memory.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/jobsteps.h"
 #include "fmapi/wire/printable.h"
@@ -13,42 +14,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether it concerns something that existed, and may be gone. */
-static bool may_be_gone(enum fmcall_kind kind)
-{
-    return kind != FMCALL_NONE && kind != FMCALL_RESERVE;
-}
-
-static enum fmcall_outcome outcome_of_conflict(enum fmcall_kind kind)
-{
-    if (kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)
-        return FM_BUSY; /* of trees: "not now", libfabric retries until it is over */
-    return kind == FMCALL_RESERVE ? FM_EXISTS : FM_DENIED;
-}
-
+/* STEPS, RELEASE and the like concern something that existed, and may be gone. */
 static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session, int status)
 {
+    const bool tree = kind == FMCALL_END_TREE;
     if (status >= 200 && status <= 299)
         return FM_OK;
     if (session && (status == 401 || status == 403))
         return FM_REFUSED;
     switch (status) {
     case 401: /* a tree wants its job's token: no login of ours is wrong then */
-        return kind == FMCALL_END_TREE ? FM_DENIED : FM_UNAUTHORIZED;
+        return tree ? FM_DENIED : FM_UNAUTHORIZED;
     case 403: /* the login was renewed: it concerns this job, unless it is the list */
         return kind == FMCALL_NONE ? FM_UNAUTHORIZED : FM_DENIED;
     case 404:
-        return may_be_gone(kind) ? FM_GONE : FM_DENIED;
-    case 409:
-        return outcome_of_conflict(kind);
+        return kind == FMCALL_NONE || kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
+    case 409: /* of trees: "not now", libfabric retries until it is over */
+        return kind == FMCALL_RESERVE            ? FM_EXISTS
+               : tree || kind == FMCALL_END_STEP ? FM_BUSY
+                                                 : FM_DENIED;
     case 408: /* these three mean "retry later", nothing about the job */
     case 425:
     case 429:
         return FM_BUSY;
-    case 507:
-        return FM_DENIED;
     default:
-        return status >= 400 && status <= 499 ? FM_DENIED : FM_BUSY;
+        return status == 507 || (status >= 400 && status <= 499) ? FM_DENIED : FM_BUSY;
     }
 }
 
@@ -212,7 +202,6 @@ static void decode_token(struct decoded *out, int status, const json_t *object, 
     if (json_is_string(token) &&
         credential_text_valid(json_string_value(token), json_string_length(token), TOKEN_MAX)) {
         memcpy(out->token, json_string_value(token), json_string_length(token) + 1);
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
         return;
     }
     out->outcome = FM_BUSY;
@@ -236,12 +225,9 @@ static void decode_steps(struct decoded *out, int status, const json_t *object)
                                 : "jobSteps is not a JSON object");
         return;
     }
-    size_t skipped = jobsteps_list(out->steps)->skipped;
-    if (skipped > 0)
+    if (out->steps->skipped > 0)
         describe(out->words, status, "%zu entries of jobSteps make no sense and are left out",
-                 skipped);
-    else
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+                 out->steps->skipped);
 }
 
 void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
@@ -250,24 +236,22 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
     out->outcome = outcome_of_status(kind, session, status);
     out->token[0] = '\0';
     out->steps = NULL;
+    (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
 
     json_t *object = object_of(body, length);
-    bool removed = out->outcome == FM_OK && is_removal(kind);
+    const bool removed = out->outcome == FM_OK && is_removal(kind);
+    /* The job exists; a manager need not show its token twice. */
+    const bool tokenless =
+        kind == FMCALL_CHECK && object != NULL && json_object_get(object, "sessionToken") == NULL;
     if ((status == 404 && !is_own_404(object)) ||
         (removed && !is_own_success(object, body, length))) {
         out->outcome = FM_NOT_ROUTED;
         describe_not_routed(out->words, status, object, body, length, secrets);
-    } else if (removed) {
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
     } else if (out->outcome != FM_OK) {
         describe_by_server_text(out->words, status, object, length, secrets);
     } else if (kind == FMCALL_STEPS) {
         decode_steps(out, status, object);
-    } else if (kind == FMCALL_CHECK && object != NULL &&
-               json_object_get(object, "sessionToken") == NULL) {
-        /* The job exists; a manager need not show its token twice. */
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-    } else {
+    } else if (!removed && !tokenless) {
         decode_token(out, status, object, length);
     }
     json_decref(object);
@@ -282,16 +266,13 @@ void decoded_release(struct decoded *decoded)
 
 static char *percent_decode(const char *text)
 {
-    char *name = malloc(strlen(text) + 1);
-    size_t length = 0;
-    while (name != NULL && *text != '\0') {
+    char *name = memory_zeroed(strlen(text) + 1);
+    for (size_t length = 0; *text != '\0'; length++) {
         unsigned char byte = 0;
         bool escape = *text == '%' && hex_read(text + 1, &byte, 1) == 0 && byte != 0;
-        name[length++] = escape ? (char)byte : *text;
+        name[length] = escape ? (char)byte : *text;
         text += escape ? 3 : 1;
     }
-    if (name != NULL)
-        name[length] = '\0';
     return name;
 }
 
@@ -304,61 +285,53 @@ static const char *last_segment(const char *link)
     return segment[0] != '\0' ? segment : NULL;
 }
 
-static bool decode_names(struct decoded_page *page, const json_t *links, int status, char *words)
+/* These three say what is wrong; NULL: nothing. */
+
+static const char *decode_names(struct decoded_page *page, const json_t *links)
 {
-    size_t size = json_array_size(links);
-    if (!json_is_array(links)) {
-        describe(words, status, "the list is not whole: documentLinks is missing or no array");
-        return false;
-    }
-    page->names = calloc(size > 0 ? size : 1, sizeof *page->names);
-    for (size_t i = 0; page->names != NULL && i < size; i++) {
-        const char *link = json_string_value(json_array_get(links, i));
+    if (!json_is_array(links))
+        return "documentLinks is missing or no array";
+    page->names = memory_zeroed((json_array_size(links) + 1) * sizeof *page->names);
+    for (; page->count < json_array_size(links); page->count++) {
+        const char *link = json_string_value(json_array_get(links, page->count));
         const char *segment = link != NULL ? last_segment(link) : NULL;
-        if (segment == NULL) {
-            describe(words, status, "the list is not whole: entry %zu of documentLinks is no link",
-                     i);
-            return false;
-        }
-        if ((page->names[i] = percent_decode(segment)) == NULL)
-            break;
-        page->count++;
+        if (segment == NULL)
+            return "an entry of documentLinks is no link";
+        page->names[page->count] = percent_decode(segment);
     }
-    if (page->names == NULL || page->count < size) {
-        describe(words, status, "memory is exhausted");
-        return false;
-    }
-    return true;
+    return NULL;
 }
 
-static bool decode_count(struct decoded_page *page, const json_t *count, int status, char *words)
+static const char *decode_count(struct decoded_page *page, const json_t *count)
 {
     if (count == NULL || json_is_null(count))
-        return true;
+        return NULL;
     double value = json_number_value(count);
-    if (!json_is_number(count) || !(value >= 0 && value <= 1e12) ||
-        (double)(int64_t)value != value) {
-        describe(words, status, "the list is not whole: documentCount is no count");
-        return false;
-    }
+    if (!json_is_number(count) || !(value >= 0 && value <= 1e12) || (double)(int64_t)value != value)
+        return "documentCount is no count";
     page->claimed = (int64_t)value;
-    return true;
+    return NULL;
 }
 
-static bool decode_next_link(struct decoded_page *page, const json_t *next, int status, char *words)
+static const char *decode_next_link(struct decoded_page *page, const json_t *next)
 {
-    if (next == NULL || json_is_null(next) ||
-        (json_is_string(next) && json_string_length(next) == 0))
-        return true;
-    if (!json_is_string(next)) {
-        describe(words, status, "the list is not whole: nextPageLink is no link");
-        return false;
-    }
-    if ((page->next = strdup(json_string_value(next))) == NULL) {
-        describe(words, status, "memory is exhausted");
-        return false;
-    }
-    return true;
+    if (next == NULL || json_is_null(next))
+        return NULL;
+    if (!json_is_string(next))
+        return "nextPageLink is no link";
+    if (json_string_length(next) > 0)
+        page->next = memory_text(json_string_value(next));
+    return NULL;
+}
+
+static const char *decode_list(struct decoded_page *page, const json_t *object)
+{
+    const char *fault = decode_names(page, json_object_get(object, "documentLinks"));
+    if (object == NULL)
+        return "the body is not a JSON object";
+    if (fault == NULL)
+        fault = decode_count(page, json_object_get(object, "documentCount"));
+    return fault != NULL ? fault : decode_next_link(page, json_object_get(object, "nextPageLink"));
 }
 
 enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
@@ -374,14 +347,13 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
         describe_not_routed(words, status, object, body, length, secrets);
     } else if (outcome != FM_OK) {
         describe_by_server_text(words, status, object, length, secrets);
-    } else if (object == NULL) {
-        describe(words, status, "the list is not whole: the body is not a JSON object");
-        outcome = FM_BUSY;
-    } else if (!decode_names(page, json_object_get(object, "documentLinks"), status, words) ||
-               !decode_count(page, json_object_get(object, "documentCount"), status, words) ||
-               !decode_next_link(page, json_object_get(object, "nextPageLink"), status, words)) {
-        decoded_page_release(page);
-        outcome = FM_BUSY;
+    } else {
+        const char *fault = decode_list(page, object);
+        if (fault != NULL) {
+            describe(words, status, "the list is not whole: %s", fault);
+            decoded_page_release(page);
+            outcome = FM_BUSY;
+        }
     }
     json_decref(object);
     return outcome;

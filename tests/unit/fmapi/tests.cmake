@@ -7,7 +7,6 @@ mcast_unit(fmapi_request fmapi PkgConfig::JANSSON)
 mcast_unit(fmapi_jobsteps fmapi_wire PkgConfig::JANSSON)
 # Without fmapi: what it links shows what a program without a loop can do.
 mcast_unit(fmapi_wire fmapi_wire PkgConfig::CURL)
-mcast_unit(fmapi_passwd fmapi)
 mcast_unit(fmapi_exchange fmapi PkgConfig::CURL)
 target_link_options(fmapi_exchange_test PRIVATE -Wl,--wrap=curl_easy_setopt)
 mcast_unit(fmapi_lifetime fmapi)
