@@ -33,13 +33,15 @@ char *memory_text(const char *text)
 
 char *memory_format(const char *format, ...)
 {
-    char *text = NULL;
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *text = memory_zeroed((size_t)length + 1);
+    (void)vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
     va_end(args);
-    return memory_must(text);
+    return text;
 }
 
 void memory_wipe_text(char *text)

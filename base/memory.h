@@ -12,7 +12,7 @@ void *memory_zeroed(size_t size);
 void *memory_resized(void *old, size_t count, size_t size); /* for arrays: count × size */
 char *memory_text(const char *text);                        /* a copy; NULL stays NULL */
 
-/* From malloc, as printf does. */
+/* As printf does. No other copy of the text is made. */
 __attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ...);
 /* What another library has allocated: NULL ends the process. */
 void *memory_must(void *memory);

@@ -164,8 +164,7 @@ static void end_well(struct login *login)
 static bool same_files(const struct login *login)
 {
     return oauthclient_equal(&login->found.client, &login->client) &&
-           clientcert_equal(credential_cert(login->found.credential),
-                            credential_cert(login->credential));
+           clientcert_equal(&login->found.credential->cert, &login->credential->cert);
 }
 
 /* A valid token that was not refused stays in use when the endpoint fails. */
@@ -244,7 +243,7 @@ static void on_granted(void *arg, const struct transport_answer *answer)
         fail_renewal(login, &err, true);
         return;
     }
-    struct clientcert cert = clientcert_copy(credential_cert(found->credential));
+    struct clientcert cert = clientcert_copy(&found->credential->cert);
     struct credential *credential = credential_bearer(grant.token, &cert);
     oauth_grant_wipe(&grant);
     oauthclient_wipe(&login->client);
@@ -401,7 +400,7 @@ struct fmapi_counters login_counters(const struct login *login)
     if (login->endpoint != NULL)
         counters.tls_errors = transport_counters(login->endpoint)->tls_errors;
     if (login->credential != NULL)
-        counters.certificate_ends_ms = credential_cert(login->credential)->ends_ms;
+        counters.certificate_ends_ms = login->credential->cert.ends_ms;
     if (!credential_valid(login))
         counters.login_since_ms = counters.login_expires_ms = 0;
     return counters;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/clientcert.h"
 
+#include "base/memory.h"
 #include "trust/keyfile.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-#include <stddef.h>
-#include <string.h>
 #include <time.h>
 
 static const struct keyfile cert_kind = {.holds = "our certificate for the fabric manager (PEM)",
@@ -27,67 +26,52 @@ static int no_passphrase(char *buffer, int size, int writing, void *asked)
     return -1;
 }
 
-static BIO *open_text(struct secret text)
-{
-    return BIO_new_mem_buf(secret_expose(text), -1);
-}
-
 static X509 *parse_cert(struct secret text)
 {
     bool asked;
-    BIO *bio = open_text(text);
-    X509 *cert = bio != NULL ? PEM_read_bio_X509(bio, NULL, no_passphrase, &asked) : NULL;
+    BIO *bio = memory_must(BIO_new_mem_buf(secret_expose(text), -1));
+    X509 *cert = PEM_read_bio_X509(bio, NULL, no_passphrase, &asked);
     BIO_free(bio);
     return cert;
 }
 
 static EVP_PKEY *parse_key(struct secret text, bool *asked)
 {
-    BIO *bio = open_text(text);
-    EVP_PKEY *key = bio != NULL ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, asked) : NULL;
+    BIO *bio = memory_must(BIO_new_mem_buf(secret_expose(text), -1));
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, asked);
     BIO_free(bio);
     return key;
 }
 
-/* "Nov 21 11:27:50 2026 GMT" */
-static void format_time(char *out, size_t size, const ASN1_TIME *time)
+/* Unix; -1: not a valid time. */
+static int64_t unix_seconds(const ASN1_TIME *time)
 {
-    BIO *bio = BIO_new(BIO_s_mem());
-    int length =
-        bio != NULL && ASN1_TIME_print(bio, time) == 1 ? BIO_read(bio, out, (int)size - 1) : 0;
-    out[length > 0 ? length : 0] = '\0';
-    BIO_free(bio);
+    struct tm tm;
+    return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : -1;
 }
 
 static int check_time(const X509 *cert, const char *path, struct error *err)
 {
-    char when[64];
-    int ends = X509_cmp_current_time(X509_get0_notAfter(cert));
-    int begins = X509_cmp_current_time(X509_get0_notBefore(cert));
-    if (ends == 0 || begins == 0)
+    const int64_t begins = unix_seconds(X509_get0_notBefore(cert));
+    const int64_t ends = unix_seconds(X509_get0_notAfter(cert)), now = time(NULL);
+    const time_t when = (time_t)(ends <= now ? ends : begins);
+    char text[64] = "";
+    struct tm tm;
+    if (begins < 0 || ends < 0)
         return error_set(err, ERROR_INVALID,
                          "%s: it cannot be read from when until when the certificate is valid: put "
                          "a sound one there",
                          path);
-    if (ends < 0) {
-        format_time(when, sizeof when, X509_get0_notAfter(cert));
+    if (gmtime_r(&when, &tm) != NULL)
+        (void)strftime(text, sizeof text, "%b %e %H:%M:%S %Y GMT", &tm);
+    if (ends <= now)
         return error_set(err, ERROR_INVALID,
-                         "%s: the certificate expired on %s: put a new one there", path, when);
-    }
-    if (begins > 0) {
-        format_time(when, sizeof when, X509_get0_notBefore(cert));
+                         "%s: the certificate expired on %s: put a new one there", path, text);
+    if (begins > now)
         return error_set(err, ERROR_INVALID,
                          "%s: the certificate is not valid before %s: is this host's clock right?",
-                         path, when);
-    }
+                         path, text);
     return 0;
-}
-
-/* Unix; 0: not a valid time. */
-static int64_t time_ms(const ASN1_TIME *time)
-{
-    struct tm tm;
-    return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) * 1000 : 0;
 }
 
 static int check_pair(struct clientcert *pair, const char *cert_path, const char *key_path,
@@ -111,7 +95,7 @@ static int check_pair(struct clientcert *pair, const char *cert_path, const char
     else
         code = check_time(cert, cert_path, err);
     if (code == 0)
-        pair->ends_ms = time_ms(X509_get0_notAfter(cert));
+        pair->ends_ms = unix_seconds(X509_get0_notAfter(cert)) * 1000;
     EVP_PKEY_free(key);
     X509_free(cert);
     ERR_clear_error();

@@ -15,7 +15,13 @@
  * the one it was sent with, and equal pointers mean the same credential. The constructors take cert
  * over and leave it empty; the other secrets stay the caller's. */
 
-struct credential;
+struct credential {
+    struct secret header;      /* "Authorization: …"; none: no such line */
+    struct secret quotable[2]; /* parts of it that a server may quote, and what they were made of */
+    struct clientcert cert;
+    bool session; /* a job's session token */
+    unsigned holders;
+};
 
 struct credential *credential_plain(struct clientcert *cert);
 struct credential *credential_basic(const char *user, struct secret password,
@@ -24,25 +30,14 @@ struct credential *credential_bearer(struct secret token, struct clientcert *cer
 
 /* A job's session token, without our certificate, which may allow more than the token (I6). */
 struct credential *credential_session(struct secret token);
-bool credential_is_session(const struct credential *credential);
 
 struct credential *credential_hold(struct credential *credential);
 void credential_drop(struct credential *credential); /* NULL is allowed */
 
 bool credential_equal(const struct credential *a, const struct credential *b);
 
-/* "Authorization: …"; none: no such line. */
-struct secret credential_header(const struct credential *credential);
-const struct clientcert *credential_cert(const struct credential *credential);
-
 /* Adds what a server that received the header may quote. Valid while the credential is held. */
 void credential_add_secrets(const struct credential *credential, struct secrets *secrets);
-
-/* The basic login as it is sent (RFC 7617): base64 of "user:password", without padding, to
- * recognise it when a server quotes it with or without padding. out is a secret of BASIC_SIZE bytes
- * for user and password together. */
-#define BASIC_SIZE(bytes) (((bytes) + 1 + 2) / 3 * 4 + 1)
-void basic_encode(char *out, const char *user, const char *password);
 
 /* Whether a token fits into headers and environments: 1 to max printable ASCII bytes without space,
  * quote and backslash. */

@@ -65,7 +65,6 @@ struct exchange {
     bool unanswered;                   /* a kept connection ended, and it is not repeatable */
     bool sent; /* a connection stood and the request was about to be written, at least once */
     bool too_long;
-    bool no_memory;
     bool bare;      /* words without a next step */
     bool tls_fault; /* set by exchange_answer */
     char *body;     /* may hold a session token: wiped before it is freed */

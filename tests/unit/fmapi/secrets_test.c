@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "fmapi/wire/credential.h"
 #include "fmapi/wire/secrets.h"
 
 static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
@@ -105,23 +104,6 @@ static void secrets_add__bounds_them(void **state)
     assert_int_equal(secrets.count, SECRETS_MAX);
 }
 
-/* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
-static void basic_encode__is_base64(void **state)
-{
-    (void)state;
-    char out[BASIC_SIZE(16)];
-    basic_encode(out, "", "");
-    assert_string_equal(out, "Og");
-    basic_encode(out, "f", "");
-    assert_string_equal(out, "Zjo");
-    basic_encode(out, "cxi", "second");
-    assert_string_equal(out, "Y3hpOnNlY29uZA");
-    basic_encode(out, "Aladdin", "open sesa");
-    assert_string_equal(out, "QWxhZGRpbjpvcGVuIHNlc2E");
-    basic_encode(out, "\xff\xfe", "\xff\xbf\xff");
-    assert_string_equal(out, "//46/7//");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,7 +114,6 @@ int main(void)
         cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
         cmocka_unit_test(secrets_blank__passes_on_no_long_text),
         cmocka_unit_test(secrets_add__bounds_them),
-        cmocka_unit_test(basic_encode__is_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
