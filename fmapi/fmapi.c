@@ -146,19 +146,10 @@ struct call {
 enum fmcall_outcome call_outcome_of_end(enum transport_end end)
 {
     assert(end != TRANSPORT_ANSWERED && end != TRANSPORT_CANCELLED);
-    switch (end) {
-    case TRANSPORT_TIMEOUT:
-        return FM_TIMEOUT;
-    case TRANSPORT_BROKEN:
-        return FM_BROKEN;
-    case TRANSPORT_UNREACHED:
-        return FM_UNREACHED;
-    case TRANSPORT_TOO_LONG:
-    case TRANSPORT_ANSWERED:
-    case TRANSPORT_CANCELLED:
-        break;
-    }
-    return FM_BUSY;
+    return end == TRANSPORT_TIMEOUT     ? FM_TIMEOUT
+           : end == TRANSPORT_BROKEN    ? FM_BROKEN
+           : end == TRANSPORT_UNREACHED ? FM_UNREACHED
+                                        : FM_BUSY;
 }
 
 void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,

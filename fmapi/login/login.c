@@ -34,9 +34,8 @@ struct login {
     struct error read_error;       /* by the worker */
     struct request request;        /* to the token endpoint while ASKING */
     uv_work_t work;
-    struct login_wait *waiting;
+    struct login_waiting waiting;
 
-    bool open; /* the timers are the loop's */
     uv_timer_t early, deadline;
     struct transport *endpoint; /* NULL until first needed */
     struct fmapi_counters counters;
@@ -54,6 +53,10 @@ struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options)
     struct login *login = memory_zeroed(sizeof *login);
     login->loop = loop;
     login->options = options;
+    login->work.data = login->early.data = login->deadline.data = login;
+    TAILQ_INIT(&login->waiting);
+    (void)uv_timer_init(loop, &login->early); /* cannot fail */
+    (void)uv_timer_init(loop, &login->deadline);
     return login;
 }
 
@@ -69,12 +72,16 @@ struct credential *login_credential(const struct login *login)
 
 /* Waiting callers */
 
-static void notify_waiting(struct login_wait *wait, enum login_end end, int code, const char *words)
+/* Only those who wait now: done may free its wait, begin to wait again, or destroy the login. */
+static void notify_waiting(struct login_waiting *waiting, enum login_end end, int code,
+                           const char *words)
 {
-    while (wait != NULL) {
-        struct login_wait *next = wait->next; /* done may free wait */
+    struct login_waiting now = TAILQ_HEAD_INITIALIZER(now);
+    struct login_wait *wait;
+    TAILQ_CONCAT(&now, waiting, entry);
+    while ((wait = TAILQ_FIRST(&now)) != NULL) {
+        TAILQ_REMOVE(&now, wait, entry);
         wait->done(wait, end, code, words);
-        wait = next;
     }
 }
 
@@ -100,25 +107,20 @@ static void say_late(const struct login *login, char *words, size_t size)
 static void on_deadline(uv_timer_t *timer)
 {
     struct login *login = timer->data;
+    struct login_waiting late = TAILQ_HEAD_INITIALIZER(late);
     char words[ERROR_TEXT_SIZE];
-    struct login_wait *late = NULL;
-    struct login_wait **late_end = &late;
-    uint64_t now = uv_hrtime();
-    for (struct login_wait **at = &login->waiting; *at != NULL;) {
-        struct login_wait *wait = *at;
-        if (wait->deadline_ns > now) {
-            at = &wait->next;
+    const uint64_t now = uv_hrtime();
+    for (struct login_wait *wait = TAILQ_FIRST(&login->waiting), *next; wait; wait = next) {
+        next = TAILQ_NEXT(wait, entry);
+        if (wait->deadline_ns > now)
             continue;
-        }
-        *at = wait->next;
-        wait->next = NULL;
-        *late_end = wait;
-        late_end = &wait->next;
+        TAILQ_REMOVE(&login->waiting, wait, entry);
+        TAILQ_INSERT_TAIL(&late, wait, entry);
     }
-    if (login->waiting == NULL)
+    if (TAILQ_EMPTY(&login->waiting))
         (void)uv_timer_stop(timer);
     say_late(login, words, sizeof words);
-    notify_waiting(late, LOGIN_LATE, ERROR_IO, words);
+    notify_waiting(&late, LOGIN_LATE, ERROR_IO, words);
 }
 
 /* A renewal: files, token endpoint, end */
@@ -141,14 +143,12 @@ static void set_early(struct login *login, int64_t ms)
 
 static void end_renewal(struct login *login, int code, const char *words)
 {
-    struct login_wait *waiting = login->waiting;
     request_release(&login->request);
     loginfiles_wipe(&login->found);
     login->stage = IDLE;
     login->wanted = false;
-    login->waiting = NULL;
     (void)uv_timer_stop(&login->deadline);
-    notify_waiting(waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
+    notify_waiting(&login->waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
 }
 
 static void end_well(struct login *login)
@@ -215,15 +215,6 @@ static void adopt_credential(struct login *login, struct credential *credential,
     end_well(login);
 }
 
-static void say_unanswered(struct error *err, const struct login *login,
-                           const struct transport_answer *answer)
-{
-    if (answer->end == TRANSPORT_TIMEOUT)
-        error_set(err, ERROR_IO, "%s (%" PRId64 " ms)", answer->words, login->options->timeout_ms);
-    else
-        error_set(err, ERROR_IO, "%s", answer->words);
-}
-
 static void on_granted(void *arg, const struct transport_answer *answer)
 {
     struct login *login = arg;
@@ -232,8 +223,10 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     struct error err = {0};
     if (login->destroying || answer->end == TRANSPORT_CANCELLED)
         return;
-    if (answer->end != TRANSPORT_ANSWERED)
-        say_unanswered(&err, login, answer);
+    if (answer->end == TRANSPORT_TIMEOUT)
+        error_set(&err, ERROR_IO, "%s (%" PRId64 " ms)", answer->words, login->options->timeout_ms);
+    else if (answer->end != TRANSPORT_ANSWERED)
+        error_set(&err, ERROR_IO, "%s", answer->words);
     else
         (void)oauth_decode(&grant, &found->client, login->options->authdir, answer->status,
                            answer->body, answer->length, &err);
@@ -323,21 +316,10 @@ static void on_read(uv_work_t *work, int status)
     }
 }
 
-static void open_timers(struct login *login)
-{
-    if (login->open)
-        return;
-    login->open = true;
-    (void)uv_timer_init(login->loop, &login->early); /* cannot fail */
-    (void)uv_timer_init(login->loop, &login->deadline);
-    login->early.data = login->deadline.data = login;
-}
-
 static void begin_renewal(struct login *login)
 {
     assert(login->stage == IDLE);
     login->stage = READING;
-    login->work.data = login;
     int code = uv_queue_work(login->loop, &login->work, read_files, on_read);
     assert(code == 0); /* fails for want of a function only */
     (void)code;
@@ -345,14 +327,8 @@ static void begin_renewal(struct login *login)
 
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait)
 {
-    struct login_wait **end = &login->waiting; /* called in the order they came */
-    while (*end != NULL)
-        end = &(*end)->next;
-    wait->next = NULL;
-    *end = wait;
-
     assert(!login->destroying);
-    open_timers(login);
+    TAILQ_INSERT_TAIL(&login->waiting, wait, entry); /* called in the order they came */
     login->wanted |= want == LOGIN_WANT_LOGIN;
     login->due |= want == LOGIN_WANT_OTHER || want == LOGIN_WANT_RIGHTS;
     login->refused |= want == LOGIN_WANT_OTHER;
@@ -369,20 +345,13 @@ static void on_timer_closed(uv_handle_t *handle)
 
 void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
 {
-    if (login == NULL)
-        return;
-    struct login_wait *waiting = login->waiting;
     login->destroying = true;
     login->closed = closed;
     login->closed_arg = arg;
-    login->waiting = NULL;
-    login->closing = 1;
-    notify_waiting(waiting, LOGIN_CANCELLED, 0, "");
-    if (login->open) {
-        login->closing += 2;
-        uv_close((uv_handle_t *)&login->early, on_timer_closed);
-        uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
-    }
+    login->closing = 3;
+    notify_waiting(&login->waiting, LOGIN_CANCELLED, 0, "");
+    uv_close((uv_handle_t *)&login->early, on_timer_closed);
+    uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
     if (login->endpoint != NULL) {
         login->closing++;
         transport_destroy(login->endpoint, part_closed, login);

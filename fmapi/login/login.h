@@ -6,6 +6,7 @@
 #include "fmapi/wire/credential.h"
 
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 /* The credential in force, and its renewal: one at a time for all callers (F13).
@@ -19,7 +20,7 @@
 
 struct login;
 
-/* The options outlive it. Holds no handle until the first renewal. */
+/* The options outlive it. */
 struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options);
 
 /* The credential in force, which the caller may hold; NULL when there is none or its time is over.
@@ -42,15 +43,16 @@ struct login_wait {
      * what was late; CANCELLED: the login is being destroyed. */
     void (*done)(struct login_wait *wait, enum login_end end, int code, const char *words);
     uint64_t deadline_ns; /* of uv_hrtime; late by at most 0.1 s */
-    struct login_wait *next;
+    TAILQ_ENTRY(login_wait) entry;
 };
+
+TAILQ_HEAD(login_waiting, login_wait);
 
 /* Begins a renewal, or joins the present one; wait->done is called once, from the loop. The
  * credential in force stays when the renewal fails. */
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait);
 
-/* Ends those who wait with CANCELLED; closed is called when nothing is left, from here when that is
- * at once. NULL is allowed (closed is not called). */
+/* Ends those who wait with CANCELLED; closed is called from the loop when nothing is left. */
 void login_destroy(struct login *login, void (*closed)(void *arg), void *arg);
 
 /* Those of logins; TLS errors are of the token endpoint's connections. */
