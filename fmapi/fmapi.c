@@ -193,38 +193,25 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
     free(call);
 }
 
-/* Takes the request. */
-static int begin_call(struct fmapi *api, struct request *request, enum fmcall_kind kind,
-                      struct secret token, fmapi_call_fn *done, void *arg)
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
+               fmapi_call_fn *done, void *arg)
 {
+    struct request request = request_call(api->base, kind, about);
     struct call *call = memory_zeroed(sizeof *call);
     assert(!api->closing);
     *call = (struct call){.api = api,
                           .base = api->base,
                           .kind = kind,
-                          .session = !secret_none(token),
+                          .session = !secret_none(about->token),
                           .done = done,
                           .done_arg = arg};
-    int code = attempt_send(api, request, token, api->options.timeout_ms, on_call_answer, call);
+    int code =
+        attempt_send(api, &request, about->token, api->options.timeout_ms, on_call_answer, call);
     if (code != 0)
         free(call);
     else
         api->in_flight++;
     return code;
-}
-
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
-               fmapi_call_fn *done, void *arg)
-{
-    struct request request = request_call(api->base, kind, name, addresses);
-    return begin_call(api, &request, kind, (struct secret){0}, done, arg);
-}
-
-int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
-               fmapi_call_fn *done, void *arg)
-{
-    struct request request = request_step(api->base, kind, what->name, what->step, what->tree);
-    return begin_call(api, &request, kind, what->token, done, arg);
 }
 
 /* -- counters -- */

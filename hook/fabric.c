@@ -37,7 +37,8 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
 {
     const struct environment *s = connection->environment;
     struct secrets secrets = {0};
-    struct request request = request_step(connection->base, kind, s->job, step, tree);
+    struct request request = request_call(
+        connection->base, kind, &(struct fmcall_about){.name = s->job, .step = step, .tree = tree});
     *decoded = (struct decoded){0};
     struct exchange *exchange =
         exchange_create(&connection->options, connection->share, &request, connection->credential,

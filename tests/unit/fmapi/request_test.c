@@ -18,19 +18,22 @@ static void request_call__speaks_as_the_table_says(void **state)
     (void)state;
     struct request request;
 
-    request = request_call("https://f", FMCALL_RESERVE, "elcap-f2Rs", 23);
+    request = request_call("https://f", FMCALL_RESERVE,
+                           &(struct fmcall_about){.name = "elcap-f2Rs", .addresses = 23});
     assert_string_equal(request.method, "POST");
     assert_string_equal(request.url, "https://f/fabric/collectives/jobs");
     assert_string_equal(request.body, "{\"jobID\":\"elcap-f2Rs\",\"mcastLimit\":23}");
     request_release(&request);
 
-    request = request_call("https://f", FMCALL_CHECK, "elcap-f2Rs", 0);
+    request = request_call("https://f", FMCALL_CHECK,
+                           &(struct fmcall_about){.name = "elcap-f2Rs", .addresses = 0});
     assert_string_equal(request.method, "GET");
     assert_string_equal(request.url, "https://f/fabric/collectives/jobs/elcap-f2Rs");
     assert_null(request.body);
     request_release(&request);
 
-    request = request_call("https://f", FMCALL_RELEASE, "elcap-f2Rs", 0);
+    request = request_call("https://f", FMCALL_RELEASE,
+                           &(struct fmcall_about){.name = "elcap-f2Rs", .addresses = 0});
     assert_string_equal(request.method, "DELETE");
     assert_string_equal(request.url, "https://f/fabric/collectives/jobs/elcap-f2Rs");
     assert_null(request.body);
@@ -43,12 +46,14 @@ static void request_call__escapes_names(void **state)
     (void)state;
     struct request request;
 
-    request = request_call("http://f", FMCALL_RELEASE, "c-a:b@c+1/../x?y#z%", 0);
+    request = request_call("http://f", FMCALL_RELEASE,
+                           &(struct fmcall_about){.name = "c-a:b@c+1/../x?y#z%", .addresses = 0});
     assert_string_equal(request.url, "http://f/fabric/collectives/jobs/"
                                      "c-a%3Ab%40c%2B1%2F..%2Fx%3Fy%23z%25");
     request_release(&request);
 
-    request = request_call("http://f", FMCALL_RESERVE, "c-\"\\", UINT32_MAX);
+    request = request_call("http://f", FMCALL_RESERVE,
+                           &(struct fmcall_about){.name = "c-\"\\", .addresses = UINT32_MAX});
     assert_string_equal(request.body, "{\"jobID\":\"c-\\\"\\\\\",\"mcastLimit\":4294967295}");
     request_release(&request);
 }
@@ -59,21 +64,24 @@ static void request_step__speaks_as_the_table_says(void **state)
     (void)state;
     struct request request;
 
-    request = request_step("https://f", FMCALL_STEPS, "elcap-f2Rs", NULL, 0);
+    request = request_call("https://f", FMCALL_STEPS,
+                           &(struct fmcall_about){.name = "elcap-f2Rs", .step = NULL, .tree = 0});
     assert_string_equal(request.method, "GET");
     assert_string_equal(request.url, "https://f/fabric/collectives/jobs/elcap-f2Rs");
     assert_null(request.body);
     assert_true(request.repeatable);
     request_release(&request);
 
-    request = request_step("https://f", FMCALL_END_STEP, "mockc-3", "0", 0);
+    request = request_call("https://f", FMCALL_END_STEP,
+                           &(struct fmcall_about){.name = "mockc-3", .step = "0", .tree = 0});
     assert_string_equal(request.method, "PATCH");
     assert_string_equal(request.url, "https://f/fabric/collectives/jobs/mockc-3");
     assert_string_equal(request.body, "{\"jobSteps\":{\"0\":null}}");
     assert_string_equal(request.body_type, "application/json");
     request_release(&request);
 
-    request = request_step("https://f", FMCALL_END_TREE, NULL, NULL, 8191);
+    request = request_call("https://f", FMCALL_END_TREE,
+                           &(struct fmcall_about){.name = NULL, .step = NULL, .tree = 8191});
     assert_string_equal(request.method, "DELETE");
     assert_string_equal(request.url, "https://f/fabric/collectives/multicasts/8191");
     assert_null(request.body);
@@ -90,7 +98,9 @@ static void request_step__names_one_step_only(void **state)
     };
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         struct request request;
-        request = request_step("http://f", FMCALL_END_STEP, "c-a/../b?x#", steps[i], 0);
+        request = request_call(
+            "http://f", FMCALL_END_STEP,
+            &(struct fmcall_about){.name = "c-a/../b?x#", .step = steps[i], .tree = 0});
         assert_string_equal(request.url, "http://f/fabric/collectives/jobs/c-a%2F..%2Fb%3Fx%23");
         json_t *body = json_loads(request.body, JSON_REJECT_DUPLICATES, NULL);
         const json_t *named = json_object_get(body, "jobSteps");
