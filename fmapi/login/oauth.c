@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/secrets.h"
-#include "fmapi/wire/printable.h"
 
 #include <assert.h>
 #include <curl/curl.h>

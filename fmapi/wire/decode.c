@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/jobsteps.h"
-#include "fmapi/wire/printable.h"
 
 #include <ctype.h>
 #include <jansson.h>

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "fmapi/wire/tlsfault.h"
-#include "fmapi/wire/printable.h"
 
 #include <openssl/ssl.h>
 #include <stdio.h>
