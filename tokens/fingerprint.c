@@ -32,10 +32,9 @@ int fingerprint_compute(const struct fingerprint_key *key, struct secret token,
     assert(!secret_none(token));
     const char *text = secret_expose(token);
     int code = chain_add(&chain, (const unsigned char *)text, strlen(text), err);
+    *out = (struct fingerprint){{0}};
     if (code == 0)
         memcpy(out->bytes, chain.mac, FINGERPRINT_SIZE);
-    else
-        memset(out->bytes, 0, FINGERPRINT_SIZE);
     chain_wipe(&chain);
     return code;
 }

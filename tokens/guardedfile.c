@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/guardedfile.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -27,8 +29,8 @@ static int write_durably(int file, const char *text, size_t size, uid_t owner, g
 
 int guardedfile_sync_folder(const char *path)
 {
-    char *copy = strdup(path);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    char *copy = memory_text(path);
+    int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int code = folder < 0 ? -1 : fsync(folder);
     if (folder >= 0)
         close(folder);
@@ -36,9 +38,6 @@ int guardedfile_sync_folder(const char *path)
     return code;
 }
 
-typedef int place_fn(const char *draft, const char *path);
-
-/* Under a name of its own first, which place then gives the name that it shall have. */
 static int explain_write_error(int number, const char *path, const struct guardedfile_kind *kind,
                                struct error *err)
 {
@@ -55,11 +54,10 @@ static int explain_write_error(int number, const char *path, const struct guarde
 
 /* Under a name of its own first, which place then gives the name that it shall have. */
 static int write_file(const char *path, const struct guardedfile_kind *kind, const char *text,
-                      size_t size, uid_t owner, gid_t group, place_fn *place, struct error *err)
+                      size_t size, uid_t owner, gid_t group,
+                      int place(const char *draft, const char *path), struct error *err)
 {
-    char *draft;
-    if (asprintf(&draft, "%s.XXXXXX", path) < 0)
-        return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
+    char *draft = memory_format("%s.XXXXXX", path);
     int file = mkostemp(draft, O_CLOEXEC); /* mode 0600 */
     int code = file < 0 ? -1 : write_durably(file, text, size, owner, group);
     if (code == 0)

@@ -18,7 +18,7 @@ struct guardedfile_kind {
 };
 
 /* Creates it, for this user and group ((uid_t)-1, (gid_t)-1: those of the process). ERROR_REFUSED:
- * the file exists, and stays unchanged. ERROR_FULL, ERROR_IO, ERROR_NOMEM. */
+ * the file exists, and stays unchanged. ERROR_FULL, ERROR_IO. */
 int guardedfile_create(const char *path, const struct guardedfile_kind *kind, const char *text,
                        size_t size, uid_t owner, gid_t group, struct error *err);
 
