@@ -192,7 +192,7 @@ void column_set_text(const struct column *column, struct record *record, const c
     memcpy((char *)record + column->offset, &text, sizeof text);
 }
 
-static bool is_possible(const struct column *column, const struct record *record)
+bool column_possible(const struct column *column, const struct record *record)
 {
     assert(column->name && column->fault);
     if (column->type == COLUMN_NUMBER) {
@@ -210,9 +210,14 @@ const char *record_fault(const struct record *record)
         return "kind is unknown";
     const struct columns *columns = &record_columns[record->kind];
     for (size_t i = 0; i < columns->count; i++)
-        if (!is_possible(&columns->all[i], record))
+        if (!column_possible(&columns->all[i], record))
             return columns->all[i].fault;
-    if (record->kind == RECORD_EVENT && record->u.event.job && !record->u.event.cluster)
-        return "cluster is missing";
-    return NULL;
+    return record_misfit(record);
+}
+
+const char *record_misfit(const struct record *record)
+{
+    assert(record);
+    const struct event_record *e = &record->u.event;
+    return record->kind == RECORD_EVENT && e->job && !e->cluster ? "cluster is missing" : NULL;
 }

@@ -45,8 +45,13 @@ const char *column_text(const struct column *column, const struct record *record
 void column_set_number(const struct column *column, struct record *record, int64_t value);
 void column_set_text(const struct column *column, struct record *record, const char *text);
 
+/* Whether the record's value in it can be. */
+bool column_possible(const struct column *column, const struct record *record);
+
 /* What is impossible about a record, naming the column; NULL: nothing. In a record to be written it
  * is a bug, in one that was read it is damage. */
 const char *record_fault(const struct record *record);
+/* The part of it that is not of one column alone. */
+const char *record_misfit(const struct record *record);
 
 #endif

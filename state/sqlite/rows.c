@@ -215,19 +215,25 @@ static bool read_number(sqlite3_stmt *statement, int at, const struct column *co
     return true;
 }
 
-/* Without the token, which is sealed. Returns the fault; NULL: none. */
+/* Without the token, which is sealed. Each value is looked at once, for the speed of a load (G7).
+ * Returns the fault; NULL: none. */
 static const char *read_record(sqlite3_stmt *statement, struct record *record)
 {
     const struct columns *columns = &record_columns[record->kind];
     assert(columns->count <= (size_t)sqlite3_column_count(statement));
     for (size_t i = 0; i < columns->count; i++) {
         const struct column *column = &columns->all[i];
-        if (column->type == COLUMN_NUMBER && !read_number(statement, (int)i, column, record))
-            return column->fault;
-        if (column->type == COLUMN_TEXT)
+        bool possible = true;
+        if (column->type == COLUMN_NUMBER) {
+            possible = read_number(statement, (int)i, column, record);
+        } else if (column->type == COLUMN_TEXT) {
             column_set_text(column, record, (const char *)sqlite3_column_text(statement, (int)i));
+            possible = column_possible(column, record);
+        }
+        if (!possible)
+            return column->fault;
     }
-    return record_fault(record);
+    return record_misfit(record);
 }
 
 static int open_token(const struct reader *reader, sqlite3_stmt *statement, struct record *record)
