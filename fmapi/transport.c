@@ -40,7 +40,7 @@ struct transport {
     bool expiring;         /* libcurl is handling its timeout */
     uv_timer_t wait_timer; /* runs while exchanges wait for the authorities */
     unsigned handles;      /* of the loop's that are ours and not yet closed */
-    TAILQ_HEAD(, exchange) in_flight;
+    TAILQ_HEAD(exchange_list, exchange) in_flight;
     struct transport_counters counters;
     uint64_t skew_seen_ms; /* the loop's time */
     bool closing;
