@@ -75,24 +75,39 @@ static const char *keep_record(struct machine *machine, const struct record *rec
     return wrong;
 }
 
-void machine_loaded(struct machine *machine, const struct record *record)
+static bool is_in_order(const struct disk *disk, const struct record *record)
+{
+    const size_t reservations = disk->reservation_count, events = disk->event_count;
+    if (record->kind == RECORD_RESERVATION && reservations > 0)
+        return record->u.reservation.number >
+               disk->reservations[reservations - 1]->u.reservation.number;
+    if (record->kind == RECORD_EVENT && events > 0)
+        return record->u.event.seq > disk->events[events - 1]->u.event.seq;
+    return true;
+}
+
+bool machine_loaded(struct machine *machine, const struct record *record)
 {
     struct disk *disk = &machine->disk;
     const uint64_t number = disk->last_number, seq = disk->last_seq;
+    if (!is_in_order(disk, record))
+        return false;
     if (record->kind == RECORD_COUNTERS) {
         disk->last_number = disk->deleted_number = record->u.counters.last_number;
         disk->last_seq = disk->deleted_seq = record->u.counters.last_seq;
-        return;
+        return true;
     }
     if (record->kind == RECORD_RESERVATION)
         disk->last_number = 0; /* the counters came first */
     if (record->kind == RECORD_EVENT)
         disk->last_seq = record->u.event.seq - 1;
-    (void)keep_record(machine, record);
+    const char *wrong = keep_record(machine, record);
     if (disk->last_number < number)
         disk->last_number = number;
     if (disk->last_seq < seq)
         disk->last_seq = seq;
+    return !wrong && disk->deleted_number <= disk->last_number &&
+           disk->deleted_seq <= disk->last_seq;
 }
 
 static void save(struct machine *machine, const struct record *record)

@@ -39,8 +39,9 @@ struct machine {
     uint64_t sync;          /* of which more will be said, 0: none */
 };
 
-/* A record was on disk before, and the core has loaded it. */
-void machine_loaded(struct machine *machine, const struct record *record);
+/* A record was on disk before, and the core has loaded it. False: no store gives it so, or there.
+ */
+bool machine_loaded(struct machine *machine, const struct record *record);
 
 /* Without a core: the configuration may still be changed. */
 void machine_init(struct machine *machine);

@@ -104,7 +104,8 @@ static bool load_all(struct machine *machine, struct fuzz_input *in)
             FUZZ_CHECK(err.code == ERROR_CORRUPT && err.text[0] != '\0');
             return false;
         }
-        machine_loaded(machine, &record);
+        if (!machine_loaded(machine, &record))
+            return false;
     }
     return core_loaded(machine->core, &err) == 0;
 }
