@@ -17,9 +17,8 @@ struct attempt {
     struct fmapi *api;
     struct request request;
     struct login_wait wait;
-    struct credential
-        *sent;  /* held: the answer may quote it when another is in force; NULL: not yet */
-    bool token; /* sent with a job's token: a login cannot change a refusal */
+    struct credential *sent; /* held, for the answer may quote it; NULL: not sent yet */
+    bool token;              /* sent with a job's token: a login cannot change a refusal */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;

@@ -14,8 +14,8 @@
 enum {
     BODY_FIRST = 4096,
     READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
-    CA_KEPT_S = 1,    /* connections opened at once read the authorities once, and a changed file
-                         counts    for the next one; libcurl's default is a day */
+    CA_KEPT_S = 1,    /* connections opened at once read the authorities once; a changed file counts
+                         for the next one; libcurl's default is a day */
 };
 
 static uint64_t now_ns(void)
