@@ -74,7 +74,7 @@ static void keyfile__guards(void **state)
 }
 
 /* Only root can make a file of another user. */
-static void keyfile__refuses_a_strangers_file(void **state)
+static void keyfile__refuses_another_users_file(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -197,7 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(keyfile__guards),
-        IN_FOLDER(keyfile__refuses_a_strangers_file),
+        IN_FOLDER(keyfile__refuses_another_users_file),
         IN_FOLDER(keyfile_line__takes_one_line),
         IN_FOLDER(keyfile_line__refuses_odd_files),
         IN_FOLDER(keyfile_text__keeps_every_line),
