@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *or_stop(void *memory)
+void *memory_must(void *memory)
 {
     if (memory == NULL) {
         fputs("mcastd: out of memory: stopping; what was acknowledged is on disk\n", stderr);
@@ -17,12 +18,12 @@ static void *or_stop(void *memory)
 
 void *memory_zeroed(size_t size)
 {
-    return or_stop(calloc(1, size));
+    return memory_must(calloc(1, size));
 }
 
 void *memory_resized(void *old, size_t count, size_t size)
 {
-    return or_stop(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
+    return memory_must(count > SIZE_MAX / size ? NULL : realloc(old, count * size));
 }
 
 void *memory_room(void *array, size_t count, size_t *capacity, size_t size)
@@ -35,7 +36,20 @@ void *memory_room(void *array, size_t count, size_t *capacity, size_t size)
 
 char *memory_text(const char *text)
 {
-    return text == NULL ? NULL : or_stop(strdup(text));
+    return text == NULL ? NULL : memory_must(strdup(text));
+}
+
+char *memory_format(const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    char *text = memory_zeroed((size_t)length + 1);
+    (void)vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
 }
 
 void memory_wipe_text(char *text)

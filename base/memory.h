@@ -14,6 +14,11 @@ void *memory_resized(void *old, size_t count, size_t size); /* for arrays: count
 void *memory_room(void *array, size_t count, size_t *capacity, size_t size);
 char *memory_text(const char *text); /* a copy; NULL stays NULL */
 
+/* As printf does. No other copy of the text is made. */
+__attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ...);
+/* What another library has allocated: NULL ends the process. */
+void *memory_must(void *memory);
+
 /* Overwrites, then frees; for text that may be a secret. NULL is allowed. */
 void memory_wipe_text(char *text);
 

@@ -354,24 +354,15 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     return journal;
 }
 
-/* The core has changed its state already, so the record must be kept or the process must end: the
- * same choice as in base/memory.h. */
-static _Noreturn void abort_without_memory(void)
-{
-    log_line(LOG_ERR, "memory is exhausted: stopping; what was acknowledged is on disk");
-    abort();
-}
-
 void journal_save(struct journal *journal, const struct record *record)
 {
     if (journal->deposed)
         return;
     withdraw_offer(journal);
     struct pack *pack = &journal->gathering;
-    if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
-        abort_without_memory();
-    if (batch_add(pack->batch, record) < 0)
-        abort_without_memory();
+    if (pack->batch == NULL)
+        pack->batch = batch_create();
+    batch_add(pack->batch, record);
     pack->records = batch_size(pack->batch);
     if (record->kind == RECORD_RESERVATION)
         unsaved_add(&pack->about, record->u.reservation.number);

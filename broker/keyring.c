@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "core/reservation/reservation.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct keyring {
 static int draw_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[0];
-    int rc = randombytes_fill(key->id, sizeof key->id, err);
+    int rc = keybytes_draw(key->id, sizeof key->id, err);
     if (rc == 0)
-        rc = randombytes_fill(key->bytes, sizeof key->bytes, err);
+        rc = keybytes_draw(key->bytes, sizeof key->bytes, err);
     key->made = now;
     keys->count = 1;
     return rc;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/fmapi.h"
 
+#include "base/memory.h"
 #include "fmapi/call.h"
+#include "fmapi/login/loginfiles.h"
 #include "fmapi/wire/baseurl.h"
-#include "fmapi/wire/jobsteps.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -26,26 +27,23 @@ static int check_options(const struct fmapi_options *options, struct error *err)
     return 0;
 }
 
-static struct loginfiles files_of(const struct fmapi_options *options)
-{
-    return (struct loginfiles){.auth = options->auth,
-                               .authdir = options->authdir,
-                               .mtls_cert = options->mtls_cert,
-                               .mtls_key = options->mtls_key};
-}
-
 int fmapi_check(const struct fmapi_options *options, struct error *err)
 {
-    struct loginfiles files = files_of(options);
     struct loginfiles_found found;
     int code = check_options(options, err);
-    if (code == 0 && (code = loginfiles_read(&files, &found, err)) == 0)
+    if (code == 0 && (code = loginfiles_read(options, &found, err)) == 0)
         loginfiles_wipe(&found);
     return code;
 }
 
-static int copy_urls(struct fmapi *api, const struct fmapi_options *options, struct error *err)
+static int copy_options(struct fmapi *api, const struct fmapi_options *options, struct error *err)
 {
+    api->options = *options;
+    memset(api->options.urls, 0, sizeof api->options.urls);
+    api->options.authdir = memory_text(options->authdir);
+    api->options.mtls_cert = memory_text(options->mtls_cert);
+    api->options.mtls_key = memory_text(options->mtls_key);
+    api->options.ca = memory_text(options->ca);
     for (unsigned i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
         api->bases[i] = baseurl_create(options->urls[i], err);
         if (api->bases[i] == NULL)
@@ -55,61 +53,50 @@ static int copy_urls(struct fmapi *api, const struct fmapi_options *options, str
     return api->base != NULL ? 0 : error_set(err, ERROR_INVALID, "no base URL is given");
 }
 
-static void free_urls(struct fmapi *api)
+static void free_api(struct fmapi *api)
 {
+    const char *const texts[] = {api->options.authdir, api->options.mtls_cert,
+                                 api->options.mtls_key, api->options.ca};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        free((void *)(uintptr_t)texts[i]); /* const for all but us */
     for (unsigned i = 0; i < FMAPI_URLS_MAX; i++)
         free(api->bases[i]);
-}
-
-static void ignore_closed(void *arg)
-{
-    (void)arg;
+    free(api);
 }
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    struct login_options login = {
-        .files = files_of(options),
-        .transport = {.ca = options->ca,
-                      .verify = options->verify != 0,
-                      .parallel = options->parallel},
-        .timeout_ms = options->timeout_ms,
-    };
-
     if (check_options(options, err) != 0)
         return NULL;
-    struct fmapi *api = calloc(1, sizeof *api);
-    if (api == NULL || (api->login = login_create(loop, &login)) == NULL) {
-        error_set(err, ERROR_NOMEM, "memory is exhausted");
-        goto fail;
+    struct fmapi *api = memory_zeroed(sizeof *api);
+    if (copy_options(api, options, err) == 0) {
+        const struct transport_options transport = {
+            .ca = api->options.ca, .verify = options->verify != 0, .parallel = options->parallel};
+        api->transport = transport_create(loop, &transport, err);
     }
-    /* The session last: it holds handles of the loop, which take a turn of it to close. */
-    if (copy_urls(api, options, err) != 0 ||
-        (api->session = session_create(loop, api->login, &login.transport, err)) == NULL)
-        goto fail;
+    if (api->transport == NULL) {
+        free_api(api);
+        return NULL;
+    }
     api->loop = loop;
-    api->timeout_ms = options->timeout_ms;
-    api->unverified = options->verify == 0;
+    api->login = login_create(loop, &api->options);
     return api;
-
-fail:
-    if (api != NULL) {
-        login_destroy(api->login, ignore_closed, NULL);
-        free_urls(api);
-    }
-    free(api);
-    return NULL;
 }
 
-static void on_session_closed(void *arg)
+static void on_login_closed(void *arg)
 {
     struct fmapi *api = arg;
     void (*closed)(void *closed_arg) = api->closed;
     void *closed_arg = api->closed_arg;
     assert(api->in_flight == 0);
-    free_urls(api);
-    free(api);
+    free_api(api);
     closed(closed_arg);
+}
+
+static void on_transport_closed(void *arg)
+{
+    struct fmapi *api = arg;
+    login_destroy(api->login, on_login_closed, api);
 }
 
 void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
@@ -120,7 +107,7 @@ void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
     api->closing = true;
     api->closed = closed;
     api->closed_arg = arg;
-    session_destroy(api->session, on_session_closed, api);
+    transport_destroy(api->transport, on_transport_closed, api);
 }
 
 static void on_login(struct login_wait *wait, enum login_end end, int code, const char *words)
@@ -141,7 +128,7 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
     api->login_arg = arg;
     api->login_wait.done = on_login;
     /* Files on a network's disk may never come; the token endpoint has its own limit besides. */
-    api->login_wait.deadline_ns = uv_hrtime() + 2 * (uint64_t)api->timeout_ms * 1000000;
+    api->login_wait.deadline_ns = uv_hrtime() + 2 * (uint64_t)api->options.timeout_ms * 1000000;
     login_renew(api->login, LOGIN_WANT_LOGIN, &api->login_wait);
 }
 
@@ -159,19 +146,10 @@ struct call {
 enum fmcall_outcome call_outcome_of_end(enum transport_end end)
 {
     assert(end != TRANSPORT_ANSWERED && end != TRANSPORT_CANCELLED);
-    switch (end) {
-    case TRANSPORT_TIMEOUT:
-        return FM_TIMEOUT;
-    case TRANSPORT_BROKEN:
-        return FM_BROKEN;
-    case TRANSPORT_UNREACHED:
-        return FM_UNREACHED;
-    case TRANSPORT_TOO_LONG:
-    case TRANSPORT_ANSWERED:
-    case TRANSPORT_CANCELLED:
-        break;
-    }
-    return FM_BUSY;
+    return end == TRANSPORT_TIMEOUT     ? FM_TIMEOUT
+           : end == TRANSPORT_BROKEN    ? FM_BROKEN
+           : end == TRANSPORT_UNREACHED ? FM_UNREACHED
+                                        : FM_BUSY;
 }
 
 void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
@@ -181,7 +159,7 @@ void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi 
     /* The call's own limit: the transport had what a login left of it. */
     if (answer->end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
         (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
-                       api->timeout_ms);
+                       api->options.timeout_ms);
 }
 
 static void on_call_answer(void *arg, const struct transport_answer *answer)
@@ -210,74 +188,44 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
                               .words = decoded.words,
                               .status = answer->status,
                               .took_us = answer->took_us,
-                              .steps = jobsteps_list(decoded.steps)});
+                              .steps = decoded.steps});
     decoded_release(&decoded);
     free(call);
 }
 
-/* Takes the request, which is valid if code is 0. */
-static int begin_call(struct fmapi *api, struct request *request, int code, const struct call *call,
-                      struct secret token)
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
+               fmapi_call_fn *done, void *arg)
 {
+    struct request request = request_call(api->base, kind, about);
+    struct call *call = memory_zeroed(sizeof *call);
     assert(!api->closing);
+    *call = (struct call){.api = api,
+                          .base = api->base,
+                          .kind = kind,
+                          .session = !secret_none(about->token),
+                          .done = done,
+                          .done_arg = arg};
+    int code =
+        attempt_send(api, &request, about->token, api->options.timeout_ms, on_call_answer, call);
     if (code != 0)
-        return code;
-    struct call *kept = malloc(sizeof *kept);
-    if (kept == NULL) {
-        request_release(request);
-        return ERROR_NOMEM;
-    }
-    *kept = *call;
-    kept->api = api;
-    kept->base = api->base;
-    kept->session = !secret_none(token);
-    code = session_send(api->session, request, token, api->timeout_ms, on_call_answer, kept);
-    if (code != 0)
-        free(kept);
+        free(call);
     else
         api->in_flight++;
     return code;
-}
-
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
-               fmapi_call_fn *done, void *arg)
-{
-    struct request request;
-    int code = request_call(&request, api->base, kind, name, addresses);
-    return begin_call(api, &request, code,
-                      &(struct call){.kind = kind, .done = done, .done_arg = arg},
-                      (struct secret){0});
-}
-
-int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
-               fmapi_call_fn *done, void *arg)
-{
-    struct request request;
-    int code = request_step(&request, api->base, kind, what->name, what->step, what->tree);
-    return begin_call(api, &request, code,
-                      &(struct call){.kind = kind, .done = done, .done_arg = arg}, what->token);
 }
 
 /* -- counters -- */
 
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
 {
-    struct transport_counters transport;
-    struct login_counters login;
-    transport_counters(session_transport(api->session), &transport);
-    login_counters(api->login, &login);
-    *out = (struct fmapi_counters){.calls = transport.requests,
-                                   .connections = transport.connections,
-                                   .bytes_in = transport.bytes_in,
-                                   .bytes_out = transport.bytes_out,
-                                   .in_flight = api->in_flight,
-                                   .logins = login.logins,
-                                   .login_failures = login.failures,
-                                   .renewals = login.renewals,
-                                   .login_since_ms = login.since_ms,
-                                   .login_expires_ms = login.expires_ms,
-                                   .certificate_ends_ms = login.certificate_ends_ms,
-                                   .unverified = api->unverified,
-                                   .date_skew_ms = transport.skew_ms,
-                                   .tls_errors = transport.tls_errors + login.tls_errors};
+    const struct transport_counters *transport = transport_counters(api->transport);
+    *out = login_counters(api->login);
+    out->calls = transport->requests;
+    out->connections = transport->connections;
+    out->bytes_in = transport->bytes_in;
+    out->bytes_out = transport->bytes_out;
+    out->tls_errors += transport->tls_errors;
+    out->date_skew_ms = transport->skew_ms;
+    out->in_flight = api->in_flight;
+    out->unverified = api->options.verify == 0;
 }

@@ -3,8 +3,8 @@
 #define MCAST_FMAPI_FMAPI_H
 
 #include "base/error.h"
-#include "core/fabric/fmcall.h"
 #include "base/secret.h"
+#include "core/fabric/fmcall.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,26 +69,14 @@ typedef void fmapi_login_fn(void *arg, int code, const char *words);
 /* Later calls and lists go to urls[url]; present ones stay where they are. */
 void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg);
 
-/* RESERVE with addresses as "mcastLimit", CHECK, or RELEASE of the job called name. */
+/* Any call but the list (F19; docs/fabric-manager.md, "Jobs"). Texts and token are copied.
+ *
+ * With a session token, which is used instead of the login and of our certificate, the fabric
+ * manager protects other jobs; 401 and 403 are FM_REFUSED then, and no login is renewed. Under the
+ * login use END_STEP: END_TREE names no job (since STEPS a tree's number may have become another
+ * job's) and is likely to be denied. */
 typedef void fmapi_call_fn(void *arg, const struct fmapi_reply *reply);
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
-               fmapi_call_fn *done, void *arg);
-
-/* Cleaning up after the steps of a job (F19; docs/fabric-manager.md, "Cleaning up after a step").
- */
-struct fmapi_step {
-    const char *name;    /* of the job at the fabric manager; unused for END_TREE */
-    const char *step;    /* for END_STEP: step_id_valid */
-    uint16_t tree;       /* for END_TREE: below FMCALL_TREES */
-    struct secret token; /* the job's session token, used instead of the login and of our
-                            certificate: the fabric manager protects other jobs then; none: the
-                            login */
-};
-
-/* STEPS, END_STEP or END_TREE; the token is copied. With a token 401 and 403 are FM_REFUSED, and no
- * login is renewed. Under the login use END_STEP: END_TREE names no job (since STEPS a tree's
- * number may have become another job's) and is likely to be denied. */
-int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
                fmapi_call_fn *done, void *arg);
 
 /* Lists all jobs. page is called with the names of each page (the last path segment of each

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fmapi/wire/baseurl.h"
 #include "fmapi/call.h"
+
+#include "base/memory.h"
+#include "fmapi/wire/baseurl.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -65,7 +67,7 @@ finish_list_incomplete(struct list *list, int status, const char *format, ...)
 /* Milliseconds that the whole list still has; not positive when its time is up. */
 static int64_t left_ms(const struct list *list)
 {
-    return LIST_CALLS * list->api->timeout_ms -
+    return LIST_CALLS * list->api->options.timeout_ms -
            (int64_t)((uv_hrtime() - list->started_ns) / 1000000);
 }
 
@@ -74,31 +76,20 @@ static void finish_list_late(struct list *list, int status)
     char words[DECODE_WORDS_SIZE];
     (void)snprintf(words, sizeof words,
                    "%.64s: the list did not end in %" PRId64 " ms; page %zu was asked for last",
-                   list->base, LIST_CALLS * list->api->timeout_ms, list->pages);
+                   list->base, LIST_CALLS * list->api->options.timeout_ms, list->pages);
     finish_list(list, FM_TIMEOUT, status, words);
 }
 
 /* Asks for a page; takes url, NULL for the first. */
 static int request_next_page(struct list *list, char *url)
 {
-    struct request request;
-    char **seen = realloc(list->seen, (list->pages + 1) * sizeof *seen);
-    if (seen == NULL) {
-        free(url);
-        return ERROR_NOMEM;
-    }
-    list->seen = seen;
-    if (request_page(&request, list->base, url) != 0)
-        return ERROR_NOMEM;
-    if ((list->seen[list->pages] = strdup(request.url)) == NULL) {
-        request_release(&request);
-        return ERROR_NOMEM;
-    }
-    list->pages++;
-    int64_t left = left_ms(list);
-    list->hurried = left < list->api->timeout_ms;
-    return session_send(list->api->session, &request, (struct secret){0},
-                        list->hurried ? left : list->api->timeout_ms, on_page, list);
+    struct request request = request_page(list->base, url);
+    const int64_t left = left_ms(list), call = list->api->options.timeout_ms;
+    list->seen = memory_resized(list->seen, list->pages + 1, sizeof *list->seen);
+    list->seen[list->pages++] = memory_text(request.url);
+    list->hurried = left < call;
+    return attempt_send(list->api, &request, (struct secret){0}, list->hurried ? left : call,
+                        on_page, list);
 }
 
 /* documentCount is the page's own number with some servers and the whole list's with others: the
@@ -125,20 +116,20 @@ static void follow_next_link(struct list *list, const char *link, int status)
 {
     char *url = baseurl_resolve(list->base, link);
     size_t before = url != NULL ? seen_before(list, url) : 0;
-    if (url == NULL) {
-        finish_list_incomplete(list, status, "nextPageLink leads away from the fabric manager");
-    } else if (before > 0) {
-        free(url);
-        finish_list_incomplete(list, status, "page %zu comes again", before);
-    } else if (list->pages == FMAPI_LIST_PAGES_MAX) {
-        free(url);
-        finish_list_incomplete(list, status, "more than %d pages", FMAPI_LIST_PAGES_MAX);
-    } else if (left_ms(list) <= 0) {
-        free(url);
-        finish_list_late(list, status);
-    } else if (request_next_page(list, url) != 0) {
-        finish_list_incomplete(list, status, "memory is exhausted");
+    if (url != NULL && before == 0 && list->pages < FMAPI_LIST_PAGES_MAX && left_ms(list) > 0) {
+        if (request_next_page(list, url) != 0)
+            finish_list_incomplete(list, status, "memory is exhausted");
+        return;
     }
+    if (url == NULL)
+        finish_list_incomplete(list, status, "nextPageLink leads away from the fabric manager");
+    else if (before > 0)
+        finish_list_incomplete(list, status, "page %zu comes again", before);
+    else if (list->pages == FMAPI_LIST_PAGES_MAX)
+        finish_list_incomplete(list, status, "more than %d pages", FMAPI_LIST_PAGES_MAX);
+    else
+        finish_list_late(list, status);
+    free(url);
 }
 
 static void accept_page(struct list *list, const struct decoded_page *page, int status)
@@ -199,17 +190,15 @@ static void on_page(void *arg, const struct transport_answer *answer)
 
 int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
 {
-    struct list *list = calloc(1, sizeof *list);
+    struct list *list = memory_zeroed(sizeof *list);
     assert(!api->closing);
-    if (list == NULL)
-        return ERROR_NOMEM;
-    list->api = api;
-    list->base = api->base;
-    list->claimed = -1;
-    list->started_ns = uv_hrtime();
-    list->page = page;
-    list->done = done;
-    list->arg = arg;
+    *list = (struct list){.api = api,
+                          .base = api->base,
+                          .claimed = -1,
+                          .started_ns = uv_hrtime(),
+                          .page = page,
+                          .done = done,
+                          .arg = arg};
     int code = request_next_page(list, NULL);
     if (code != 0)
         list_release(list);

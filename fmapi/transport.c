@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/transport.h"
 
+#include "base/memory.h"
 #include "fmapi/login/castore.h"
 #include "fmapi/wire/exchange.h"
 
@@ -11,12 +12,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-#include <uv.h>
 
 enum {
     READY_MAX = 32,
     TURN_NS = 1000000, /* after it, sockets wait for the next turn; a handshake takes one or two */
-    SKEW_EVERY_MS = 1000
+    SKEW_EVERY_MS = 1000,
+    WAIT_LOOK_MS = 100, /* how late an exchange ends that waits in vain for the authorities */
 };
 
 /* Events that the kernel reported, and which of them are not handled yet. */
@@ -28,7 +29,6 @@ struct ready {
 struct transport {
     uv_loop_t *loop;
     struct transport_options options;
-    char *ca;
     struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
     CURLSH *share; /* TLS sessions, for resumption */
@@ -38,25 +38,15 @@ struct transport {
     uv_timer_t timer;
     uv_idle_t rearm;       /* starts the timer in the next turn */
     bool expiring;         /* libcurl is handling its timeout */
-    uv_timer_t wait_timer; /* of the exchanges that wait for the authorities */
+    uv_timer_t wait_timer; /* runs while exchanges wait for the authorities */
     unsigned handles;      /* of the loop's that are ours and not yet closed */
-    struct exchange *in_flight;
+    TAILQ_HEAD(exchange_list, exchange) in_flight;
     struct transport_counters counters;
     uint64_t skew_seen_ms; /* the loop's time */
     bool closing;
     void (*closed)(void *arg);
     void *closed_arg;
 };
-
-static void unlink_exchange(struct transport *transport, struct exchange *exchange)
-{
-    if (exchange->previous != NULL)
-        exchange->previous->next = exchange->next;
-    else
-        transport->in_flight = exchange->next;
-    if (exchange->next != NULL)
-        exchange->next->previous = exchange->previous;
-}
 
 static void count_exchange(struct transport_counters *counters, CURL *easy,
                            const struct transport_answer *answer)
@@ -93,7 +83,7 @@ static void finish_exchange(struct transport *transport, struct exchange *exchan
     count_exchange(&transport->counters, exchange->easy, &answer);
     compare_clocks(transport, exchange);
     (void)curl_multi_remove_handle(transport->multi, exchange->easy);
-    unlink_exchange(transport, exchange);
+    TAILQ_REMOVE(&transport->in_flight, exchange, entry);
     exchange->done(exchange->done_arg, &answer);
     exchange_destroy(exchange);
 }
@@ -164,63 +154,49 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 }
 
 /* Hands the exchange to libcurl. */
-static int start_exchange(struct transport *transport, struct exchange *exchange)
+static CURLcode start_exchange(struct transport *transport, struct exchange *exchange)
 {
     exchange->waits = false;
     if (transport->castore != NULL)
         exchange_trust(exchange, castore_get(transport->castore));
-    return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK ? 0 : ERROR_NOMEM;
+    return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK
+               ? CURLE_OK
+               : CURLE_OUT_OF_MEMORY;
 }
 
-/* The oldest one: the list begins with the newest. */
-static struct exchange *first_waiting(const struct transport *transport)
+/* Those that wait for the authorities begin when these are there, or end when their time is up: a
+ * file system that hangs does not delay them. False: none waits any more. */
+static bool end_waits(struct transport *transport, bool ready)
 {
-    struct exchange *first = NULL;
-    for (struct exchange *exchange = transport->in_flight; exchange; exchange = exchange->next)
-        if (exchange->waits)
-            first = exchange;
-    return first;
+    bool waits = false;
+    struct exchange *exchange = TAILQ_FIRST(&transport->in_flight), *next;
+    for (; exchange != NULL && !transport->closing; exchange = next) {
+        next = TAILQ_NEXT(exchange, entry);
+        if (!exchange->waits)
+            continue;
+        if (!ready && exchange_left_ms(exchange) > 0) {
+            waits = true;
+            continue;
+        }
+        exchange_waited(exchange, "its authorities' certificates could not be read in time");
+        CURLcode code = ready ? start_exchange(transport, exchange) : CURLE_OPERATION_TIMEDOUT;
+        if (code != CURLE_OK) {
+            finish_exchange(transport, exchange, code);
+            next = TAILQ_FIRST(&transport->in_flight); /* done may have sent more */
+        }
+    }
+    return waits;
 }
 
 static void on_authorities(void *arg)
 {
-    struct transport *transport = arg;
-    struct exchange *exchange;
-    while (!transport->closing && (exchange = first_waiting(transport)) != NULL) {
-        exchange_waited(exchange, "");
-        if (start_exchange(transport, exchange) < 0)
-            finish_exchange(transport, exchange, CURLE_OUT_OF_MEMORY);
-    }
+    (void)end_waits(arg, true);
 }
 
-/* A file system that hangs does not delay an exchange beyond its timeout. */
-static void on_wait_deadline(uv_timer_t *timer)
+static void on_wait_timer(uv_timer_t *timer)
 {
-    struct transport *transport = timer->data;
-    struct exchange *exchange = transport->in_flight;
-    int64_t next_ms = INT64_MAX;
-    while (exchange != NULL && !transport->closing) {
-        struct exchange *next = exchange->next;
-        const int64_t left_ms = exchange_left_ms(exchange);
-        if (exchange->waits && left_ms > 0 && left_ms < next_ms)
-            next_ms = left_ms;
-        if (exchange->waits && left_ms == 0) {
-            exchange_waited(exchange, "its authorities' certificates could not be read in time");
-            finish_exchange(transport, exchange, CURLE_OPERATION_TIMEDOUT);
-            next = transport->in_flight; /* done may have sent more */
-            next_ms = INT64_MAX;
-        }
-        exchange = next;
-    }
-    if (next_ms < INT64_MAX && !transport->closing)
-        (void)uv_timer_start(timer, on_wait_deadline, (uint64_t)next_ms, 0);
-}
-
-static void arm_wait_timer(struct transport *transport, int64_t timeout_ms)
-{
-    if (!uv_is_active((uv_handle_t *)&transport->wait_timer) ||
-        uv_timer_get_due_in(&transport->wait_timer) > (uint64_t)timeout_ms)
-        (void)uv_timer_start(&transport->wait_timer, on_wait_deadline, (uint64_t)timeout_ms, 0);
+    if (!end_waits(timer->data, false))
+        (void)uv_timer_stop(timer);
 }
 
 static void on_rearm(uv_idle_t *rearm)
@@ -246,31 +222,22 @@ static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
     return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
 }
 
-static void free_transport(struct transport *transport)
+static void part_closed(void *arg)
 {
-    void (*closed)(void *arg) = transport->closed;
-    void *arg = transport->closed_arg;
-    (void)close(transport->epoll);
-    free(transport->ca);
-    free(transport);
-    closed(arg);
-}
-
-static void handle_closed(struct transport *transport)
-{
+    struct transport *transport = arg;
     assert(transport->handles > 0);
-    if (--transport->handles == 0)
-        free_transport(transport);
+    if (--transport->handles > 0)
+        return;
+    void (*closed)(void *closed_arg) = transport->closed;
+    void *closed_arg = transport->closed_arg;
+    (void)close(transport->epoll);
+    free(transport);
+    closed(closed_arg);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
 {
-    handle_closed(handle->data);
-}
-
-static void on_castore_closed(void *arg)
-{
-    handle_closed(arg);
+    part_closed(handle->data);
 }
 
 /* Only the kernel keeps the set. libcurl 7.88 closes a socket that never got connected before this
@@ -311,9 +278,21 @@ static bool set_up_libcurl(struct transport *transport)
            curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, parallel) == CURLM_OK;
 }
 
-static void ignore_closed(void *arg)
+static void open_handles(struct transport *transport)
 {
-    (void)arg;
+    uv_loop_t *loop = transport->loop;
+    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
+    (void)uv_timer_init(loop, &transport->timer);
+    (void)uv_timer_init(loop, &transport->wait_timer);
+    (void)uv_idle_init(loop, &transport->rearm);
+    transport->poll.data = transport->timer.data = transport->wait_timer.data =
+        transport->rearm.data = transport;
+    transport->handles = 4;
+    const struct transport_options *options = &transport->options;
+    if (!options->verify || options->ca_directory || !castore_possible())
+        return;
+    transport->castore = castore_create(loop, options->ca, on_authorities, transport);
+    transport->handles++;
 }
 
 struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
@@ -324,41 +303,21 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
         error_set(err, ERROR_IO, "libcurl or its TLS library cannot be set up");
         return NULL;
     }
-    struct transport *transport = calloc(1, sizeof *transport);
-    if (transport == NULL)
-        goto fail;
+    struct transport *transport = memory_zeroed(sizeof *transport);
     transport->loop = loop;
     transport->counters.skew_ms = INT64_MIN;
     transport->options = *options;
+    exchange_ca(&transport->options, options->ca);
+    TAILQ_INIT(&transport->in_flight);
     transport->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (transport->epoll < 0 ||
-        (options->ca != NULL && (transport->ca = strdup(options->ca)) == NULL) ||
-        !set_up_libcurl(transport))
-        goto fail;
-    exchange_ca(&transport->options, transport->ca);
-    bool reads = options->verify && !transport->options.ca_directory && castore_possible();
-    if (reads && (transport->castore =
-                      castore_create(loop, &transport->options, on_authorities, transport)) == NULL)
-        goto fail;
-    if (uv_poll_init(loop, &transport->poll, transport->epoll) != 0)
-        goto fail;
-    (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
-    (void)uv_timer_init(loop, &transport->timer);
-    (void)uv_timer_init(loop, &transport->wait_timer);
-    (void)uv_idle_init(loop, &transport->rearm);
-    transport->poll.data = transport->timer.data = transport->wait_timer.data =
-        transport->rearm.data = transport;
-    transport->handles = 4 + reads;
-    return transport;
-
-fail:
-    if (transport != NULL) {
-        (void)curl_multi_cleanup(transport->multi);
-        (void)curl_share_cleanup(transport->share);
-        castore_destroy(transport->castore, ignore_closed, NULL); /* at once: no thread reads */
-        (void)close(transport->epoll);
-        free(transport->ca);
+    if (transport->epoll >= 0 && set_up_libcurl(transport) &&
+        uv_poll_init(loop, &transport->poll, transport->epoll) == 0) {
+        open_handles(transport);
+        return transport;
     }
+    (void)curl_multi_cleanup(transport->multi);
+    (void)curl_share_cleanup(transport->share);
+    (void)close(transport->epoll);
     free(transport);
     curl_global_cleanup();
     error_set(err, ERROR_NOMEM, "memory or descriptors are exhausted (LimitNOFILE=, ulimit -n)");
@@ -370,9 +329,9 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     struct transport *transport = handle->data;
     struct exchange *exchange;
-    while ((exchange = transport->in_flight) != NULL) {
+    while ((exchange = TAILQ_FIRST(&transport->in_flight)) != NULL) {
         (void)curl_multi_remove_handle(transport->multi, exchange->easy);
-        unlink_exchange(transport, exchange);
+        TAILQ_REMOVE(&transport->in_flight, exchange, entry);
         exchange->done(exchange->done_arg,
                        &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
         exchange_destroy(exchange);
@@ -380,8 +339,8 @@ static void on_timer_closed(uv_handle_t *handle)
     (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change */
     (void)curl_share_cleanup(transport->share);
     curl_global_cleanup();
-    castore_destroy(transport->castore, on_castore_closed, transport);
-    handle_closed(transport);
+    castore_destroy(transport->castore, part_closed, transport);
+    part_closed(transport);
 }
 
 void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg)
@@ -411,20 +370,17 @@ int transport_send(struct transport *transport, const struct request *request,
     exchange->done_arg = arg;
     exchange->waits = transport->castore != NULL && strncmp(request->url, "https:", 6) == 0 &&
                       !castore_await(transport->castore);
-    if (!exchange->waits && start_exchange(transport, exchange) < 0) {
+    if (!exchange->waits && start_exchange(transport, exchange) != CURLE_OK) {
         exchange_destroy(exchange);
         return ERROR_NOMEM;
     }
     if (exchange->waits)
-        arm_wait_timer(transport, exchange->timeout_ms);
-    exchange->next = transport->in_flight;
-    if (exchange->next != NULL)
-        exchange->next->previous = exchange;
-    transport->in_flight = exchange;
+        (void)uv_timer_start(&transport->wait_timer, on_wait_timer, WAIT_LOOK_MS, WAIT_LOOK_MS);
+    TAILQ_INSERT_TAIL(&transport->in_flight, exchange, entry);
     return 0;
 }
 
-void transport_counters(const struct transport *transport, struct transport_counters *out)
+const struct transport_counters *transport_counters(const struct transport *transport)
 {
-    *out = transport->counters;
+    return &transport->counters;
 }

@@ -5,7 +5,6 @@
 #include "fmapi/wire/baseurl.h"
 #include "fmapi/wire/decode.h"
 #include "fmapi/wire/exchange.h"
-#include "fmapi/wire/jobsteps.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -38,10 +37,9 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
 {
     const struct environment *s = connection->environment;
     struct secrets secrets = {0};
-    struct request request;
+    struct request request = request_call(
+        connection->base, kind, &(struct fmcall_about){.name = s->job, .step = step, .tree = tree});
     *decoded = (struct decoded){0};
-    if (request_step(&request, connection->base, kind, s->job, step, tree) < 0)
-        return judge_answer(connection, FM_UNREACHED, "memory is exhausted");
     struct exchange *exchange =
         exchange_create(&connection->options, connection->share, &request, connection->credential,
                         deadline_left(connection->deadline));
@@ -119,7 +117,7 @@ static enum outcome end_visible_steps(struct connection *connection, bool below)
     struct decoded decoded;
     enum outcome outcome = perform_call(connection, FMCALL_STEPS, NULL, 0, &decoded);
     if (outcome == OUTCOME_DONE) {
-        outcome = end_all_listed(connection, below, jobsteps_list(decoded.steps));
+        outcome = end_all_listed(connection, below, decoded.steps);
     } else if (outcome == OUTCOME_REFUSED && below) {
         outcome = end_step(connection, scope);
         if (outcome == OUTCOME_DONE) {

@@ -1,30 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/batch.h"
 
-#include "state/packed.h"
-#include "state/record_fault.h"
+#include "base/memory.h"
+#include "state/columns.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Holds a busy broker's batch (64 reservations, 64 events) in one or two pieces. Untouched pages
- * cost nothing, and below 128 KiB malloc uses the heap. */
-enum { CHUNK_SIZE = 32 * 1024 };
-
-struct chunk {
-    struct chunk *older;
-    size_t used, size;
-    _Alignas(max_align_t) unsigned char bytes[];
-};
-
-struct batch *batch_create(struct store *store)
+struct batch *batch_create(void)
 {
-    (void)store;
-    struct batch *batch = calloc(1, sizeof *batch);
-    if (batch)
-        batch->tail = &batch->first;
+    struct batch *batch = memory_zeroed(sizeof *batch);
+    assert(!batch->first);
+    batch->tail = &batch->first;
     return batch;
 }
 
@@ -32,32 +20,12 @@ void batch_destroy(struct batch *batch)
 {
     if (!batch)
         return;
-    while (batch->newest) {
-        struct chunk *older = batch->newest->older;
-        explicit_bzero(batch->newest->bytes, batch->newest->used); /* may hold tokens */
-        free(batch->newest);
-        batch->newest = older;
+    for (struct batch_entry *entry = batch->first, *next; entry; entry = next) {
+        next = entry->next;
+        explicit_bzero(entry, entry->size); /* may hold a token */
+        free(entry);
     }
     free(batch);
-}
-
-static void *allocate_in_chunk(struct batch *batch, size_t size)
-{
-    assert(size > 0);
-    size = (size + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
-    struct chunk *chunk = batch->newest;
-    if (!chunk || chunk->size - chunk->used < size) {
-        size_t capacity = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-        chunk = malloc(sizeof *chunk + capacity);
-        if (!chunk)
-            return NULL;
-        *chunk = (struct chunk){.older = batch->newest, .size = capacity};
-        batch->newest = chunk;
-    }
-    assert(chunk->size - chunk->used >= size);
-    void *bytes = chunk->bytes + chunk->used;
-    chunk->used += size;
-    return bytes;
 }
 
 static void raise_to(uint64_t *highest, uint64_t value)
@@ -67,18 +35,40 @@ static void raise_to(uint64_t *highest, uint64_t value)
         *highest = value;
 }
 
-int batch_add(struct batch *batch, const struct record *record)
+static const char *text_in(const struct column *column, const struct record *record)
+{
+    assert(record->kind < RECORD_KINDS);
+    return column->type == COLUMN_NUMBER ? NULL : column_text(column, record);
+}
+
+static struct batch_entry *copy_record(const struct record *record)
+{
+    assert(!record_fault(record));
+    const struct columns *columns = &record_columns[record->kind];
+    size_t size = sizeof(struct batch_entry);
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *text = text_in(&columns->all[i], record);
+        size += text ? strlen(text) + 1 : 0;
+    }
+    struct batch_entry *entry = memory_zeroed(size);
+    entry->size = size;
+    entry->record = *record;
+    char *free_bytes = (char *)(entry + 1);
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *text = text_in(&columns->all[i], record);
+        if (!text)
+            continue;
+        column_set_text(&columns->all[i], &entry->record, free_bytes);
+        free_bytes = stpcpy(free_bytes, text) + 1;
+    }
+    assert(free_bytes == (char *)entry + size);
+    return entry;
+}
+
+void batch_add(struct batch *batch, const struct record *record)
 {
     assert(record->kind != RECORD_COUNTERS && *batch->tail == NULL);
-    assert(!record_fault(record));
-
-    struct batch_entry *entry =
-        allocate_in_chunk(batch, offsetof(struct batch_entry, record) + packed_size(record));
-    if (!entry)
-        return ERROR_NOMEM;
-    entry->next = NULL;
-    packed_write(&entry->record, record);
-
+    struct batch_entry *entry = copy_record(record);
     if (record->kind == RECORD_RESERVATION)
         raise_to(&batch->last_number, record->u.reservation.number);
     if (record->kind == RECORD_GONE)
@@ -93,7 +83,6 @@ int batch_add(struct batch *batch, const struct record *record)
     *batch->tail = entry;
     batch->tail = &entry->next;
     batch->count++;
-    return 0;
 }
 
 size_t batch_size(const struct batch *batch)

@@ -43,10 +43,10 @@ int store_refuse(struct store *store, struct error *err);
 
 /* A batch: the records of one or more steps of the core, in order, committed all or nothing. */
 struct batch;
-struct batch *batch_create(struct store *store); /* NULL: out of memory */
-void batch_destroy(struct batch *batch);         /* one that was not handed to store_commit */
-int batch_add(struct batch *batch, const struct record *record); /* copies what it needs */
-size_t batch_size(const struct batch *batch);                    /* records in it */
+struct batch *batch_create(void);
+void batch_destroy(struct batch *batch); /* one that was not handed to store_commit */
+void batch_add(struct batch *batch, const struct record *record); /* copies what it needs */
+size_t batch_size(const struct batch *batch);                     /* records in it */
 
 /* The result of a commit. */
 struct commit_result {

@@ -5,6 +5,7 @@
 #include "base/hex.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 static const char prefix[] = "mcast1.";
@@ -28,16 +29,9 @@ void bearer_wipe(struct bearer *bearer)
 
 static uint64_t read_number(const unsigned char *bytes)
 {
-    uint64_t number = 0;
-    for (size_t i = 0; i < NUMBER_SIZE; i++)
-        number = number << 8 | bytes[i];
-    return number;
-}
-
-static void write_number(uint64_t number, unsigned char *bytes)
-{
-    for (size_t i = 0; i < NUMBER_SIZE; i++)
-        bytes[i] = (unsigned char)(number >> (8 * (NUMBER_SIZE - 1 - i)));
+    uint64_t number;
+    memcpy(&number, bytes, sizeof number);
+    return be64toh(number);
 }
 
 /* -- the effect of caveats -- */
@@ -226,8 +220,9 @@ void bearer_begin(struct bearer *bearer, const unsigned char key_id[static BEARE
     assert(cluster_name_valid(cluster) && job_id_valid(job) && number > 0 && number <= INT64_MAX);
     *bearer = (struct bearer){0};
     unsigned char *at = bearer->bytes;
+    const uint64_t big_endian = htobe64(number);
     memcpy(at, key_id, BEARER_KEY_ID_SIZE);
-    write_number(number, at + BEARER_KEY_ID_SIZE);
+    memcpy(at + BEARER_KEY_ID_SIZE, &big_endian, NUMBER_SIZE);
     at = write_name(at + BEARER_KEY_ID_SIZE + NUMBER_SIZE, cluster);
     at = write_name(at, job);
     memcpy(at, nonce, BEARER_NONCE_SIZE);
@@ -237,7 +232,7 @@ void bearer_begin(struct bearer *bearer, const unsigned char key_id[static BEARE
     (void)code;
 }
 
-static int add_caveat(struct bearer *bearer, enum bearer_caveat caveat, const unsigned char *value,
+static int add_caveat(struct bearer *bearer, enum bearer_caveat caveat, const void *value,
                       size_t size, struct error *err)
 {
     struct chain chain;
@@ -279,7 +274,7 @@ static int narrow_steps(struct bearer *bearer, const char *steps, struct error *
         return error_set(err, ERROR_INVALID,
                          "nothing would be left: the token reaches %.100s, and no step of %.100s",
                          scope->steps, steps);
-    return add_caveat(bearer, BEARER_STEPS, (const unsigned char *)steps, strlen(steps), err);
+    return add_caveat(bearer, BEARER_STEPS, steps, strlen(steps), err);
 }
 
 static int narrow_operations(struct bearer *bearer, unsigned operations, struct error *err)
@@ -295,11 +290,10 @@ static int narrow_operations(struct bearer *bearer, unsigned operations, struct 
 
 static int narrow_expires(struct bearer *bearer, int64_t expires, struct error *err)
 {
-    unsigned char value[EXPIRES_SIZE];
+    const uint64_t value = htobe64((uint64_t)expires);
     if (expires < 0)
         return error_set(err, ERROR_INVALID, "the token would have expired before 1970");
-    write_number((uint64_t)expires, value);
-    return add_caveat(bearer, BEARER_EXPIRES, value, sizeof value, err);
+    return add_caveat(bearer, BEARER_EXPIRES, &value, sizeof value, err);
 }
 
 int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, struct error *err)
@@ -320,20 +314,15 @@ int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, str
 
 /* -- what it allows -- */
 
-/* Those that a token can have left while another one is missing. */
-static const char *allowed_words(unsigned operations)
-{
-    const char *word = bearer_operation_word((enum bearer_operation)operations);
-    return word ? word : "nothing";
-}
-
 int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operation,
                   const char *step, struct error *err)
 {
+    /* What it can allow while this one is missing: one other, or nothing. */
+    const char *allowed = bearer_operation_word((enum bearer_operation)scope->operations);
     assert(step || operation != BEARER_CLEANUP);
     if (!(scope->operations & operation))
         return error_set(err, ERROR_REFUSED, "this token does not allow %s: it allows %s",
-                         bearer_operation_word(operation), allowed_words(scope->operations));
+                         bearer_operation_word(operation), allowed ? allowed : "nothing");
     if (!step)
         return 0;
     int code = steppath_check(step, err);
@@ -347,11 +336,6 @@ int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operat
                          "step %.100s is out of this token's reach: it reaches %.100s%s", step,
                          scope->steps, scope->steps[0] == '/' ? " and what is below it" : "");
     return 0;
-}
-
-const unsigned char *bearer_key_id(const struct bearer *bearer)
-{
-    return bearer->bytes;
 }
 
 void bearer_id(const struct bearer *bearer, char id[static BEARER_ID_SIZE])

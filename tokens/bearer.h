@@ -60,7 +60,7 @@ struct bearer_scope {
 
 /* A decoded token, not verified. A secret but for its scope and id: wipe it. */
 struct bearer {
-    unsigned char bytes[BEARER_BYTES_MAX]; /* head, caveats, MAC */
+    unsigned char bytes[BEARER_BYTES_MAX]; /* head, which begins with the key id; caveats, MAC */
     size_t size, head_size;
     struct bearer_scope scope;
 };
@@ -96,9 +96,6 @@ int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, str
  * or ERROR_REFUSED with a sentence that names the scope. Time is the issuer's. */
 int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operation,
                   const char *step, struct error *err);
-
-/* The id of the root key that the token claims to be made with. */
-const unsigned char *bearer_key_id(const struct bearer *bearer);
 
 /* Bytes of the caveat that begins here, in a token that was decoded. */
 size_t bearer_caveat_size(const unsigned char *caveat);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/fingerprint.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -17,7 +17,7 @@ int fingerprint_key_derive(struct fingerprint_key *key, const struct seal_key *f
 
 int fingerprint_key_draw(struct fingerprint_key *key, struct error *err)
 {
-    return randombytes_fill(key->key.mac, sizeof key->key.mac, err);
+    return keybytes_draw(key->key.mac, sizeof key->key.mac, err);
 }
 
 void fingerprint_key_wipe(struct fingerprint_key *key)
@@ -32,10 +32,9 @@ int fingerprint_compute(const struct fingerprint_key *key, struct secret token,
     assert(!secret_none(token));
     const char *text = secret_expose(token);
     int code = chain_add(&chain, (const unsigned char *)text, strlen(text), err);
+    *out = (struct fingerprint){{0}};
     if (code == 0)
         memcpy(out->bytes, chain.mac, FINGERPRINT_SIZE);
-    else
-        memset(out->bytes, 0, FINGERPRINT_SIZE);
     chain_wipe(&chain);
     return code;
 }

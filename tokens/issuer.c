@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/issuer.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
 
 #include <assert.h>
 #include <openssl/crypto.h>
@@ -32,7 +32,7 @@ int issuer_mint(const struct rootkeys *keys, uint64_t number, const char *cluste
     const struct rootkey *key = rootkeys_current(keys);
     unsigned char nonce[BEARER_NONCE_SIZE];
     struct chain chain;
-    int code = randombytes_fill(nonce, sizeof nonce, err);
+    int code = keybytes_draw(nonce, sizeof nonce, err);
     if (code < 0)
         return code;
     bearer_begin(bearer, key->id, number, cluster, job, nonce);
@@ -59,7 +59,7 @@ static int refuse_expired(int64_t expires, struct error *err)
 int issuer_verify(const struct rootkeys *keys, const struct bearer *bearer, int64_t now,
                   struct error *err)
 {
-    const struct rootkey *key = rootkeys_find(keys, bearer_key_id(bearer));
+    const struct rootkey *key = rootkeys_find(keys, bearer->bytes);
     struct chain chain;
     if (!key)
         return error_set(err, ERROR_NOT_FOUND,

@@ -3,44 +3,37 @@
 
 #include "base/hex.h"
 #include "tokens/guardedfile.h"
-#include "tokens/randombytes.h"
+#include "tokens/keybytes.h"
+#include "trust/keyfile.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     MADE_DIGITS = 19, /* of INT64_MAX */
-    LINE_MAX_SIZE = 2 * ROOTKEY_ID_SIZE + 1 + MADE_DIGITS + 1 + 2 * ROOTKEY_SIZE + 1,
+    LINE_MAX_SIZE = 2 * ROOTKEY_ID_SIZE + 1 + MADE_DIGITS + 1 + 2 * ROOTKEY_SIZE + 1, /* its end */
     TEXT_MAX = ROOTKEYS_MAX * LINE_MAX_SIZE,
 };
 
 static const struct guardedfile_kind kind = {
     .what = "root key file",
-    .setting = "[broker] root_key_file",
     .precious = "tokens of jobs that run may have been made with it",
     .advice = "set [broker] root_key_file to a place that the user of mcastd may write to",
 };
 
-static int derive_id(const unsigned char key[ROOTKEY_SIZE], unsigned char id[ROOTKEY_ID_SIZE])
-{
-    static const char purpose[] = "mcastd root key id";
-    unsigned char text[sizeof purpose + ROOTKEY_SIZE], digest[EVP_MAX_MD_SIZE];
-    memcpy(text, purpose, sizeof purpose);
-    memcpy(text + sizeof purpose, key, ROOTKEY_SIZE);
-    int ok = EVP_Q_digest(NULL, "SHA256", NULL, text, sizeof text, digest, NULL);
-    memcpy(id, digest, ROOTKEY_ID_SIZE);
-    OPENSSL_cleanse(text, sizeof text);
-    return ok ? 0 : ERROR_NOMEM;
-}
+static const struct keyfile readable = {.holds = "the keys that sign tokens",
+                                        .guard = KEYFILE_SECRET};
+
+static const char id_purpose[] = "mcastd root key id";
 
 void rootkeys_wipe(struct rootkeys *keys)
 {
@@ -63,46 +56,40 @@ const struct rootkey *rootkeys_find(const struct rootkeys *keys, const unsigned 
 
 /* -- the file's text -- */
 
+static size_t format_line(const struct rootkey *key, char line[LINE_MAX_SIZE])
+{
+    char id[2 * ROOTKEY_ID_SIZE], digits[2 * ROOTKEY_SIZE];
+    hex_write(key->id, ROOTKEY_ID_SIZE, id);
+    hex_write(key->bytes, ROOTKEY_SIZE, digits);
+    int length = snprintf(line, LINE_MAX_SIZE, "%.*s %" PRId64 " %.*s", (int)sizeof id, id,
+                          key->made, (int)sizeof digits, digits);
+    OPENSSL_cleanse(digits, sizeof digits);
+    return (size_t)length;
+}
+
 static size_t format_keys(const struct rootkeys *keys, char text[TEXT_MAX])
 {
     char *at = text;
     for (size_t i = 0; i < keys->count; i++) {
-        const struct rootkey *key = &keys->keys[i];
-        char made[MADE_DIGITS + 3];
-        int length = snprintf(made, sizeof made, " %" PRId64 " ", key->made);
-        hex_write(key->id, ROOTKEY_ID_SIZE, at);
-        at += 2 * ROOTKEY_ID_SIZE;
-        memcpy(at, made, (size_t)length);
-        at += length;
-        hex_write(key->bytes, ROOTKEY_SIZE, at);
-        at += 2 * ROOTKEY_SIZE;
+        at += format_line(&keys->keys[i], at);
         *at++ = '\n';
     }
     return (size_t)(at - text);
 }
 
-/* Digits without a sign or a leading zero, then a space. */
-static const char *parse_made(const char *text, int64_t *made)
-{
-    size_t digits = strspn(text, "0123456789");
-    char *end;
-    errno = 0;
-    *made = strtoll(text, &end, 10);
-    return digits > 0 && (text[0] != '0' || digits == 1) && errno == 0 && *end == ' ' ? end + 1
-                                                                                      : NULL;
-}
-
-/* One line without its end, NUL-terminated. */
+/* One line without its end: exactly what would be written, but for the case of digits. */
 static bool parse_line(const char *line, struct rootkey *key)
 {
-    unsigned char id[ROOTKEY_ID_SIZE];
-    const char *made = line + 2 * ROOTKEY_ID_SIZE + 1;
-    if (hex_read(line, key->id, ROOTKEY_ID_SIZE) < 0 || made[-1] != ' ')
+    char again[LINE_MAX_SIZE];
+    const char *made = strchr(line, ' '), *digits = made ? strrchr(line, ' ') + 1 : "";
+    if (strlen(digits) != 2 * ROOTKEY_SIZE || hex_read(digits, key->bytes, ROOTKEY_SIZE) < 0 ||
+        keybytes_id(id_purpose, key->bytes, key->id, NULL) < 0)
         return false;
-    const char *digits = parse_made(made, &key->made);
-    return digits && strlen(digits) == 2 * ROOTKEY_SIZE &&
-           hex_read(digits, key->bytes, ROOTKEY_SIZE) == 0 && derive_id(key->bytes, id) == 0 &&
-           memcmp(id, key->id, sizeof id) == 0;
+    key->made = strtoll(made + 1, NULL, 10);
+    format_line(key, again);
+    const bool same = key->made >= 0 && strcasecmp(line, again) == 0;
+    OPENSSL_cleanse(again, sizeof again);
+    return same;
 }
 
 /* The number of the line that is wrong, from 1; 0: none. text ends with a NUL at length. */
@@ -128,7 +115,7 @@ static size_t parse_keys(char *text, size_t length, struct rootkeys *keys)
 static int read_open_file(int file, const char *path, struct rootkeys *keys, struct error *err)
 {
     char text[TEXT_MAX + 2]; /* one more than there may be: too long shows; and a NUL */
-    int code = 0, length = guardedfile_read(file, path, &kind, text, sizeof text - 1, err);
+    int code = 0, length = keyfile_bytes(file, path, text, sizeof text - 1, err);
     text[length < 0 ? 0 : length] = '\0';
     size_t wrong = length < 0 ? 0 : parse_keys(text, (size_t)length, keys);
     if (length < 0)
@@ -147,7 +134,7 @@ static int read_open_file(int file, const char *path, struct rootkeys *keys, str
 int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
 {
     rootkeys_wipe(keys);
-    int file = guardedfile_open(path, &kind, err);
+    int file = keyfile_open(path, &readable, err);
     if (file < 0)
         return file;
     int code = read_open_file(file, path, keys, err);
@@ -160,11 +147,11 @@ int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
 static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[keys->count];
-    int code = randombytes_fill(key->bytes, sizeof key->bytes, err);
+    int code = keybytes_draw(key->bytes, sizeof key->bytes, err);
+    if (code == 0)
+        code = keybytes_id(id_purpose, key->bytes, key->id, err);
     if (code < 0)
         return code;
-    if (derive_id(key->bytes, key->id) < 0)
-        return error_set(err, ERROR_NOMEM, "OpenSSL cannot calculate SHA-256: out of memory");
     /* A clock that was set back must not make the new key look older than the one it replaces. */
     key->made = keys->count > 0 && key[-1].made > now ? key[-1].made : now;
     keys->count++;
@@ -190,7 +177,7 @@ static int open_locked(const char *path, struct error *err)
 {
     for (;;) {
         struct stat mine, there;
-        int file = guardedfile_open(path, &kind, err), rc;
+        int file = keyfile_open(path, &readable, err), rc;
         if (file < 0)
             return file;
         while ((rc = flock(file, LOCK_EX)) < 0 && errno == EINTR)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/seal.h"
 
+#include "base/memory.h"
+#include "tokens/keybytes.h"
+
 #include <assert.h>
+#include <endian.h>
 #include <limits.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -13,7 +17,6 @@
 enum {
     VERSION = 1,
     HEAD_SIZE = 1 + SEAL_KEY_ID_SIZE,
-    ROW_SIZE = 8,
 };
 
 struct seal {
@@ -23,33 +26,17 @@ struct seal {
     unsigned char nonce[SEAL_NONCE_SIZE]; /* of the next one */
 };
 
-/* Identifies a key, and reveals nothing of it. */
-static int derive_id(const struct seal_key *key, unsigned char id[SEAL_KEY_ID_SIZE])
-{
-    static const char purpose[] = "mcastd seal key id";
-    unsigned char text[sizeof purpose + sizeof key->bytes], digest[EVP_MAX_MD_SIZE];
-    memcpy(text, purpose, sizeof purpose);
-    memcpy(text + sizeof purpose, key->bytes, sizeof key->bytes);
-    int ok = EVP_Q_digest(NULL, "SHA256", NULL, text, sizeof text, digest, NULL);
-    memcpy(id, digest, SEAL_KEY_ID_SIZE);
-    OPENSSL_cleanse(text, sizeof text);
-    return ok;
-}
-
 struct seal *seal_create(const struct seal_key *key, struct error *err)
 {
-    struct seal *seal = calloc(1, sizeof *seal);
-    if (!seal)
-        goto fail;
+    struct seal *seal = memory_zeroed(sizeof *seal);
     seal->head[0] = VERSION;
-    if (!(seal->cipher = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL)) ||
-        !(seal->wrapping = EVP_CIPHER_CTX_new()) || !(seal->unwrapping = EVP_CIPHER_CTX_new()) ||
-        !EVP_EncryptInit_ex2(seal->wrapping, seal->cipher, key->bytes, NULL, NULL) ||
-        !EVP_DecryptInit_ex2(seal->unwrapping, seal->cipher, key->bytes, NULL, NULL) ||
-        !derive_id(key, seal->head + 1) || RAND_bytes(seal->nonce, sizeof seal->nonce) != 1)
-        goto fail;
-    return seal;
-fail:
+    if ((seal->cipher = EVP_CIPHER_fetch(NULL, "AES-256-GCM", NULL)) &&
+        (seal->wrapping = EVP_CIPHER_CTX_new()) && (seal->unwrapping = EVP_CIPHER_CTX_new()) &&
+        EVP_EncryptInit_ex2(seal->wrapping, seal->cipher, key->bytes, NULL, NULL) &&
+        EVP_DecryptInit_ex2(seal->unwrapping, seal->cipher, key->bytes, NULL, NULL) &&
+        keybytes_id("mcastd seal key id", key->bytes, seal->head + 1, NULL) == 0 &&
+        RAND_bytes(seal->nonce, sizeof seal->nonce) == 1)
+        return seal;
     seal_destroy(seal);
     (void)error_set(err, ERROR_NOMEM,
                     "OpenSSL cannot set up AES-256-GCM: out of memory, or its configuration "
@@ -78,14 +65,12 @@ static void count_up(unsigned char nonce[SEAL_NONCE_SIZE])
 static bool bind_to(EVP_CIPHER_CTX *context, const unsigned char head[HEAD_SIZE],
                     const struct seal_place *place)
 {
-    unsigned char row[ROW_SIZE];
+    const uint64_t row = htobe64(place->row);
     const unsigned char *column = (const unsigned char *)place->column;
     int ignored;
-    for (size_t i = 0; i < ROW_SIZE; i++)
-        row[i] = (unsigned char)(place->row >> (8 * (ROW_SIZE - 1 - i)));
     return EVP_CipherUpdate(context, NULL, &ignored, head, HEAD_SIZE) &&
            EVP_CipherUpdate(context, NULL, &ignored, column, (int)strlen(place->column) + 1) &&
-           EVP_CipherUpdate(context, NULL, &ignored, row, ROW_SIZE);
+           EVP_CipherUpdate(context, NULL, &ignored, (const unsigned char *)&row, sizeof row);
 }
 
 int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret secret,

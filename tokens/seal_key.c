@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/seal_key.h"
-#include "tokens/guardedfile.h"
-#include "base/hex.h"
-#include "tokens/randombytes.h"
 
-#include <errno.h>
+#include "base/hex.h"
+#include "tokens/guardedfile.h"
+#include "tokens/keybytes.h"
+#include "trust/keyfile.h"
+
 #include <string.h>
-#include <unistd.h>
 
 enum { TEXT_SIZE = 2 * SEAL_KEY_SIZE + 1 }; /* the digits and the line's end */
 
 static const struct guardedfile_kind kind = {
     .what = "key file",
-    .setting = "[state] key_file",
     .precious = "it may be what opens a ledger",
     .advice = "make it as root, with mcastd --make-key=USER, or set [state] key_file to a place "
               "that the user of mcastd may write to",
 };
+
+static const struct keyfile readable = {
+    .holds = "the key that seals the ledger", .guard = KEYFILE_SECRET, .max = 2 * SEAL_KEY_SIZE};
 
 void seal_key_wipe(struct seal_key *key)
 {
@@ -27,7 +29,7 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
 {
     struct seal_key key;
     char text[TEXT_SIZE];
-    int code = randombytes_fill(key.bytes, sizeof key.bytes, err);
+    int code = keybytes_draw(key.bytes, sizeof key.bytes, err);
     if (code == 0) {
         hex_write(key.bytes, sizeof key.bytes, text);
         text[TEXT_SIZE - 1] = '\n';
@@ -38,30 +40,20 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
     return code;
 }
 
-static int parse_key(const char *text, size_t length, struct seal_key *key)
-{
-    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
-        length--;
-    return length == 2 * sizeof key->bytes ? hex_read(text, key->bytes, sizeof key->bytes) : -1;
-}
-
 int seal_key_read(const char *path, struct seal_key *key, struct error *err)
 {
-    char text[TEXT_SIZE + 2]; /* one more than a line may have: too long shows */
+    struct secret line;
     seal_key_wipe(key);
-    int file = guardedfile_open(path, &kind, err);
-    if (file < 0)
-        return file;
-    int length = guardedfile_read(file, path, &kind, text, sizeof text, err);
-    int code = length < 0 ? length : 0;
-    if (code == 0 && ((size_t)length == sizeof text || parse_key(text, (size_t)length, key) < 0))
+    int code = keyfile_line(path, &readable, &line, err);
+    if (code == ERROR_INVALID ||
+        (code == 0 && (strlen(secret_expose(line)) != 2 * SEAL_KEY_SIZE ||
+                       hex_read(secret_expose(line), key->bytes, SEAL_KEY_SIZE) < 0)))
         code =
             error_set(err, ERROR_CORRUPT,
                       "the key file %s holds no key (%d hexadecimal digits on one line): restore "
                       "it from its backup",
                       path, 2 * SEAL_KEY_SIZE);
-    explicit_bzero(text, sizeof text);
-    close(file);
+    secret_wipe(&line);
     if (code < 0)
         seal_key_wipe(key); /* half of it may have been read */
     return code;

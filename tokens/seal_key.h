@@ -21,7 +21,7 @@ struct seal_key {
 int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *err);
 
 /* ERROR_NOT_FOUND: there is no such file. ERROR_REFUSED: others may read or change it.
- * ERROR_CORRUPT: it holds no key. ERROR_IO. The key is to be wiped. */
+ * ERROR_CORRUPT: it holds no key, or is no file. ERROR_IO. The key is to be wiped. */
 int seal_key_read(const char *path, struct seal_key *key, struct error *err);
 
 void seal_key_wipe(struct seal_key *key);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,14 +48,13 @@ static bool is_last(const struct walk *walk)
 static int refuse_owner(const struct walk *walk, const char *path, const struct stat *found)
 {
     const struct trustedpath *wanted = walk->wanted;
-    const char *option = S_ISLNK(found->st_mode) ? "-h " : "";
-    if (!wanted->written || wanted->user == 0 || !is_last(walk))
-        return error_set(walk->err, ERROR_REFUSED,
-                         "%s belongs to user %ju, who can change %s: chown %sroot %s", path,
-                         (uintmax_t)found->st_uid, wanted->subject, option, path);
-    return error_set(
-        walk->err, ERROR_REFUSED, "%s belongs to user %ju, who can change %s: chown %s%ju %s", path,
-        (uintmax_t)found->st_uid, wanted->subject, option, (uintmax_t)wanted->user, path);
+    char owner[24] = "root";
+    if (wanted->written && wanted->user != 0 && is_last(walk))
+        (void)snprintf(owner, sizeof owner, "%ju", (uintmax_t)wanted->user);
+    return error_set(walk->err, ERROR_REFUSED,
+                     "%s belongs to user %ju, who can change %s: chown %s%s %s", path,
+                     (uintmax_t)found->st_uid, wanted->subject,
+                     S_ISLNK(found->st_mode) ? "-h " : "", owner, path);
 }
 
 static int check_owner_and_mode(const struct walk *walk, const char *path, const struct stat *found)
@@ -71,19 +71,17 @@ static int check_owner_and_mode(const struct walk *walk, const char *path, const
     return 0;
 }
 
-/* Takes the next name off the rest; false: there is none. */
-static bool next_segment(struct walk *walk, char name[NAME_MAX + 1], int *rc)
+/* Takes the next name off the rest: its length; 0: there is none. */
+static int next_segment(struct walk *walk, char name[NAME_MAX + 1])
 {
     const char *start = walk->rest + strspn(walk->rest, "/");
     size_t length = strcspn(start, "/");
     if (length > NAME_MAX)
-        *rc = too_long(walk);
-    if (length == 0 || length > NAME_MAX)
-        return false;
+        return too_long(walk);
     memcpy(name, start, length);
     name[length] = '\0';
     memmove(walk->rest, start + length, strlen(start + length) + 1);
-    return true;
+    return (int)length;
 }
 
 /* What the link says comes before the rest. */
@@ -120,12 +118,13 @@ static int check_segment(struct walk *walk, const char *name)
     int length = snprintf(path, sizeof path, "%s/%s", walk->seen, name);
     if (length < 0 || (size_t)length >= sizeof path)
         return too_long(walk);
-    if (lstat(path, &found) < 0) {
-        walk->missing = errno == ENOENT && walk->wanted->kind == TRUSTEDPATH_ENTRY && is_last(walk);
-        return walk->missing
-                   ? 0
-                   : error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(errno));
-    }
+    bool there = lstat(path, &found) == 0;
+    walk->missing =
+        !there && errno == ENOENT && walk->wanted->kind == TRUSTEDPATH_ENTRY && is_last(walk);
+    if (walk->missing)
+        return 0;
+    if (!there)
+        return error_set(walk->err, ERROR_NOT_FOUND, "%s: %s", path, strerror(errno));
     int rc = check_owner_and_mode(walk, path, &found);
     if (rc < 0)
         return rc;
@@ -141,17 +140,14 @@ static int check_segment(struct walk *walk, const char *name)
 static int check_kind(const struct walk *walk)
 {
     const struct trustedpath *wanted = walk->wanted;
+    const bool file = wanted->kind == TRUSTEDPATH_FILE;
     const char *path = walk->seen[0] != '\0' ? walk->seen : "/";
     struct stat found;
     if (wanted->kind == TRUSTEDPATH_ENTRY)
         return 0;
-    bool there = lstat(path, &found) == 0;
-    if (wanted->kind == TRUSTEDPATH_FILE)
-        return there && S_ISREG(found.st_mode)
-                   ? 0
-                   : error_set(walk->err, ERROR_NOT_FOUND, "%s is no file", wanted->path);
-    if (!there || !S_ISDIR(found.st_mode))
-        return error_set(walk->err, ERROR_NOT_FOUND, "%s is no folder", wanted->path);
+    if (lstat(path, &found) < 0 || (file ? !S_ISREG(found.st_mode) : !S_ISDIR(found.st_mode)))
+        return error_set(walk->err, ERROR_NOT_FOUND, "%s is no %s", wanted->path,
+                         file ? "file" : "folder");
     if (is_sticky(&found) && open_to_others(&found))
         return error_set(walk->err, ERROR_REFUSED,
                          "others can make files in %s, and so change %s: name a folder that is not "
@@ -188,7 +184,7 @@ int trustedpath_check(const struct trustedpath *wanted, struct error *err)
         rc = error_set(err, ERROR_NOT_FOUND, "/: %s", strerror(errno));
     if (rc == 0)
         rc = check_owner_and_mode(&walk, "/", &found);
-    while (rc == 0 && !walk.missing && next_segment(&walk, name, &rc))
+    while (rc == 0 && !walk.missing && (rc = next_segment(&walk, name)) > 0)
         rc = check_segment(&walk, name);
     return rc == 0 ? check_kind(&walk) : rc;
 }
@@ -237,4 +233,20 @@ int trustedcommand_check(char *const *words, struct error *err)
             rc = check_command_file(words[i], err);
     }
     return rc;
+}
+
+enum { OVERFLOWUID_USUAL = 65534 };
+
+uid_t trustedpath_overflowuid(void)
+{
+    char text[16];
+    /* A sandbox may hide it; then it is the usual one. */
+    int file = open("/proc/sys/kernel/overflowuid", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    if (file >= 0)
+        close(file);
+    if (length <= 0)
+        return OVERFLOWUID_USUAL;
+    text[length] = '\0';
+    return (uid_t)strtoul(text, NULL, 10);
 }

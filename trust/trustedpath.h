@@ -40,4 +40,9 @@ int trustedpath_socket_owner(const char *path, uid_t *owner, struct error *err);
  * others can change it; ERROR_NOT_FOUND: it is missing or cannot be executed. */
 int trustedcommand_check(char *const *words, struct error *err);
 
+/* The uid that the kernel reports for every uid that it cannot map: of users outside a user
+ * namespace, and by NFS for root. It identifies no single user. 65534, unless configured otherwise.
+ */
+uid_t trustedpath_overflowuid(void);
+
 #endif

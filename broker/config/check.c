@@ -4,7 +4,7 @@
 #include "base/nodelist.h"
 #include "core/reservation/sizing.h"
 #include "fmapi/wire/baseurl.h"
-#include "trust/overflowuid.h"
+#include "trust/trustedpath.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -51,7 +51,7 @@ static void check_certificate_name(struct config_reading *reading,
 static bool is_nobody(const char *user, uid_t uid)
 {
     enum { USUAL = 65534 };
-    return strcmp(user, "nobody") == 0 || uid == USUAL || uid == overflowuid();
+    return strcmp(user, "nobody") == 0 || uid == USUAL || uid == trustedpath_overflowuid();
 }
 
 static void check_user(struct config_reading *reading, const struct config_origin *origin,

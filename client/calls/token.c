@@ -138,7 +138,7 @@ static void describe(struct whole *whole, const struct bearer *bearer)
     size_t used = 0;
     whole->scope = bearer->scope;
     bearer_id(bearer, whole->id);
-    hex_write(bearer_key_id(bearer), BEARER_KEY_ID_SIZE, whole->root_key);
+    hex_write(bearer->bytes, BEARER_KEY_ID_SIZE, whole->root_key);
     for (size_t i = 0; i < OPERATIONS_MAX; i++) {
         if (scope->operations & all[i])
             whole->operations[used++] = bearer_operation_word(all[i]);

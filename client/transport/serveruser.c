@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/serveruser.h"
 
-#include "trust/overflowuid.h"
 #include "trust/trustedpath.h"
 
 #include <errno.h>
@@ -66,7 +65,7 @@ bool serveruser_trusted(int fd, const char *path, const char *configured, char *
     if (configured && peer.uid == expected)
         return true;
     /* All users that this namespace cannot name have this uid, the folder's owner perhaps, too. */
-    if (peer.uid == overflowuid()) {
+    if (peer.uid == trustedpath_overflowuid()) {
         snprintf(words, size, "user %ju serves it, as which every unknown user appears here",
                  (uintmax_t)peer.uid);
         return false;

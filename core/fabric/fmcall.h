@@ -2,6 +2,8 @@
 #ifndef MCAST_CORE_FABRIC_FMCALL_H
 #define MCAST_CORE_FABRIC_FMCALL_H
 
+#include "base/secret.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,15 @@ enum fmcall_kind {
     FMCALL_STEPS,    /* GET    /fabric/collectives/jobs/<name>: the trees of its steps */
     FMCALL_END_STEP, /* PATCH  /fabric/collectives/jobs/<name>: the trees of one step go */
     FMCALL_END_TREE, /* DELETE /fabric/collectives/multicasts/<id> */
+};
+
+/* What a call is about. */
+struct fmcall_about {
+    const char *name;    /* of the job at the fabric manager; not for END_TREE */
+    uint32_t addresses;  /* for RESERVE, as "mcastLimit" */
+    const char *step;    /* for END_STEP: step_id_valid */
+    unsigned tree;       /* for END_TREE: below FMCALL_TREES */
+    struct secret token; /* the job's session token; none: the login. Not in the request. */
 };
 
 /* Ordered by what the core may conclude. "Acted" is whether the fabric manager did what was asked.

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/login/castore.h"
 
-#include <assert.h>
+#include "base/memory.h"
+
 #include <curl/curl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <uv.h>
 
 enum {
     LOOKED_MS = 1000, /* a file that was just looked at is not looked at again */
@@ -23,11 +23,11 @@ struct stamp {
 
 struct castore {
     uv_loop_t *loop;
-    char *file, *directory; /* the second only of the system's */
-    X509_STORE *store;      /* NULL: not read yet, or it cannot be */
-    struct stamp stamp;     /* of what was read last */
-    bool known;             /* it was */
-    uint64_t looked_ms;     /* by the loop's clock */
+    const char *file, *directory; /* the second only of the system's */
+    X509_STORE *store;            /* NULL: not read yet, or it cannot be */
+    struct stamp stamp;           /* of what was read last */
+    bool known;                   /* it was */
+    uint64_t looked_ms;           /* by the loop's clock */
 
     uv_work_t work;
     bool reading;
@@ -90,8 +90,6 @@ static void free_castore(struct castore *castore)
     void (*closed)(void *arg) = castore->closed;
     void *arg = castore->closed_arg;
     X509_STORE_free(castore->store);
-    free(castore->file);
-    free(castore->directory);
     free(castore);
     closed(arg);
 }
@@ -133,28 +131,18 @@ X509_STORE *castore_get(struct castore *castore)
     return castore->store;
 }
 
-struct castore *castore_create(uv_loop_t *loop, const struct transport_options *options,
-                               void (*ready)(void *arg), void *arg)
+struct castore *castore_create(uv_loop_t *loop, const char *file, void (*ready)(void *arg),
+                               void *arg)
 {
     const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
-    const char *file = options->ca != NULL ? options->ca : curl->cainfo;
-    const char *directory = options->ca != NULL ? NULL : curl->capath;
-    struct castore *castore = calloc(1, sizeof *castore);
-    assert(!options->ca_directory);
-    if (castore == NULL)
-        return NULL;
+    struct castore *castore = memory_zeroed(sizeof *castore);
     castore->loop = loop;
     castore->ready = ready;
     castore->ready_arg = arg;
     castore->work.data = castore;
-    castore->file = strdup(file != NULL ? file : "");
-    castore->directory = directory != NULL ? strdup(directory) : NULL;
-    if (castore->file != NULL && (directory == NULL || castore->directory != NULL))
-        return castore;
-    free(castore->file);
-    free(castore->directory);
-    free(castore);
-    return NULL;
+    castore->file = file != NULL ? file : curl->cainfo != NULL ? curl->cainfo : "";
+    castore->directory = file != NULL ? NULL : curl->capath;
+    return castore;
 }
 
 void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *arg)

@@ -2,10 +2,9 @@
 #ifndef MCAST_FMAPI_LOGIN_CASTORE_H
 #define MCAST_FMAPI_LOGIN_CASTORE_H
 
-#include "fmapi/transport.h"
-
 #include <openssl/x509_vfy.h>
 #include <stdbool.h>
+#include <uv.h>
 
 /* The trusted authorities for the fabric manager's certificate, kept in memory. libcurl would read
  * them for each connection: the system's store takes 25 ms of the loop's time. Here a thread reads
@@ -16,11 +15,11 @@ struct castore;
 /* libcurl's TLS is OpenSSL, which alone can be given what OpenSSL has read. */
 bool castore_possible(void);
 
-/* Of transport_options: a file, or with NULL the system's. A hashed directory is left to libcurl,
- * which looks for one file in it. NULL: memory is exhausted. ready is called from the loop when
- * castore_await had said false and there is nothing to wait for any more. */
-struct castore *castore_create(struct uv_loop_s *loop, const struct transport_options *options,
-                               void (*ready)(void *arg), void *arg);
+/* file: NULL: the system's; it outlives this. A hashed directory is left to libcurl, which looks
+ * for one file in it. ready is called from the loop when castore_await had said false and there is
+ * nothing to wait for any more. */
+struct castore *castore_create(uv_loop_t *loop, const char *file, void (*ready)(void *arg),
+                               void *arg);
 
 /* Whether castore_get would give what the file says now; it may be a second old. */
 bool castore_await(struct castore *castore);

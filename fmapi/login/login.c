@@ -2,7 +2,8 @@
 #include "fmapi/login/login.h"
 
 #include "base/memory.h"
-#include "fmapi/login/oauth.h"
+#include "fmapi/login/loginfiles.h"
+#include "fmapi/transport.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -11,12 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { MS = 1000000 }; /* nanoseconds */
+enum {
+    MS = 1000000,           /* nanoseconds */
+    DEADLINE_LOOK_MS = 100, /* how late those who wait may learn that they waited too long */
+};
 
 struct login {
     uv_loop_t *loop;
-    struct login_options options;
-    char *authdir, *mtls_cert, *mtls_key, *ca; /* what options point to */
+    const struct fmapi_options *options;
 
     struct credential *credential; /* in force; NULL: none yet */
     struct oauthclient client;     /* that it was granted to; OAuth */
@@ -31,12 +34,11 @@ struct login {
     struct error read_error;       /* by the worker */
     struct request request;        /* to the token endpoint while ASKING */
     uv_work_t work;
-    struct login_wait *waiting;
+    struct login_waiting waiting;
 
-    bool open; /* the timers are the loop's */
     uv_timer_t early, deadline;
     struct transport *endpoint; /* NULL until first needed */
-    struct login_counters counters;
+    struct fmapi_counters counters;
 
     bool destroying;
     unsigned closing; /* parts that are not closed yet */
@@ -46,18 +48,15 @@ struct login {
 
 static void begin_renewal(struct login *login);
 
-struct login *login_create(uv_loop_t *loop, const struct login_options *options)
+struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options)
 {
-    struct login *login = calloc(1, sizeof *login);
-    if (login == NULL)
-        return NULL;
+    struct login *login = memory_zeroed(sizeof *login);
     login->loop = loop;
-    login->options = *options;
-    login->options.files.authdir = login->authdir = memory_text(options->files.authdir);
-    login->options.files.mtls_cert = login->mtls_cert = memory_text(options->files.mtls_cert);
-    login->options.files.mtls_key = login->mtls_key = memory_text(options->files.mtls_key);
-    login->options.transport.ca = login->ca = memory_text(options->transport.ca);
-    login->options.transport.parallel = 1;
+    login->options = options;
+    login->work.data = login->early.data = login->deadline.data = login;
+    TAILQ_INIT(&login->waiting);
+    (void)uv_timer_init(loop, &login->early); /* cannot fail */
+    (void)uv_timer_init(loop, &login->deadline);
     return login;
 }
 
@@ -73,31 +72,17 @@ struct credential *login_credential(const struct login *login)
 
 /* Waiting callers */
 
-static void notify_waiting(struct login_wait *wait, enum login_end end, int code, const char *words)
+/* Only those who wait now: done may free its wait, begin to wait again, or destroy the login. */
+static void notify_waiting(struct login_waiting *waiting, enum login_end end, int code,
+                           const char *words)
 {
-    while (wait != NULL) {
-        struct login_wait *next = wait->next; /* done may free wait */
+    struct login_waiting now = TAILQ_HEAD_INITIALIZER(now);
+    struct login_wait *wait;
+    TAILQ_CONCAT(&now, waiting, entry);
+    while ((wait = TAILQ_FIRST(&now)) != NULL) {
+        TAILQ_REMOVE(&now, wait, entry);
         wait->done(wait, end, code, words);
-        wait = next;
     }
-}
-
-static void on_deadline(uv_timer_t *timer);
-
-static void watch_deadlines(struct login *login)
-{
-    uint64_t first = UINT64_MAX;
-    for (const struct login_wait *each = login->waiting; each != NULL; each = each->next)
-        if (each->deadline_ns != 0 && each->deadline_ns < first)
-            first = each->deadline_ns;
-    if (first == UINT64_MAX) {
-        (void)uv_timer_stop(&login->deadline);
-        return;
-    }
-    uint64_t now = uv_hrtime();
-    uv_update_time(login->loop); /* the timer counts from the loop's time */
-    (void)uv_timer_start(&login->deadline, on_deadline, first > now ? (first - now) / MS + 1 : 0,
-                         0);
 }
 
 /* The endpoint without its query, which may be secret. */
@@ -115,31 +100,27 @@ static void say_late(const struct login *login, char *words, size_t size)
                        endpoint_length(client), secret_expose(client->endpoint));
     else
         (void)snprintf(words, size, "the files of the login%s%s could not be read in time",
-                       login->authdir != NULL ? " in " : "",
-                       login->authdir != NULL ? login->authdir : "");
+                       login->options->authdir != NULL ? " in " : "",
+                       login->options->authdir != NULL ? login->options->authdir : "");
 }
 
 static void on_deadline(uv_timer_t *timer)
 {
     struct login *login = timer->data;
+    struct login_waiting late = TAILQ_HEAD_INITIALIZER(late);
     char words[ERROR_TEXT_SIZE];
-    struct login_wait *late = NULL;
-    struct login_wait **late_end = &late;
-    uint64_t now = uv_hrtime();
-    for (struct login_wait **at = &login->waiting; *at != NULL;) {
-        struct login_wait *wait = *at;
-        if (wait->deadline_ns == 0 || wait->deadline_ns > now) {
-            at = &wait->next;
+    const uint64_t now = uv_hrtime();
+    for (struct login_wait *wait = TAILQ_FIRST(&login->waiting), *next; wait; wait = next) {
+        next = TAILQ_NEXT(wait, entry);
+        if (wait->deadline_ns > now)
             continue;
-        }
-        *at = wait->next;
-        wait->next = NULL;
-        *late_end = wait;
-        late_end = &wait->next;
+        TAILQ_REMOVE(&login->waiting, wait, entry);
+        TAILQ_INSERT_TAIL(&late, wait, entry);
     }
+    if (TAILQ_EMPTY(&login->waiting))
+        (void)uv_timer_stop(timer);
     say_late(login, words, sizeof words);
-    watch_deadlines(login);
-    notify_waiting(late, LOGIN_LATE, ERROR_IO, words);
+    notify_waiting(&late, LOGIN_LATE, ERROR_IO, words);
 }
 
 /* A renewal: files, token endpoint, end */
@@ -162,14 +143,12 @@ static void set_early(struct login *login, int64_t ms)
 
 static void end_renewal(struct login *login, int code, const char *words)
 {
-    struct login_wait *waiting = login->waiting;
     request_release(&login->request);
     loginfiles_wipe(&login->found);
     login->stage = IDLE;
     login->wanted = false;
-    login->waiting = NULL;
     (void)uv_timer_stop(&login->deadline);
-    notify_waiting(waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
+    notify_waiting(&login->waiting, LOGIN_ENDED, code, words); /* may begin the next, or destroy */
 }
 
 static void end_well(struct login *login)
@@ -185,15 +164,14 @@ static void end_well(struct login *login)
 static bool same_files(const struct login *login)
 {
     return oauthclient_equal(&login->found.client, &login->client) &&
-           clientcert_equal(credential_cert(login->found.credential),
-                            credential_cert(login->credential));
+           clientcert_equal(&login->found.credential->cert, &login->credential->cert);
 }
 
 /* A valid token that was not refused stays in use when the endpoint fails. */
 static void fail_renewal(struct login *login, const struct error *cause, bool endpoint)
 {
     struct error err = *cause; /* may lie in what end_renewal wipes */
-    login->counters.failures++;
+    login->counters.login_failures++;
     if (login->expires_ns != 0 && credential_valid(login))
         set_early(login, lifetime_retry_ms((int64_t)((login->expires_ns - uv_hrtime()) / MS)));
     bool keep_token = endpoint && credential_valid(login) && !login->refused && same_files(login);
@@ -221,29 +199,20 @@ static void adopt_credential(struct login *login, struct credential *credential,
         credential_drop(login->credential);
         login->credential = credential;
         login->refused = false;
-        login->counters.since_ms = unix_ms();
+        login->counters.login_since_ms = unix_ms();
     }
     login->due = false;
     login->expires_ns = 0;
-    login->counters.expires_ms = 0;
+    login->counters.login_expires_ms = 0;
     (void)uv_timer_stop(&login->early);
     if (lifetime_ms != LIFETIME_UNKNOWN) {
         int64_t gone_ms = (int64_t)((uv_hrtime() - login->asked_ns) / MS);
         int64_t renew_ms = lifetime_renew_ms(lifetime_ms);
         login->expires_ns = login->asked_ns + (uint64_t)lifetime_ms * MS;
-        login->counters.expires_ms = unix_ms() - gone_ms + lifetime_ms;
+        login->counters.login_expires_ms = unix_ms() - gone_ms + lifetime_ms;
         set_early(login, renew_ms > gone_ms ? renew_ms - gone_ms : 0);
     }
     end_well(login);
-}
-
-static void say_unanswered(struct error *err, const struct login *login,
-                           const struct transport_answer *answer)
-{
-    if (answer->end == TRANSPORT_TIMEOUT)
-        error_set(err, ERROR_IO, "%s (%" PRId64 " ms)", answer->words, login->options.timeout_ms);
-    else
-        error_set(err, ERROR_IO, "%s", answer->words);
 }
 
 static void on_granted(void *arg, const struct transport_answer *answer)
@@ -254,18 +223,20 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     struct error err = {0};
     if (login->destroying || answer->end == TRANSPORT_CANCELLED)
         return;
-    if (answer->end != TRANSPORT_ANSWERED)
-        say_unanswered(&err, login, answer);
+    if (answer->end == TRANSPORT_TIMEOUT)
+        error_set(&err, ERROR_IO, "%s (%" PRId64 " ms)", answer->words, login->options->timeout_ms);
+    else if (answer->end != TRANSPORT_ANSWERED)
+        error_set(&err, ERROR_IO, "%s", answer->words);
     else
-        (void)oauth_decode(&grant, &found->client, login->authdir, answer->status, answer->body,
-                           answer->length, &err);
+        (void)oauth_decode(&grant, &found->client, login->options->authdir, answer->status,
+                           answer->body, answer->length, &err);
     if (err.code != 0) {
         error_prefix(&err, "OAuth2 endpoint %.*s", endpoint_length(&found->client),
                      secret_expose(found->client.endpoint));
         fail_renewal(login, &err, true);
         return;
     }
-    struct clientcert cert = clientcert_copy(credential_cert(found->credential));
+    struct clientcert cert = clientcert_copy(&found->credential->cert);
     struct credential *credential = credential_bearer(grant.token, &cert);
     oauth_grant_wipe(&grant);
     oauthclient_wipe(&login->client);
@@ -278,18 +249,21 @@ static void request_token(struct login *login)
 {
     struct loginfiles_found *found = &login->found;
     struct error err = {0};
-    if (login->endpoint == NULL)
-        login->endpoint = transport_create(login->loop, &login->options.transport, &err);
+    if (login->endpoint == NULL) {
+        const struct transport_options options = {
+            .ca = login->options->ca, .verify = login->options->verify != 0, .parallel = 1};
+        login->endpoint = transport_create(login->loop, &options, &err);
+    }
     login->stage = ASKING;
     login->asked_ns = uv_hrtime();
-    if (login->endpoint == NULL) {
-        fail_renewal(login, &err, true);
-    } else if (oauth_request(&login->request, &found->client) != 0 ||
-               transport_send(login->endpoint, &login->request, found->credential,
-                              login->options.timeout_ms, on_granted, login) != 0) {
+    if (login->endpoint != NULL) {
+        login->request = oauth_request(&found->client);
+        if (transport_send(login->endpoint, &login->request, found->credential,
+                           login->options->timeout_ms, on_granted, login) == 0)
+            return;
         error_set(&err, ERROR_NOMEM, "memory is exhausted");
-        fail_renewal(login, &err, true);
     }
+    fail_renewal(login, &err, true);
 }
 
 /* Whether the token in force satisfies LOGIN_WANT_LOGIN. */
@@ -309,10 +283,6 @@ static void part_closed(void *arg)
     loginfiles_wipe(&login->found);
     credential_drop(login->credential);
     oauthclient_wipe(&login->client);
-    free(login->authdir);
-    free(login->mtls_cert);
-    free(login->mtls_key);
-    free(login->ca);
     free(login);
     closed(closed_arg);
 }
@@ -322,7 +292,7 @@ static void read_files(uv_work_t *work)
 {
     struct login *login = work->data;
     login->read_error = (struct error){0};
-    (void)loginfiles_read(&login->options.files, &login->found, &login->read_error);
+    (void)loginfiles_read(login->options, &login->found, &login->read_error);
 }
 
 static void on_read(uv_work_t *work, int status)
@@ -336,7 +306,7 @@ static void on_read(uv_work_t *work, int status)
     }
     if (login->read_error.code != 0) {
         fail_renewal(login, &login->read_error, false);
-    } else if (login->options.files.auth != FMAPI_AUTH_OAUTH) {
+    } else if (login->options->auth != FMAPI_AUTH_OAUTH) {
         struct credential *credential = credential_hold(found->credential);
         adopt_credential(login, credential, LIFETIME_UNKNOWN);
     } else if (token_suffices(login)) {
@@ -346,21 +316,10 @@ static void on_read(uv_work_t *work, int status)
     }
 }
 
-static void open_timers(struct login *login)
-{
-    if (login->open)
-        return;
-    login->open = true;
-    (void)uv_timer_init(login->loop, &login->early); /* cannot fail */
-    (void)uv_timer_init(login->loop, &login->deadline);
-    login->early.data = login->deadline.data = login;
-}
-
 static void begin_renewal(struct login *login)
 {
     assert(login->stage == IDLE);
     login->stage = READING;
-    login->work.data = login;
     int code = uv_queue_work(login->loop, &login->work, read_files, on_read);
     assert(code == 0); /* fails for want of a function only */
     (void)code;
@@ -368,20 +327,15 @@ static void begin_renewal(struct login *login)
 
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait)
 {
-    struct login_wait **end = &login->waiting; /* called in the order they came */
-    while (*end != NULL)
-        end = &(*end)->next;
-    wait->next = NULL;
-    *end = wait;
-
     assert(!login->destroying);
-    open_timers(login);
+    TAILQ_INSERT_TAIL(&login->waiting, wait, entry); /* called in the order they came */
     login->wanted |= want == LOGIN_WANT_LOGIN;
     login->due |= want == LOGIN_WANT_OTHER || want == LOGIN_WANT_RIGHTS;
     login->refused |= want == LOGIN_WANT_OTHER;
     if (login->stage == IDLE)
         begin_renewal(login);
-    watch_deadlines(login);
+    if (!uv_is_active((uv_handle_t *)&login->deadline))
+        (void)uv_timer_start(&login->deadline, on_deadline, DEADLINE_LOOK_MS, DEADLINE_LOOK_MS);
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -391,20 +345,13 @@ static void on_timer_closed(uv_handle_t *handle)
 
 void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
 {
-    if (login == NULL)
-        return;
-    struct login_wait *waiting = login->waiting;
     login->destroying = true;
     login->closed = closed;
     login->closed_arg = arg;
-    login->waiting = NULL;
-    login->closing = 1;
-    notify_waiting(waiting, LOGIN_CANCELLED, 0, "");
-    if (login->open) {
-        login->closing += 2;
-        uv_close((uv_handle_t *)&login->early, on_timer_closed);
-        uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
-    }
+    login->closing = 3;
+    notify_waiting(&login->waiting, LOGIN_CANCELLED, 0, "");
+    uv_close((uv_handle_t *)&login->early, on_timer_closed);
+    uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
     if (login->endpoint != NULL) {
         login->closing++;
         transport_destroy(login->endpoint, part_closed, login);
@@ -416,15 +363,14 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
     part_closed(login);
 }
 
-void login_counters(const struct login *login, struct login_counters *out)
+struct fmapi_counters login_counters(const struct login *login)
 {
-    struct transport_counters endpoint = {0};
+    struct fmapi_counters counters = login->counters;
     if (login->endpoint != NULL)
-        transport_counters(login->endpoint, &endpoint);
-    *out = login->counters;
-    out->tls_errors = endpoint.tls_errors;
+        counters.tls_errors = transport_counters(login->endpoint)->tls_errors;
     if (login->credential != NULL)
-        out->certificate_ends_ms = credential_cert(login->credential)->ends_ms;
+        counters.certificate_ends_ms = login->credential->cert.ends_ms;
     if (!credential_valid(login))
-        out->since_ms = out->expires_ms = 0;
+        counters.login_since_ms = counters.login_expires_ms = 0;
+    return counters;
 }

@@ -2,13 +2,11 @@
 #ifndef MCAST_FMAPI_LOGIN_LOGIN_H
 #define MCAST_FMAPI_LOGIN_LOGIN_H
 
-#include "base/error.h"
+#include "fmapi/fmapi.h"
 #include "fmapi/wire/credential.h"
-#include "fmapi/login/loginfiles.h"
-#include "fmapi/transport.h"
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
 /* The credential in force, and its renewal: one at a time for all callers (F13).
@@ -20,16 +18,10 @@
  * An access token is renewed well before its end (oauth.h). When that fails, or a login finds the
  * endpoint down, the token in force is used until its end. */
 
-struct login_options {
-    struct loginfiles files;
-    struct transport_options transport; /* of the token endpoint; parallel is ignored */
-    int64_t timeout_ms;                 /* of the token endpoint's answer */
-};
-
 struct login;
 
-/* Copies the options. NULL when memory is exhausted. Holds no handle until the first renewal. */
-struct login *login_create(uv_loop_t *loop, const struct login_options *options);
+/* The options outlive it. */
+struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options);
 
 /* The credential in force, which the caller may hold; NULL when there is none or its time is over.
  */
@@ -50,27 +42,20 @@ struct login_wait {
     /* ENDED: code is 0 or the renewal's error with words; LATE: the deadline passed, words name
      * what was late; CANCELLED: the login is being destroyed. */
     void (*done)(struct login_wait *wait, enum login_end end, int code, const char *words);
-    uint64_t deadline_ns; /* of uv_hrtime; 0: as long as it takes */
-    struct login_wait *next;
+    uint64_t deadline_ns; /* of uv_hrtime; late by at most 0.1 s */
+    TAILQ_ENTRY(login_wait) entry;
 };
+
+TAILQ_HEAD(login_waiting, login_wait);
 
 /* Begins a renewal, or joins the present one; wait->done is called once, from the loop. The
  * credential in force stays when the renewal fails. */
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait);
 
-/* Ends those who wait with CANCELLED; closed is called when nothing is left, from here when that is
- * at once. NULL is allowed (closed is not called). */
+/* Ends those who wait with CANCELLED; closed is called from the loop when nothing is left. */
 void login_destroy(struct login *login, void (*closed)(void *arg), void *arg);
 
-struct login_counters {
-    uint64_t logins;             /* successful renewals with WANT_LOGIN */
-    uint64_t renewals;           /* other successful ones */
-    uint64_t failures;           /* of either */
-    uint64_t tls_errors;         /* of the token endpoint's connections */
-    int64_t since_ms;            /* Unix; when the credential in force came, 0: none is */
-    int64_t expires_ms;          /* Unix; 0: not known */
-    int64_t certificate_ends_ms; /* Unix; 0: we show none */
-};
-void login_counters(const struct login *login, struct login_counters *out);
+/* Those of logins; TLS errors are of the token endpoint's connections. */
+struct fmapi_counters login_counters(const struct login *login);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/login/loginfiles.h"
 
-#include "fmapi/wire/keyfile.h"
+#include "fmapi/wire/baseurl.h"
+#include "trust/keyfile.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,47 +10,63 @@
 
 static const char basic_user[] = "cxi"; /* docs/fabric-manager.md, "Login" */
 
-int passwd_read(const char *authdir, char password[static PASSWD_MAX + 1], struct error *err)
+static int read_line(const char *authdir, const char *name, const struct keyfile *kind,
+                     struct secret *out, struct error *err)
+{
+    char path[PATH_MAX];
+    *out = (struct secret){0};
+    if (snprintf(path, sizeof path, "%s/%s", authdir, name) >= (int)sizeof path)
+        return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
+    return keyfile_line(path, kind, out, err);
+}
+
+static int oauthclient_read(const char *authdir, struct oauthclient *out, struct error *err)
+{
+    static const struct keyfile endpoint = {
+        .holds = "the URL of the OAuth2 token endpoint", .guard = KEYFILE_TRUSTED, .max = 2048};
+    static const struct keyfile id = {
+        .holds = "the OAuth2 client's id", .guard = KEYFILE_TRUSTED, .max = 1024};
+    static const struct keyfile secret = {
+        .holds = "the OAuth2 client's secret", .guard = KEYFILE_SECRET, .max = 4096};
+
+    *out = (struct oauthclient){0};
+    int code = read_line(authdir, "endpoint", &endpoint, &out->endpoint, err);
+    if (code == 0 && (code = baseurl_check(secret_expose(out->endpoint), "the URL", err)) != 0)
+        (void)error_prefix(err, "%s/endpoint", authdir);
+    if (code == 0 && !baseurl_private(secret_expose(out->endpoint)))
+        code = error_set(err, ERROR_REFUSED,
+                         "%s/endpoint: over http others on the network could read the client's "
+                         "secret: write the https URL of the token endpoint into it",
+                         authdir);
+    if (code == 0)
+        code = read_line(authdir, "client-id", &id, &out->id, err);
+    if (code == 0)
+        code = read_line(authdir, "client-secret", &secret, &out->secret, err);
+    if (code != 0)
+        oauthclient_wipe(out);
+    return code;
+}
+
+int loginfiles_read(const struct fmapi_options *options, struct loginfiles_found *out,
+                    struct error *err)
 {
     static const struct keyfile kind = {
-        .holds = "the fabric manager's password", .guard = KEYFILE_SECRET, .max = PASSWD_MAX};
-    char path[PATH_MAX];
-    struct secret line;
-
-    if (snprintf(path, sizeof path, "%s/passwd", authdir) >= (int)sizeof path)
-        return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
-    int code = keyfile_line(path, &kind, &line, err);
-    if (code == 0)
-        memcpy(password, secret_expose(line), strlen(secret_expose(line)) + 1);
-    secret_wipe(&line);
-    return code;
-}
-
-/* Takes cert when it succeeds. */
-static int read_password(const char *authdir, struct clientcert *cert, struct credential **out,
-                         struct error *err)
-{
-    char password[PASSWD_MAX + 1];
-    int code = passwd_read(authdir, password, err);
-    if (code == 0)
-        *out = credential_basic(basic_user, secret_of(password), cert);
-    explicit_bzero(password, sizeof password);
-    return code;
-}
-
-int loginfiles_read(const struct loginfiles *files, struct loginfiles_found *out, struct error *err)
-{
+        .holds = "the fabric manager's password", .guard = KEYFILE_SECRET, .max = 1024};
     struct clientcert cert;
+    struct secret password;
     *out = (struct loginfiles_found){0};
-    int code = clientcert_read(files->mtls_cert, files->mtls_key, &cert, err);
+    int code = clientcert_read(options->mtls_cert, options->mtls_key, &cert, err);
     if (code != 0)
         return code;
-    switch (files->auth) {
+    switch (options->auth) {
     case FMAPI_AUTH_BASIC:
-        code = read_password(files->authdir, &cert, &out->credential, err);
+        code = read_line(options->authdir, "passwd", &kind, &password, err);
+        if (code == 0)
+            out->credential = credential_basic(basic_user, password, &cert);
+        secret_wipe(&password);
         break;
     case FMAPI_AUTH_OAUTH:
-        code = oauthclient_read(files->authdir, &out->client, err);
+        code = oauthclient_read(options->authdir, &out->client, err);
         break;
     case FMAPI_AUTH_NONE:
         break;

@@ -2,18 +2,13 @@
 #include "fmapi/login/oauth.h"
 
 #include "base/memory.h"
-#include "fmapi/wire/baseurl.h"
 #include "fmapi/wire/credential.h"
-#include "fmapi/wire/keyfile.h"
 #include "fmapi/wire/secrets.h"
-#include "fmapi/wire/printable.h"
 
 #include <assert.h>
 #include <curl/curl.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -24,42 +19,6 @@ enum {
     RETRY_MIN_MS = 250,
     RETRY_MAX_MS = 60 * 1000,
 };
-
-static int read_file_of_client(const char *authdir, const char *name, const struct keyfile *kind,
-                               struct secret *out, struct error *err)
-{
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s", authdir, name) >= (int)sizeof path)
-        return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
-    return keyfile_line(path, kind, out, err);
-}
-
-int oauthclient_read(const char *authdir, struct oauthclient *out, struct error *err)
-{
-    static const struct keyfile endpoint = {
-        .holds = "the URL of the OAuth2 token endpoint", .guard = KEYFILE_TRUSTED, .max = 2048};
-    static const struct keyfile id = {
-        .holds = "the OAuth2 client's id", .guard = KEYFILE_TRUSTED, .max = 1024};
-    static const struct keyfile secret = {
-        .holds = "the OAuth2 client's secret", .guard = KEYFILE_SECRET, .max = 4096};
-
-    *out = (struct oauthclient){0};
-    int code = read_file_of_client(authdir, "endpoint", &endpoint, &out->endpoint, err);
-    if (code == 0 && (code = baseurl_check(secret_expose(out->endpoint), "the URL", err)) != 0)
-        (void)error_prefix(err, "%s/endpoint", authdir);
-    if (code == 0 && !baseurl_private(secret_expose(out->endpoint)))
-        code = error_set(err, ERROR_REFUSED,
-                         "%s/endpoint: over http others on the network could read the client's "
-                         "secret: write the https URL of the token endpoint into it",
-                         authdir);
-    if (code == 0)
-        code = read_file_of_client(authdir, "client-id", &id, &out->id, err);
-    if (code == 0)
-        code = read_file_of_client(authdir, "client-secret", &secret, &out->secret, err);
-    if (code != 0)
-        oauthclient_wipe(out);
-    return code;
-}
 
 bool oauthclient_equal(const struct oauthclient *a, const struct oauthclient *b)
 {
@@ -101,36 +60,30 @@ int64_t lifetime_retry_ms(int64_t left_ms)
 /* Percent-encoded, as RFC 6749 wants it; Slurm omits that. To be freed with free_escaped. */
 static char *escape(struct secret text)
 {
-    return curl_easy_escape(NULL, secret_expose(text), 0);
+    return memory_must(curl_easy_escape(NULL, secret_expose(text), 0));
 }
 
 static void free_escaped(char *text)
 {
-    if (text != NULL)
-        explicit_bzero(text, strlen(text));
+    explicit_bzero(text, strlen(text));
     curl_free(text);
 }
 
-int oauth_request(struct request *request, const struct oauthclient *client)
+struct request oauth_request(const struct oauthclient *client)
 {
     char *id = escape(client->id);
     char *secret = escape(client->secret);
-    *request = (struct request){.method = "POST",
-                                .url = memory_text(secret_expose(client->endpoint)),
-                                .body_type = "application/x-www-form-urlencoded",
-                                .repeatable = true, /* one token more */
-                                .answer_max = OAUTH_ANSWER_MAX};
-    if (id == NULL || secret == NULL ||
-        asprintf(&request->body,
-                 "grant_type=client_credentials&client_id=%s&client_secret=%s&scope=openid", id,
-                 secret) < 0)
-        request->body = NULL;
+    const struct request request = {
+        .method = "POST",
+        .url = memory_text(secret_expose(client->endpoint)),
+        .body = memory_format(
+            "grant_type=client_credentials&client_id=%s&client_secret=%s&scope=openid", id, secret),
+        .body_type = "application/x-www-form-urlencoded",
+        .repeatable = true, /* one token more */
+        .answer_max = OAUTH_ANSWER_MAX};
     free_escaped(id);
     free_escaped(secret);
-    if (request->body != NULL)
-        return 0;
-    request_release(request);
-    return ERROR_NOMEM;
+    return request;
 }
 
 static const char *next_step(const char *error, int status)
@@ -185,8 +138,7 @@ static int decode_grant(struct oauth_grant *out, const json_t *object,
                          token == NULL ? "no" : "no usable");
     if (json_is_string(type) && strcasecmp(json_string_value(type), "bearer") != 0) {
         char word[ERROR_WORD_MAX + 1];
-        secrets_clean(secrets, json_string_value(json_object_get(object, "token_type")), word,
-                      sizeof word);
+        secrets_clean(secrets, json_string_value(type), word, sizeof word);
         return error_set(err, ERROR_IO,
                          "HTTP %d: the token is of type %s; only Bearer is understood", status,
                          word);
@@ -194,15 +146,6 @@ static int decode_grant(struct oauth_grant *out, const json_t *object,
     out->token = secret_copy(secret_of(json_string_value(token)));
     out->lifetime_ms = lifetime_of_seconds(seconds_of(json_object_get(object, "expires_in")));
     return 0;
-}
-
-static int decode_object(struct oauth_grant *out, const json_t *object,
-                         const struct secrets *secrets, const char *authdir, int status,
-                         struct error *err)
-{
-    bool granted = status >= 200 && status <= 299 && json_object_get(object, "error") == NULL;
-    return granted ? decode_grant(out, object, secrets, status, err)
-                   : decode_refusal(object, secrets, authdir, status, err);
 }
 
 int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, const char *authdir,
@@ -214,13 +157,15 @@ int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, cons
     char *escaped = escape(client->secret);
     struct secrets secrets = {0};
     int code;
-
     *out = (struct oauth_grant){.lifetime_ms = LIFETIME_UNKNOWN};
     (void)secrets_add(&secrets, secret_expose(client->secret));
-    (void)secrets_add(&secrets, escaped != NULL ? escaped : "");
+    (void)secrets_add(&secrets, escaped);
     (void)secrets_add(&secrets, token != NULL ? token : "");
-    if (json_is_object(object) || (length == 0 && status > 299))
-        code = decode_object(out, object, &secrets, authdir, status, err);
+    if (json_is_object(object) && status >= 200 && status <= 299 &&
+        json_object_get(object, "error") == NULL)
+        code = decode_grant(out, object, &secrets, status, err);
+    else if (json_is_object(object) || (length == 0 && status > 299))
+        code = decode_refusal(object, &secrets, authdir, status, err);
     else
         code = error_set(err, ERROR_IO,
                          "HTTP %d: the answer is no JSON object; is it a token endpoint? "

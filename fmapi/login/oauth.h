@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The OAuth2 login: our client's files, requests to a token endpoint and what its answers mean
+/* The OAuth2 login: requests to a token endpoint and what its answers mean
  * (RFC 6749, 4.4 and 5), lifetimes. Any bytes of an answer are allowed. */
 
 enum {
@@ -18,22 +18,18 @@ enum {
     OAUTH_TOKEN_MAX = 16384,  /* bytes; JSON Web Tokens with many roles are long */
 };
 
-/* The files of <authdir>, one line each, as Slurm's sites have them (docs/fabric-manager.md,
- * "Login"). */
+/* What an OAuth2 client knows, from files (loginfiles.h). */
 struct oauthclient {
     struct secret endpoint; /* http or https URL; may carry a query, which is not shown */
     struct secret id;
     struct secret secret;
 };
 
-/* 0, or an error code with a sentence that names the file and the next step. client-secret is
- * refused when others can read it, all three when others can change them (F13). */
-int oauthclient_read(const char *authdir, struct oauthclient *out, struct error *err);
 bool oauthclient_equal(const struct oauthclient *a, const struct oauthclient *b);
 void oauthclient_wipe(struct oauthclient *client);
 
-/* The request for an access token by client credentials. Its body is a secret. 0 or ERROR_NOMEM. */
-int oauth_request(struct request *request, const struct oauthclient *client);
+/* The request for an access token by client credentials. Its body is a secret. */
+struct request oauth_request(const struct oauthclient *client);
 
 struct oauth_grant {
     struct secret token; /* owned */

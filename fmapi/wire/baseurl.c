@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/baseurl.h"
 
+#include "base/memory.h"
+
 #include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 static const char example[] = "https://fmn:8000";
 
-static char *url_part(CURLU *url, CURLUPart what, unsigned flags)
-{
-    char *text = NULL;
-    return curl_url_get(url, what, &text, flags) == CURLUE_OK ? text : NULL;
-}
+struct parts {
+    char *scheme, *host, *port;
+    bool login;
+};
 
-static bool has_part(CURLU *url, CURLUPart what)
+static bool read_part(CURLU *url, CURLUPart what, char **out)
 {
-    char *text = url_part(url, what, 0);
-    bool present = text != NULL;
-    curl_free(text);
-    return present;
+    return curl_url_get(url, what, out, CURLU_DEFAULT_PORT) == CURLUE_OK;
 }
 
 /* libcurl takes "http:/host" and "http:///host" too; where the path begins we look for ourselves.
@@ -34,14 +31,31 @@ static bool has_two_slashes(const char *text)
     return colon != NULL && strncmp(colon, "://", 3) == 0 && colon[3] != '/';
 }
 
-static CURLU *parse_url(const char *text)
+/* False: it is no http or https URL. To be freed in either case. */
+static bool parse_url(const char *text, struct parts *parts)
 {
     CURLU *url = has_two_slashes(text) ? curl_url() : NULL;
-    if (url == NULL || curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) != CURLUE_OK) {
-        curl_url_cleanup(url);
-        return NULL;
-    }
-    return url;
+    char *user = NULL, *password = NULL;
+    *parts = (struct parts){0};
+    bool parsed = url != NULL &&
+                  curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) == CURLUE_OK &&
+                  read_part(url, CURLUPART_SCHEME, &parts->scheme) &&
+                  read_part(url, CURLUPART_HOST, &parts->host) &&
+                  read_part(url, CURLUPART_PORT, &parts->port) &&
+                  (strcmp(parts->scheme, "http") == 0 || strcmp(parts->scheme, "https") == 0);
+    parts->login = parsed && (read_part(url, CURLUPART_USER, &user) ||
+                              read_part(url, CURLUPART_PASSWORD, &password));
+    curl_free(user);
+    curl_free(password);
+    curl_url_cleanup(url);
+    return parsed;
+}
+
+static void free_parts(struct parts *parts)
+{
+    curl_free(parts->scheme);
+    curl_free(parts->host);
+    curl_free(parts->port);
 }
 
 static bool printable(const char *text)
@@ -54,19 +68,17 @@ static bool printable(const char *text)
 
 int baseurl_check(const char *text, const char *what, struct error *err)
 {
-    CURLU *url = printable(text) ? parse_url(text) : NULL;
-    char *scheme = url != NULL ? url_part(url, CURLUPART_SCHEME, 0) : NULL;
+    struct parts parts = {0};
     int code = 0;
-    if (scheme == NULL || (strcmp(scheme, "http") != 0 && strcmp(scheme, "https") != 0))
+    if (!printable(text) || !parse_url(text, &parts))
         code = error_set(err, ERROR_INVALID, "%s is not an http or https URL such as %s", what,
                          example);
-    else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
+    else if (parts.login)
         code = error_set(err, ERROR_INVALID,
                          "%s carries a login: take it out; a login belongs into the files of "
                          "authdir, where others cannot read it",
                          what);
-    curl_free(scheme);
-    curl_url_cleanup(url);
+    free_parts(&parts);
     return code;
 }
 
@@ -89,49 +101,40 @@ static bool is_loopback(const char *host)
 
 bool baseurl_private(const char *text)
 {
-    CURLU *url = parse_url(text);
-    char *scheme = url != NULL ? url_part(url, CURLUPART_SCHEME, 0) : NULL;
-    char *host = url != NULL ? url_part(url, CURLUPART_HOST, 0) : NULL;
-    bool private =
-        scheme != NULL && host != NULL && (strcmp(scheme, "https") == 0 || is_loopback(host));
-    curl_free(scheme);
-    curl_free(host);
-    curl_url_cleanup(url);
+    struct parts parts;
+    const bool private =
+        parse_url(text, &parts) && (strcmp(parts.scheme, "https") == 0 || is_loopback(parts.host));
+    free_parts(&parts);
     return private;
 }
 
 char *baseurl_create(const char *text, struct error *err)
 {
-    char *copy = NULL;
     if (baseurl_check(text, "the fabric manager's URL", err) != 0)
         return NULL;
-    if (strchr(text, '?') != NULL)
+    if (strchr(text, '?') != NULL) {
         error_set(err, ERROR_INVALID,
                   "the fabric manager's URL ends in a query: only a base such as %s is allowed",
                   example);
-    else if ((copy = strdup(text)) == NULL)
-        error_set(err, ERROR_NOMEM, "memory is exhausted");
-    if (copy != NULL)
-        for (size_t length = strlen(copy); length > 0 && copy[length - 1] == '/'; length--)
-            copy[length - 1] = '\0';
+        return NULL;
+    }
+    char *copy = memory_text(text);
+    for (size_t length = strlen(copy); length > 0 && copy[length - 1] == '/'; length--)
+        copy[length - 1] = '\0';
     return copy;
 }
 
 char *baseurl_of_trees(const char *text, struct error *err)
 {
     static const char trees[] = "/fabric/collectives/multicasts";
-    size_t length = strlen(text), end = sizeof trees - 1;
-    char *base;
+    const size_t length = strlen(text), end = sizeof trees - 1;
     if (baseurl_check(text, "the URL for multicast trees", err) != 0)
         return NULL;
     if (length < end || strcmp(text + length - end, trees) != 0) {
         error_set(err, ERROR_INVALID, "the URL for multicast trees does not end in %s", trees);
         return NULL;
     }
-    if ((base = strndup(text, length - end)) == NULL) {
-        error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
+    char *base = memory_format("%.*s", (int)(length - end), text);
     char *checked = baseurl_create(base, err); /* the host could be called "fabric" */
     free(base);
     return checked;
@@ -160,16 +163,6 @@ static bool path_below(const char *path, const char *prefix)
     return strncmp(path, prefix, length) == 0 && strchr("/?", path[length]) != NULL;
 }
 
-static bool same_part(CURLU *one, CURLU *other, CURLUPart what, unsigned flags)
-{
-    char *a = url_part(one, what, flags);
-    char *b = url_part(other, what, flags);
-    bool same = a != NULL && b != NULL && strcasecmp(a, b) == 0;
-    curl_free(a);
-    curl_free(b);
-    return same;
-}
-
 /* Where the path begins in a URL that was parsed: after "scheme://authority". */
 static const char *path_of(const char *url)
 {
@@ -179,17 +172,15 @@ static const char *path_of(const char *url)
 
 static char *resolve_full(const char *base, const char *link)
 {
-    CURLU *ours = parse_url(base);
-    CURLU *theirs = parse_url(link);
-    bool allowed = ours != NULL && theirs != NULL && !has_part(theirs, CURLUPART_USER) &&
-                   !has_part(theirs, CURLUPART_PASSWORD) &&
-                   same_part(ours, theirs, CURLUPART_SCHEME, 0) &&
-                   same_part(ours, theirs, CURLUPART_HOST, 0) &&
-                   same_part(ours, theirs, CURLUPART_PORT, CURLU_DEFAULT_PORT) &&
-                   !has_dot_segment(path_of(link)) && path_below(path_of(link), path_of(base));
-    curl_url_cleanup(ours);
-    curl_url_cleanup(theirs);
-    return allowed ? strdup(link) : NULL;
+    struct parts ours, theirs = {0};
+    const bool allowed = parse_url(base, &ours) && parse_url(link, &theirs) && !theirs.login &&
+                         strcmp(ours.scheme, theirs.scheme) == 0 &&
+                         strcasecmp(ours.host, theirs.host) == 0 &&
+                         strcmp(ours.port, theirs.port) == 0 && !has_dot_segment(path_of(link)) &&
+                         path_below(path_of(link), path_of(base));
+    free_parts(&ours);
+    free_parts(&theirs);
+    return allowed ? memory_text(link) : NULL;
 }
 
 char *baseurl_resolve(const char *base, const char *link)
@@ -204,6 +195,5 @@ char *baseurl_resolve(const char *base, const char *link)
     const char *base_path = path_of(base);
     bool complete = base_path[0] != '\0' && path_below(link, base_path);
     int origin = (int)(complete ? base_path - base : (ptrdiff_t)strlen(base));
-    char *url = NULL;
-    return asprintf(&url, "%.*s%s", origin, base, link) < 0 ? NULL : url;
+    return memory_format("%.*s%s", origin, base, link);
 }

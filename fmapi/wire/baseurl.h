@@ -28,8 +28,8 @@ char *baseurl_of_trees(const char *text, struct error *err);
 
 /* The URL of a link, from malloc. A path is appended to base, unless it begins with base's path; a
  * full URL must have base's scheme, host, port and path. NULL when the link leads elsewhere or is
- * unusual (relative, dot segments, fragment, spaces, backslashes), because the login is sent there;
- * or out of memory. */
+ * unusual (relative, dot segments, fragment, spaces, backslashes), because the login is sent there.
+ */
 char *baseurl_resolve(const char *base, const char *link);
 
 #endif

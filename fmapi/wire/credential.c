@@ -2,19 +2,151 @@
 #include "fmapi/wire/credential.h"
 
 #include "base/memory.h"
+#include "trust/keyfile.h"
 
+#include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
-#include <stdio.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-struct credential {
-    unsigned holders;
-    struct secret header;
-    struct secret quotable[2]; /* parts of the header, as they are and as they were before it */
-    struct clientcert cert;
-    bool session;
-};
+/* -- our certificate -- */
+
+static const struct keyfile cert_kind = {.holds = "our certificate for the fabric manager (PEM)",
+                                         .guard = KEYFILE_PUBLIC,
+                                         .max = 262144};
+static const struct keyfile key_kind = {
+    .holds = "the key of our certificate (PEM)", .guard = KEYFILE_SECRET, .max = 65536};
+
+/* Instead of OpenSSL's, which would ask at the terminal. */
+static int no_passphrase(char *buffer, int size, int writing, void *asked)
+{
+    (void)buffer;
+    (void)size;
+    (void)writing;
+    *(bool *)asked = true;
+    return -1;
+}
+
+static X509 *parse_cert(struct secret text)
+{
+    bool asked;
+    BIO *bio = memory_must(BIO_new_mem_buf(secret_expose(text), -1));
+    X509 *cert = PEM_read_bio_X509(bio, NULL, no_passphrase, &asked);
+    BIO_free(bio);
+    return cert;
+}
+
+static EVP_PKEY *parse_key(struct secret text, bool *asked)
+{
+    BIO *bio = memory_must(BIO_new_mem_buf(secret_expose(text), -1));
+    EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, asked);
+    BIO_free(bio);
+    return key;
+}
+
+/* Unix; -1: not a valid time. */
+static int64_t unix_seconds(const ASN1_TIME *time)
+{
+    struct tm tm;
+    return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : -1;
+}
+
+static int check_time(const X509 *cert, const char *path, struct error *err)
+{
+    const int64_t begins = unix_seconds(X509_get0_notBefore(cert));
+    const int64_t ends = unix_seconds(X509_get0_notAfter(cert)), now = time(NULL);
+    const time_t when = (time_t)(ends <= now ? ends : begins);
+    char text[64] = "";
+    struct tm tm;
+    if (begins < 0 || ends < 0)
+        return error_set(err, ERROR_INVALID,
+                         "%s: it cannot be read from when until when the certificate is valid: put "
+                         "a sound one there",
+                         path);
+    if (gmtime_r(&when, &tm) != NULL)
+        (void)strftime(text, sizeof text, "%b %e %H:%M:%S %Y GMT", &tm);
+    if (ends <= now)
+        return error_set(err, ERROR_INVALID,
+                         "%s: the certificate expired on %s: put a new one there", path, text);
+    if (begins > now)
+        return error_set(err, ERROR_INVALID,
+                         "%s: the certificate is not valid before %s: is this host's clock right?",
+                         path, text);
+    return 0;
+}
+
+static int check_pair(struct clientcert *pair, const char *cert_path, const char *key_path,
+                      struct error *err)
+{
+    bool asked = false;
+    X509 *cert = parse_cert(pair->cert);
+    EVP_PKEY *key = parse_key(pair->key, &asked);
+    int code = 0;
+    if (cert == NULL)
+        code = error_set(err, ERROR_INVALID, "%s holds no certificate in PEM", cert_path);
+    else if (key == NULL)
+        code = error_set(err, ERROR_INVALID,
+                         asked ? "%s is protected by a passphrase, which mcastd cannot enter: "
+                                 "store the key without one, mode 0600"
+                               : "%s holds no private key in PEM",
+                         key_path);
+    else if (X509_check_private_key(cert, key) != 1)
+        code = error_set(err, ERROR_INVALID, "%s is not the key of the certificate in %s", key_path,
+                         cert_path);
+    else
+        code = check_time(cert, cert_path, err);
+    if (code == 0)
+        pair->ends_ms = unix_seconds(X509_get0_notAfter(cert)) * 1000;
+    EVP_PKEY_free(key);
+    X509_free(cert);
+    ERR_clear_error();
+    return code;
+}
+
+int clientcert_read(const char *cert_path, const char *key_path, struct clientcert *out,
+                    struct error *err)
+{
+    *out = (struct clientcert){0};
+    if (cert_path == NULL)
+        return 0;
+    int code = keyfile_text(cert_path, &cert_kind, &out->cert, err);
+    if (code == 0)
+        code = keyfile_text(key_path, &key_kind, &out->key, err);
+    if (code == 0)
+        code = check_pair(out, cert_path, key_path, err);
+    if (code != 0)
+        clientcert_wipe(out);
+    return code;
+}
+
+struct clientcert clientcert_copy(const struct clientcert *cert)
+{
+    return (struct clientcert){
+        .cert = secret_copy(cert->cert), .key = secret_copy(cert->key), .ends_ms = cert->ends_ms};
+}
+
+static bool secrets_same(struct secret a, struct secret b)
+{
+    return (secret_none(a) && secret_none(b)) || secret_equal(a, b);
+}
+
+bool clientcert_equal(const struct clientcert *a, const struct clientcert *b)
+{
+    return secrets_same(a->cert, b->cert) && secrets_same(a->key, b->key);
+}
+
+void clientcert_wipe(struct clientcert *cert)
+{
+    secret_wipe(&cert->cert);
+    secret_wipe(&cert->key);
+    cert->ends_ms = 0;
+}
+
+/* -- the credential -- */
 
 struct credential *credential_plain(struct clientcert *cert)
 {
@@ -25,24 +157,17 @@ struct credential *credential_plain(struct clientcert *cert)
     return credential;
 }
 
-static struct secret header_of(const char *scheme, const char *value, const char *padding)
+/* RFC 7617. Without padding, to recognise it when a server quotes it with or without. */
+static char *basic_value(const char *user, const char *password)
 {
-    static const char name[] = "Authorization";
-    size_t size = strlen(name) + strlen(scheme) + strlen(value) + strlen(padding) + 4;
-    char *line = memory_zeroed(size);
-    (void)snprintf(line, size, "%s: %s %s%s", name, scheme, value, padding);
-    return secret_of(line);
-}
-
-void basic_encode(char *out, const char *user, const char *password)
-{
-    size_t size = strlen(user) + strlen(password) + 2;
-    char *text = memory_zeroed(size);
-    int length = snprintf(text, size, "%s:%s", user, password);
-    length = EVP_EncodeBlock((unsigned char *)out, (const unsigned char *)text, length);
-    while (out[length - 1] == '=')
-        out[--length] = '\0';
+    char *text = memory_format("%s:%s", user, password);
+    const int size = (int)strlen(text);
+    char *value = memory_zeroed((size_t)size / 3 * 4 + 5);
+    int length = EVP_EncodeBlock((unsigned char *)value, (const unsigned char *)text, size);
+    while (value[length - 1] == '=')
+        value[--length] = '\0';
     memory_wipe_text(text);
+    return value;
 }
 
 struct credential *credential_basic(const char *user, struct secret password,
@@ -50,19 +175,18 @@ struct credential *credential_basic(const char *user, struct secret password,
 {
     static const char *const padding[] = {"", "", "==", "="};
     struct credential *credential = credential_plain(cert);
-    size_t length = strlen(user) + strlen(secret_expose(password));
-    char *encoded = memory_zeroed(BASIC_SIZE(length));
-    basic_encode(encoded, user, secret_expose(password));
-    credential->header = header_of("Basic", encoded, padding[strlen(encoded) % 4]);
+    const char *value = basic_value(user, secret_expose(password));
+    credential->header =
+        secret_of(memory_format("Authorization: Basic %s%s", value, padding[strlen(value) % 4]));
     credential->quotable[0] = secret_copy(password);
-    credential->quotable[1] = secret_of(encoded);
+    credential->quotable[1] = secret_of(value);
     return credential;
 }
 
 struct credential *credential_bearer(struct secret token, struct clientcert *cert)
 {
     struct credential *credential = credential_plain(cert);
-    credential->header = header_of("Bearer", secret_expose(token), "");
+    credential->header = secret_of(memory_format("Authorization: Bearer %s", secret_expose(token)));
     credential->quotable[0] = secret_copy(token);
     return credential;
 }
@@ -72,11 +196,6 @@ struct credential *credential_session(struct secret token)
     struct credential *credential = credential_bearer(token, &(struct clientcert){0});
     credential->session = true;
     return credential;
-}
-
-bool credential_is_session(const struct credential *credential)
-{
-    return credential->session;
 }
 
 struct credential *credential_hold(struct credential *credential)
@@ -100,16 +219,6 @@ bool credential_equal(const struct credential *a, const struct credential *b)
 {
     bool headless = secret_none(a->header) && secret_none(b->header);
     return (headless || secret_equal(a->header, b->header)) && clientcert_equal(&a->cert, &b->cert);
-}
-
-struct secret credential_header(const struct credential *credential)
-{
-    return credential->header;
-}
-
-const struct clientcert *credential_cert(const struct credential *credential)
-{
-    return &credential->cert;
 }
 
 void credential_add_secrets(const struct credential *credential, struct secrets *secrets)

@@ -2,12 +2,34 @@
 #ifndef MCAST_FMAPI_WIRE_CREDENTIAL_H
 #define MCAST_FMAPI_WIRE_CREDENTIAL_H
 
+#include "base/error.h"
 #include "base/secret.h"
-#include "fmapi/wire/clientcert.h"
 #include "fmapi/wire/secrets.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* Our certificate (mTLS) and its key, as PEM in memory: what was checked is what is used. A pair
+ * that was renewed on disk is used from the next login on. */
+
+struct clientcert {
+    struct secret cert; /* certificates, ours first; none: we show nothing */
+    struct secret key;
+    int64_t ends_ms; /* Unix; when our certificate ends */
+};
+
+/* Reads both files; none when the paths are NULL. 0, or an error code with a sentence that names
+ * the file: unreadable, no PEM, a key that others can read (keyfile.h) or that a passphrase
+ * protects, a key of another certificate, a certificate whose time is over or has not come. */
+int clientcert_read(const char *cert_path, const char *key_path, struct clientcert *out,
+                    struct error *err);
+
+struct clientcert clientcert_copy(const struct clientcert *cert);
+
+bool clientcert_equal(const struct clientcert *a, const struct clientcert *b);
+
+void clientcert_wipe(struct clientcert *cert);
 
 /* What authenticates a request: a header line, a certificate, both or neither.
  *
@@ -15,7 +37,13 @@
  * the one it was sent with, and equal pointers mean the same credential. The constructors take cert
  * over and leave it empty; the other secrets stay the caller's. */
 
-struct credential;
+struct credential {
+    struct secret header;      /* "Authorization: …"; none: no such line */
+    struct secret quotable[2]; /* parts of it that a server may quote, and what they were made of */
+    struct clientcert cert;
+    bool session; /* a job's session token */
+    unsigned holders;
+};
 
 struct credential *credential_plain(struct clientcert *cert);
 struct credential *credential_basic(const char *user, struct secret password,
@@ -24,25 +52,14 @@ struct credential *credential_bearer(struct secret token, struct clientcert *cer
 
 /* A job's session token, without our certificate, which may allow more than the token (I6). */
 struct credential *credential_session(struct secret token);
-bool credential_is_session(const struct credential *credential);
 
 struct credential *credential_hold(struct credential *credential);
 void credential_drop(struct credential *credential); /* NULL is allowed */
 
 bool credential_equal(const struct credential *a, const struct credential *b);
 
-/* "Authorization: …"; none: no such line. */
-struct secret credential_header(const struct credential *credential);
-const struct clientcert *credential_cert(const struct credential *credential);
-
 /* Adds what a server that received the header may quote. Valid while the credential is held. */
 void credential_add_secrets(const struct credential *credential, struct secrets *secrets);
-
-/* The basic login as it is sent (RFC 7617): base64 of "user:password", without padding, to
- * recognise it when a server quotes it with or without padding. out is a secret of BASIC_SIZE bytes
- * for user and password together. */
-#define BASIC_SIZE(bytes) (((bytes) + 1 + 2) / 3 * 4 + 1)
-void basic_encode(char *out, const char *user, const char *password);
 
 /* Whether a token fits into headers and environments: 1 to max printable ASCII bytes without space,
  * quote and backslash. */

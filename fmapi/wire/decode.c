@@ -2,9 +2,9 @@
 #include "fmapi/wire/decode.h"
 
 #include "base/hex.h"
+#include "base/memory.h"
 #include "fmapi/wire/credential.h"
 #include "fmapi/wire/jobsteps.h"
-#include "fmapi/wire/printable.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -13,54 +13,58 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether it concerns something that existed, and may be gone. */
-static bool may_be_gone(enum fmcall_kind kind)
-{
-    return kind != FMCALL_NONE && kind != FMCALL_RESERVE;
-}
-
-static enum fmcall_outcome outcome_of_conflict(enum fmcall_kind kind)
-{
-    if (kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)
-        return FM_BUSY; /* of trees: "not now", libfabric retries until it is over */
-    return kind == FMCALL_RESERVE ? FM_EXISTS : FM_DENIED;
-}
-
+/* STEPS, RELEASE and the like concern something that existed, and may be gone. */
 static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session, int status)
 {
+    const bool tree = kind == FMCALL_END_TREE;
     if (status >= 200 && status <= 299)
         return FM_OK;
     if (session && (status == 401 || status == 403))
         return FM_REFUSED;
     switch (status) {
     case 401: /* a tree wants its job's token: no login of ours is wrong then */
-        return kind == FMCALL_END_TREE ? FM_DENIED : FM_UNAUTHORIZED;
+        return tree ? FM_DENIED : FM_UNAUTHORIZED;
     case 403: /* the login was renewed: it concerns this job, unless it is the list */
         return kind == FMCALL_NONE ? FM_UNAUTHORIZED : FM_DENIED;
     case 404:
-        return may_be_gone(kind) ? FM_GONE : FM_DENIED;
-    case 409:
-        return outcome_of_conflict(kind);
+        return kind == FMCALL_NONE || kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
+    case 409: /* of trees: "not now", libfabric retries until it is over */
+        return kind == FMCALL_RESERVE            ? FM_EXISTS
+               : tree || kind == FMCALL_END_STEP ? FM_BUSY
+                                                 : FM_DENIED;
     case 408: /* these three mean "retry later", nothing about the job */
     case 425:
     case 429:
         return FM_BUSY;
-    case 507:
-        return FM_DENIED;
     default:
-        return status >= 400 && status <= 499 ? FM_DENIED : FM_BUSY;
+        return status == 507 || (status >= 400 && status <= 499) ? FM_DENIED : FM_BUSY;
     }
 }
 
-/* The body as a JSON object, NULL when it is something else. */
-static json_t *object_of(const char *body, size_t length)
+/* An answer and what is said about it. */
+struct answer {
+    int status;
+    const char *body;
+    size_t length;
+    json_t *object; /* NULL: the body is something else; owned */
+    const struct secrets *secrets;
+    char *words; /* DECODE_WORDS_SIZE */
+};
+
+static struct answer answer_of(int status, const char *body, size_t length,
+                               const struct secrets *secrets, char *words)
 {
     json_t *json = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
     if (json != NULL && !json_is_object(json)) {
         json_decref(json);
-        return NULL;
+        json = NULL;
     }
-    return json;
+    return (struct answer){status, body, length, json, secrets, words};
+}
+
+static const char *text_of(const struct answer *answer, const char *member)
+{
+    return json_string_value(json_object_get(answer->object, member));
 }
 
 /* Every sessionToken, however deep; jansson bounds the depth. False when there are too many. */
@@ -84,79 +88,77 @@ static bool add_tokens(struct secrets *secrets, json_t *json)
     return true;
 }
 
-__attribute__((format(printf, 3, 4))) static void describe(char words[static DECODE_WORDS_SIZE],
-                                                           int status, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void describe(const struct answer *answer,
+                                                           const char *format, ...)
 {
-    int length = snprintf(words, DECODE_WORDS_SIZE, "HTTP %d: ", status);
+    int length = snprintf(answer->words, DECODE_WORDS_SIZE, "HTTP %d: ", answer->status);
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(words + length, DECODE_WORDS_SIZE - (size_t)length, format, args);
+    (void)vsnprintf(answer->words + length, DECODE_WORDS_SIZE - (size_t)length, format, args);
     va_end(args);
 }
 
 /* libfabric reads "message", Slurm "detail"; either may have the cause. "" when there is neither.
  */
-static void server_text(char out[static WORDS_MAX + 1], json_t *object,
-                        const struct secrets *secrets)
+static void server_text(char out[static WORDS_MAX + 1], const struct answer *answer)
 {
-    char message[WORDS_MAX + 1] = "";
-    char detail[WORDS_MAX + 1] = "";
-    struct secrets all = *secrets;
-    if (add_tokens(&all, object)) {
-        secrets_clean(&all, json_string_value(json_object_get(object, "message")), message,
-                      sizeof message);
-        secrets_clean(&all, json_string_value(json_object_get(object, "detail")), detail,
-                      sizeof detail);
+    char message[WORDS_MAX + 1] = "", detail[WORDS_MAX + 1] = "", both[2 * WORDS_MAX + 4];
+    struct secrets all = *answer->secrets;
+    if (add_tokens(&all, answer->object)) {
+        secrets_clean(&all, text_of(answer, "message"), message, sizeof message);
+        secrets_clean(&all, text_of(answer, "detail"), detail, sizeof detail);
     }
-
-    if (message[0] != '\0' && detail[0] != '\0' && strstr(message, detail) == NULL) {
-        char both[2 * WORDS_MAX + 4];
-        int written = snprintf(both, sizeof both, "%s (%s)", message, detail);
-        printable_copy(out, WORDS_MAX + 1, both, (size_t)written);
-    } else {
-        memcpy(out, message[0] != '\0' ? message : detail, WORDS_MAX + 1);
-    }
+    const bool told = detail[0] == '\0' || strstr(message, detail) != NULL;
+    int written = message[0] == '\0' ? snprintf(both, sizeof both, "%s", detail)
+                  : told             ? snprintf(both, sizeof both, "%s", message)
+                                     : snprintf(both, sizeof both, "%s (%s)", message, detail);
+    printable_copy(out, WORDS_MAX + 1, both, (size_t)written);
 }
 
-static void describe_by_server_text(char words[static DECODE_WORDS_SIZE], int status,
-                                    json_t *object, size_t length, const struct secrets *secrets)
+static void describe_by_server_text(const struct answer *answer)
 {
-    char texts[WORDS_MAX + 1];
-    server_text(texts, object, secrets);
-    if (texts[0] != '\0')
-        describe(words, status, "%s", texts);
-    else if (object == NULL && length > 0)
-        describe(words, status, "the body is not a JSON object; is this the fabric manager?");
+    char text[WORDS_MAX + 1];
+    server_text(text, answer);
+    if (text[0] != '\0')
+        describe(answer, "%s", text);
+    else if (answer->object == NULL && answer->length > 0)
+        describe(answer, "the body is not a JSON object; is this the fabric manager?");
     else
-        (void)snprintf(words, DECODE_WORDS_SIZE, "HTTP %d", status);
+        (void)snprintf(answer->words, DECODE_WORDS_SIZE, "HTTP %d", answer->status);
 }
 
-/* The fabric manager's error document has its kind. A gateway's answer has not, even if similar
- * (docs/fabric-manager.md, "Jobs"). */
-static bool is_own_404(const json_t *object)
+static bool is_error_document(const struct answer *answer)
 {
-    const json_t *code = json_object_get(object, "statusCode");
-    const char *kind = json_string_value(json_object_get(object, "documentKind"));
-    return json_integer_value(code) == 404 && kind != NULL && strstr(kind, "ErrorResponse") != NULL;
+    const char *kind = text_of(answer, "documentKind");
+    return kind != NULL && strstr(kind, "ErrorResponse") != NULL;
+}
+
+/* 404 of another server: the fabric manager's error document has its kind. A gateway's answer has
+ * not, even if similar (docs/fabric-manager.md, "Jobs"). */
+static bool is_foreign_404(const struct answer *answer)
+{
+    return answer->status == 404 &&
+           !(is_error_document(answer) &&
+             json_integer_value(json_object_get(answer->object, "statusCode")) == 404);
 }
 
 /* Success of a DELETE or PATCH may have no body, {} or the fabric manager's document. An HTML page
  * or the JSON of a gateway or login portal is another server's (B6). */
-static bool is_own_success(const json_t *object, const char *body, size_t length)
+static bool is_own_success(const struct answer *answer)
 {
     static const char *const members[] = {"documentSelfLink", "documentKind", "jobID",
                                           "jobSteps",         "mcastID",      "sessionToken"};
-    const char *kind = json_string_value(json_object_get(object, "documentKind"));
-    while (length > 0 && isspace((unsigned char)body[length - 1]))
+    size_t length = answer->length;
+    while (length > 0 && isspace((unsigned char)answer->body[length - 1]))
         length--;
     if (length == 0)
         return true;
-    if (object == NULL || (kind != NULL && strstr(kind, "ErrorResponse") != NULL))
+    if (answer->object == NULL || is_error_document(answer))
         return false;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (json_object_get(object, members[i]) != NULL)
+        if (json_object_get(answer->object, members[i]) != NULL)
             return true;
-    return json_object_size(object) == 0;
+    return json_object_size(answer->object) == 0;
 }
 
 static bool is_removal(enum fmcall_kind kind)
@@ -165,16 +167,15 @@ static bool is_removal(enum fmcall_kind kind)
 }
 
 /* The beginning of a text; of a page its title, because a page may quote the request. */
-static void first_text(char out[static WORDS_MAX + 1], const char *body, size_t length,
-                       const struct secrets *secrets)
+static void first_text(char out[static WORDS_MAX + 1], const struct answer *answer)
 {
     static const char blanks[] = " \t\r\n";
     char text[SECRETS_TEXT_MAX + 1], blanked[SECRETS_TEXT_MAX + 1];
-    if (length >= sizeof text)
+    if (answer->length >= sizeof text)
         return;
-    memcpy(text, body, length);
-    text[length] = '\0';
-    (void)secrets_blank(secrets, text, blanked, sizeof blanked);
+    memcpy(text, answer->body, answer->length);
+    text[answer->length] = '\0';
+    (void)secrets_blank(answer->secrets, text, blanked, sizeof blanked);
     const char *start = blanked + strspn(blanked, blanks);
     const char *end = strchr(start, '\0');
     if (*start == '<') {
@@ -189,59 +190,54 @@ static void first_text(char out[static WORDS_MAX + 1], const char *body, size_t 
 }
 
 /* Another server answered: its text helps to find out which. */
-static void describe_not_routed(char words[static DECODE_WORDS_SIZE], int status, json_t *object,
-                                const char *body, size_t length, const struct secrets *secrets)
+static enum fmcall_outcome describe_not_routed(const struct answer *answer)
 {
-    char texts[WORDS_MAX + 1] = "";
-    if (object != NULL)
-        server_text(texts, object, secrets);
-    else if (length > 0)
-        first_text(texts, body, length, secrets);
-    if (texts[0] == '\0' && length > 0)
-        (void)snprintf(texts, sizeof texts, "%s of %zu bytes without a message",
-                       object != NULL ? "a JSON object" : "a body", length);
-    (void)snprintf(words, DECODE_WORDS_SIZE,
+    char text[WORDS_MAX + 1] = "";
+    if (answer->object != NULL)
+        server_text(text, answer);
+    else if (answer->length > 0)
+        first_text(text, answer);
+    if (answer->length == 0)
+        (void)snprintf(text, sizeof text, "the body is empty");
+    else if (text[0] == '\0')
+        (void)snprintf(text, sizeof text, "%s of %zu bytes without a message",
+                       answer->object != NULL ? "a JSON object" : "a body", answer->length);
+    (void)snprintf(answer->words, DECODE_WORDS_SIZE,
                    "HTTP %d that the fabric manager did not write (a gateway in front of it? a "
                    "wrong [fm] url?): %s",
-                   status, length > 0 ? texts : "the body is empty");
+                   answer->status, text);
+    return FM_NOT_ROUTED;
 }
 
-static void decode_token(struct decoded *out, int status, const json_t *object, size_t length)
+static enum fmcall_outcome decode_token(struct decoded *out, const struct answer *answer)
 {
-    const json_t *token = json_object_get(object, "sessionToken");
+    const json_t *token = json_object_get(answer->object, "sessionToken");
     if (json_is_string(token) &&
         credential_text_valid(json_string_value(token), json_string_length(token), TOKEN_MAX)) {
         memcpy(out->token, json_string_value(token), json_string_length(token) + 1);
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-        return;
+        return FM_OK;
     }
-    out->outcome = FM_BUSY;
-    if (object == NULL)
-        describe(out->words, status,
-                 length == 0 ? "the body is empty; a sessionToken was expected"
-                             : "the body is not a JSON object");
-    else
-        describe(out->words, status,
-                 token == NULL ? "the body has no sessionToken" : "the sessionToken is not usable");
+    describe(answer, "%s",
+             answer->length == 0      ? "the body is empty; a sessionToken was expected"
+             : answer->object == NULL ? "the body is not a JSON object"
+             : token == NULL          ? "the body has no sessionToken"
+                                      : "the sessionToken is not usable");
+    return FM_BUSY;
 }
 
-static void decode_steps(struct decoded *out, int status, const json_t *object)
+static enum fmcall_outcome decode_steps(struct decoded *out, const struct answer *answer)
 {
-    if (object != NULL)
-        out->steps = jobsteps_create(json_object_get(object, "jobSteps"));
+    if (answer->object != NULL)
+        out->steps = jobsteps_create(json_object_get(answer->object, "jobSteps"));
     if (out->steps == NULL) {
-        out->outcome = FM_BUSY;
-        describe(out->words, status,
-                 object == NULL ? "the body is not a JSON object"
-                                : "jobSteps is not a JSON object");
-        return;
+        describe(answer, "%s is not a JSON object",
+                 answer->object == NULL ? "the body" : "jobSteps");
+        return FM_BUSY;
     }
-    size_t skipped = jobsteps_list(out->steps)->skipped;
-    if (skipped > 0)
-        describe(out->words, status, "%zu entries of jobSteps make no sense and are left out",
-                 skipped);
-    else
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
+    if (out->steps->skipped > 0)
+        describe(answer, "%zu entries of jobSteps make no sense and are left out",
+                 out->steps->skipped);
+    return FM_OK;
 }
 
 void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
@@ -250,27 +246,22 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
     out->outcome = outcome_of_status(kind, session, status);
     out->token[0] = '\0';
     out->steps = NULL;
+    (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
 
-    json_t *object = object_of(body, length);
-    bool removed = out->outcome == FM_OK && is_removal(kind);
-    if ((status == 404 && !is_own_404(object)) ||
-        (removed && !is_own_success(object, body, length))) {
-        out->outcome = FM_NOT_ROUTED;
-        describe_not_routed(out->words, status, object, body, length, secrets);
-    } else if (removed) {
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-    } else if (out->outcome != FM_OK) {
-        describe_by_server_text(out->words, status, object, length, secrets);
-    } else if (kind == FMCALL_STEPS) {
-        decode_steps(out, status, object);
-    } else if (kind == FMCALL_CHECK && object != NULL &&
-               json_object_get(object, "sessionToken") == NULL) {
-        /* The job exists; a manager need not show its token twice. */
-        (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
-    } else {
-        decode_token(out, status, object, length);
-    }
-    json_decref(object);
+    const struct answer answer = answer_of(status, body, length, secrets, out->words);
+    const bool ok = out->outcome == FM_OK, removed = ok && is_removal(kind);
+    /* The job exists; a manager need not show its token twice. */
+    const bool tokenless = kind == FMCALL_CHECK && answer.object != NULL &&
+                           json_object_get(answer.object, "sessionToken") == NULL;
+    if (is_foreign_404(&answer) || (removed && !is_own_success(&answer)))
+        out->outcome = describe_not_routed(&answer);
+    else if (!ok)
+        describe_by_server_text(&answer);
+    else if (kind == FMCALL_STEPS)
+        out->outcome = decode_steps(out, &answer);
+    else if (!removed && !tokenless)
+        out->outcome = decode_token(out, &answer);
+    json_decref(answer.object);
 }
 
 void decoded_release(struct decoded *decoded)
@@ -282,16 +273,13 @@ void decoded_release(struct decoded *decoded)
 
 static char *percent_decode(const char *text)
 {
-    char *name = malloc(strlen(text) + 1);
-    size_t length = 0;
-    while (name != NULL && *text != '\0') {
+    char *name = memory_zeroed(strlen(text) + 1);
+    for (size_t length = 0; *text != '\0'; length++) {
         unsigned char byte = 0;
         bool escape = *text == '%' && hex_read(text + 1, &byte, 1) == 0 && byte != 0;
-        name[length++] = escape ? (char)byte : *text;
+        name[length] = escape ? (char)byte : *text;
         text += escape ? 3 : 1;
     }
-    if (name != NULL)
-        name[length] = '\0';
     return name;
 }
 
@@ -304,61 +292,53 @@ static const char *last_segment(const char *link)
     return segment[0] != '\0' ? segment : NULL;
 }
 
-static bool decode_names(struct decoded_page *page, const json_t *links, int status, char *words)
+/* These three say what is wrong; NULL: nothing. */
+
+static const char *decode_names(struct decoded_page *page, const json_t *links)
 {
-    size_t size = json_array_size(links);
-    if (!json_is_array(links)) {
-        describe(words, status, "the list is not whole: documentLinks is missing or no array");
-        return false;
-    }
-    page->names = calloc(size > 0 ? size : 1, sizeof *page->names);
-    for (size_t i = 0; page->names != NULL && i < size; i++) {
-        const char *link = json_string_value(json_array_get(links, i));
+    if (!json_is_array(links))
+        return "documentLinks is missing or no array";
+    page->names = memory_zeroed((json_array_size(links) + 1) * sizeof *page->names);
+    for (; page->count < json_array_size(links); page->count++) {
+        const char *link = json_string_value(json_array_get(links, page->count));
         const char *segment = link != NULL ? last_segment(link) : NULL;
-        if (segment == NULL) {
-            describe(words, status, "the list is not whole: entry %zu of documentLinks is no link",
-                     i);
-            return false;
-        }
-        if ((page->names[i] = percent_decode(segment)) == NULL)
-            break;
-        page->count++;
+        if (segment == NULL)
+            return "an entry of documentLinks is no link";
+        page->names[page->count] = percent_decode(segment);
     }
-    if (page->names == NULL || page->count < size) {
-        describe(words, status, "memory is exhausted");
-        return false;
-    }
-    return true;
+    return NULL;
 }
 
-static bool decode_count(struct decoded_page *page, const json_t *count, int status, char *words)
+static const char *decode_count(struct decoded_page *page, const json_t *count)
 {
     if (count == NULL || json_is_null(count))
-        return true;
+        return NULL;
     double value = json_number_value(count);
-    if (!json_is_number(count) || !(value >= 0 && value <= 1e12) ||
-        (double)(int64_t)value != value) {
-        describe(words, status, "the list is not whole: documentCount is no count");
-        return false;
-    }
+    if (!json_is_number(count) || !(value >= 0 && value <= 1e12) || (double)(int64_t)value != value)
+        return "documentCount is no count";
     page->claimed = (int64_t)value;
-    return true;
+    return NULL;
 }
 
-static bool decode_next_link(struct decoded_page *page, const json_t *next, int status, char *words)
+static const char *decode_next_link(struct decoded_page *page, const json_t *next)
 {
-    if (next == NULL || json_is_null(next) ||
-        (json_is_string(next) && json_string_length(next) == 0))
-        return true;
-    if (!json_is_string(next)) {
-        describe(words, status, "the list is not whole: nextPageLink is no link");
-        return false;
-    }
-    if ((page->next = strdup(json_string_value(next))) == NULL) {
-        describe(words, status, "memory is exhausted");
-        return false;
-    }
-    return true;
+    if (next == NULL || json_is_null(next))
+        return NULL;
+    if (!json_is_string(next))
+        return "nextPageLink is no link";
+    if (json_string_length(next) > 0)
+        page->next = memory_text(json_string_value(next));
+    return NULL;
+}
+
+static const char *decode_list(struct decoded_page *page, const json_t *object)
+{
+    if (object == NULL)
+        return "the body is not a JSON object";
+    const char *fault = decode_names(page, json_object_get(object, "documentLinks"));
+    if (fault == NULL)
+        fault = decode_count(page, json_object_get(object, "documentCount"));
+    return fault != NULL ? fault : decode_next_link(page, json_object_get(object, "nextPageLink"));
 }
 
 enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
@@ -367,23 +347,18 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
 {
     *page = (struct decoded_page){.claimed = -1};
     enum fmcall_outcome outcome = outcome_of_status(FMCALL_NONE, false, status);
-    json_t *object = object_of(body, length);
-
-    if (status == 404 && !is_own_404(object)) {
-        outcome = FM_NOT_ROUTED;
-        describe_not_routed(words, status, object, body, length, secrets);
+    const struct answer answer = answer_of(status, body, length, secrets, words);
+    const char *fault = NULL;
+    if (is_foreign_404(&answer)) {
+        outcome = describe_not_routed(&answer);
     } else if (outcome != FM_OK) {
-        describe_by_server_text(words, status, object, length, secrets);
-    } else if (object == NULL) {
-        describe(words, status, "the list is not whole: the body is not a JSON object");
-        outcome = FM_BUSY;
-    } else if (!decode_names(page, json_object_get(object, "documentLinks"), status, words) ||
-               !decode_count(page, json_object_get(object, "documentCount"), status, words) ||
-               !decode_next_link(page, json_object_get(object, "nextPageLink"), status, words)) {
+        describe_by_server_text(&answer);
+    } else if ((fault = decode_list(page, answer.object)) != NULL) {
+        describe(&answer, "the list is not whole: %s", fault);
         decoded_page_release(page);
         outcome = FM_BUSY;
     }
-    json_decref(object);
+    json_decref(answer.object);
     return outcome;
 }
 

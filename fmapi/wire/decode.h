@@ -14,15 +14,12 @@
 
 enum { DECODE_WORDS_SIZE = 256 };
 
-struct jobsteps;
-
 struct decoded {
     enum fmcall_outcome outcome;
     char token[TOKEN_MAX + 1]; /* sessionToken for FM_OK of RESERVE and CHECK, else empty. Secret:
                                   decoded_release wipes it. */
-    char
-        words[DECODE_WORDS_SIZE]; /* one clean line: "HTTP 507: 02: no addresses left"; no secret */
-    struct jobsteps *steps;       /* for FM_OK of STEPS, else NULL; owned */
+    char words[DECODE_WORDS_SIZE]; /* a clean line: "HTTP 507: 02: no addresses left"; no secret */
+    struct fmcall_steps *steps;    /* for FM_OK of STEPS, else NULL; owned */
 };
 
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/exchange.h"
 
+#include "base/memory.h"
 #include "fmapi/wire/tlsfault.h"
-#include "fmapi/wire/printable.h"
 
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -14,8 +14,8 @@
 enum {
     BODY_FIRST = 4096,
     READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
-    CA_KEPT_S = 1,    /* connections opened at once read the authorities once, and a changed file
-                         counts    for the next one; libcurl's default is a day */
+    CA_KEPT_S = 1,    /* connections opened at once read the authorities once; a changed file counts
+                         for the next one; libcurl's default is a day */
 };
 
 static uint64_t now_ns(void)
@@ -33,16 +33,14 @@ void exchange_ca(struct transport_options *options, const char *ca)
 }
 
 /* Grown by hand: realloc would leave a copy of the token behind. */
-static bool grow_body(struct exchange *exchange, size_t need)
+static void make_room(struct exchange *exchange, size_t need)
 {
     size_t capacity = exchange->capacity > 0 ? exchange->capacity : BODY_FIRST;
     while (capacity < need)
         capacity *= 2;
     if (capacity == exchange->capacity)
-        return true;
-    char *body = malloc(capacity);
-    if (body == NULL)
-        return false;
+        return;
+    char *body = memory_zeroed(capacity);
     if (exchange->body != NULL) {
         memcpy(body, exchange->body, exchange->length);
         explicit_bzero(exchange->body, exchange->length);
@@ -50,23 +48,17 @@ static bool grow_body(struct exchange *exchange, size_t need)
     }
     exchange->body = body;
     exchange->capacity = capacity;
-    return true;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct exchange *exchange = arg;
     size_t length = size * count;
-    if (length > exchange->max - exchange->length) {
-        exchange->too_long = true;
+    exchange->too_long = length > exchange->max - exchange->length;
+    if (exchange->too_long || length == 0)
         return 0;
-    }
-    if (length > 0 && !grow_body(exchange, exchange->length + length)) {
-        exchange->no_memory = true;
-        return 0;
-    }
-    if (length > 0)
-        memcpy(exchange->body + exchange->length, bytes, length);
+    make_room(exchange, exchange->length + length);
+    memcpy(exchange->body + exchange->length, bytes, length);
     exchange->length += length;
     return length;
 }
@@ -115,34 +107,44 @@ static bool set_request(struct exchange *exchange, const struct request *request
     /* Without "Expect:" a body waits up to 1 s for a server's "100 Continue". */
     return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
            set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
-           SET(CURLOPT_CUSTOMREQUEST, request->method) && SET(CURLOPT_PATH_AS_IS, 1L) &&
-           /* Over HTTP/2 all calls would share one connection, and end with it. */
-           SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) &&
+           SET(CURLOPT_CUSTOMREQUEST, request->method) &&
            SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
 }
 
 static bool set_confinement(CURL *easy)
 {
-    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_FOLLOWLOCATION, 0L) &&
-           SET(CURLOPT_PROXY, "") && SET(CURLOPT_NOPROXY, "*") && SET(CURLOPT_NOSIGNAL, 1L) &&
-           SET(CURLOPT_QUICK_EXIT, 1L); /* a timeout does not wait for a resolver's thread */
+    static const struct {
+        CURLoption option;
+        long value;
+    } numbers[] = {
+        {CURLOPT_PATH_AS_IS, 1},
+        /* Over HTTP/2 all calls would share one connection, and end with it. */
+        {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1},
+        {CURLOPT_FOLLOWLOCATION, 0},
+        {CURLOPT_NOSIGNAL, 1},
+        {CURLOPT_QUICK_EXIT, 1}, /* a timeout does not wait for a resolver's thread */
+        {CURLOPT_TCP_KEEPALIVE, 1},
+        {CURLOPT_BUFFERSIZE, READ_SIZE},
+        {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
+        {CURLOPT_CA_CACHE_TIMEOUT, CA_KEPT_S},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!SET(numbers[i].option, numbers[i].value))
+            return false;
+    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_PROXY, "") &&
+           SET(CURLOPT_NOPROXY, "*");
 }
 
 static bool set_tls(CURL *easy, const struct transport_options *options)
 {
-    if (!SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) ||
-        !SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
+    const bool directory = options->ca_directory;
+    if (!SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
         !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
         return false;
-    if (!SET(CURLOPT_CA_CACHE_TIMEOUT, (long)CA_KEPT_S))
-        return false;
-    if (options->ca == NULL)
-        return true;
     /* One of the two and not the system's besides: other authorities must not be trusted, and
      * reading the system's directory takes 25 ms of the loop's time (G11). */
-    bool directory = options->ca_directory;
-    return SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
-           SET(CURLOPT_CAPATH, directory ? options->ca : NULL);
+    return options->ca == NULL || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
+                                   SET(CURLOPT_CAPATH, directory ? options->ca : NULL));
 }
 
 static bool set_blob(CURL *easy, CURLoption option, struct secret text)
@@ -161,8 +163,8 @@ static bool set_login(struct exchange *exchange, struct credential *credential)
     if (credential == NULL)
         return true;
     exchange->credential = credential_hold(credential);
-    struct secret header = credential_header(credential);
-    const struct clientcert *own = credential_cert(credential);
+    const struct secret header = credential->header;
+    const struct clientcert *own = &credential->cert;
     return (secret_none(header) || add_header(exchange, secret_expose(header))) &&
            (secret_none(own->cert) ||
             (set_blob(easy, CURLOPT_SSLCERT_BLOB, own->cert) && SET(CURLOPT_SSLCERTTYPE, "PEM") &&
@@ -175,7 +177,6 @@ static bool set_course(struct exchange *exchange, CURLSH *share)
     return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
            SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
            SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_TCP_KEEPALIVE, 1L) && SET(CURLOPT_BUFFERSIZE, (long)READ_SIZE) &&
            SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, exchange) &&
            SET(CURLOPT_PREREQFUNCTION, on_sending) && SET(CURLOPT_PREREQDATA, exchange) &&
            SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
@@ -185,9 +186,7 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  const struct request *request, struct credential *credential,
                                  int64_t timeout_ms)
 {
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-    if (exchange == NULL)
-        return NULL;
+    struct exchange *exchange = memory_zeroed(sizeof *exchange);
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->bare = options->bare;
@@ -283,12 +282,10 @@ static void describe_cause(struct exchange *exchange, CURLcode code, char *out, 
         fault.words = curl_easy_strerror(code);
     if (exchange->unanswered)
         fault.words = "it ended without an answer";
-    if (exchange->no_memory)
-        fault.words = "memory is exhausted";
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);
-    fault.shown =
-        exchange->credential != NULL && !secret_none(credential_cert(exchange->credential)->cert);
-    fault.session = exchange->credential != NULL && credential_is_session(exchange->credential);
+    const struct credential *credential = exchange->credential;
+    fault.shown = credential != NULL && !secret_none(credential->cert.cert);
+    fault.session = credential != NULL && credential->session;
     const char *advice = tlsfault_advice(&fault);
 
     exchange->tls_fault = advice != NULL;
@@ -299,27 +296,17 @@ static void describe_cause(struct exchange *exchange, CURLcode code, char *out, 
 
 static void describe_end(struct exchange *exchange, enum transport_end end, CURLcode code)
 {
-    char cause[ERROR_TEXT_SIZE];
+    char cause[ERROR_TEXT_SIZE], *words = exchange->words;
+    const size_t size = sizeof exchange->words;
     describe_cause(exchange, code, cause, sizeof cause);
-    switch (end) {
-    case TRANSPORT_TOO_LONG:
-        (void)snprintf(exchange->words, sizeof exchange->words,
-                       "the answer is longer than %zu bytes", exchange->max);
-        break;
-    case TRANSPORT_TIMEOUT:
-        (void)snprintf(exchange->words, sizeof exchange->words, "no whole answer in time");
-        break;
-    case TRANSPORT_BROKEN:
-        (void)snprintf(exchange->words, sizeof exchange->words, "the connection broke: %.280s",
+    if (end == TRANSPORT_TOO_LONG)
+        (void)snprintf(words, size, "the answer is longer than %zu bytes", exchange->max);
+    else if (end == TRANSPORT_TIMEOUT)
+        (void)snprintf(words, size, "no whole answer in time");
+    else
+        (void)snprintf(words, size, "%s: %.280s",
+                       end == TRANSPORT_BROKEN ? "the connection broke" : "cannot be reached",
                        cause);
-        break;
-    case TRANSPORT_UNREACHED:
-        (void)snprintf(exchange->words, sizeof exchange->words, "cannot be reached: %.280s", cause);
-        break;
-    case TRANSPORT_ANSWERED:
-    case TRANSPORT_CANCELLED:
-        exchange->words[0] = '\0';
-    }
 }
 
 /* Its seconds are whole: half of one is the best guess for the rest. */

@@ -2,16 +2,58 @@
 #ifndef MCAST_FMAPI_WIRE_EXCHANGE_H
 #define MCAST_FMAPI_WIRE_EXCHANGE_H
 
-#include "fmapi/transport.h"
+#include "base/error.h"
+#include "fmapi/wire/credential.h"
+#include "fmapi/wire/request.h"
+#include "fmapi/wire/secrets.h"
 
 #include <curl/curl.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
 
 /* One request and its answer as a libcurl easy handle. A transport drives it from a loop; a program
  * without one calls exchange_perform.
  *
+ * Requests go to the URL and nowhere else: no redirects, no proxies, http and https only.
+ *
+ * libcurl itself repeats a request on a new connection when a kept one was closed before any byte
+ * of the answer came (RFC 9110 9.2.2 permits that for idempotent methods only). The server may have
+ * acted on the first copy: so only a request that is repeatable is repeated, others are BROKEN.
+ *
  * Secrets are given to libcurl so that the copies are ours, to be wiped. Its own buffers, which it
  * frees without wiping, hold the head of the request and the answer. */
+
+enum transport_end {
+    TRANSPORT_ANSWERED = 1, /* a whole answer */
+    TRANSPORT_TOO_LONG,     /* an answer longer than the request allows; status is known */
+    TRANSPORT_TIMEOUT,      /* the request may have left, no whole answer in time */
+    TRANSPORT_BROKEN,       /* the request may have left, then the connection broke */
+    TRANSPORT_UNREACHED,    /* the request never left: no name, connection, TLS, or time for it */
+    TRANSPORT_CANCELLED,    /* the transport is being destroyed */
+};
+
+struct transport_answer {
+    enum transport_end end;
+    int status;       /* HTTP status, 0 when none came */
+    const char *body; /* ANSWERED: length bytes, NULL when length is 0 */
+    size_t length;
+    const char *words; /* the cause, printable; "" for ANSWERED */
+    int64_t took_us;
+    bool tls_fault;         /* it failed because of TLS */
+    struct secrets secrets; /* of the request, which the answer may quote; set by attempt.c */
+};
+
+typedef void transport_done_fn(void *arg, const struct transport_answer *answer);
+
+struct transport_options {
+    const char *ca;    /* file or directory; NULL: the system's store */
+    bool ca_directory; /* which of the two; set by transport_create or exchange_ca */
+    bool verify;
+    bool bare;         /* words without next steps, which are about mcastd.conf */
+    unsigned parallel; /* connections at once, at most; at least 1 */
+};
 
 struct exchange {
     CURL *easy;
@@ -23,7 +65,6 @@ struct exchange {
     bool unanswered;                   /* a kept connection ended, and it is not repeatable */
     bool sent; /* a connection stood and the request was about to be written, at least once */
     bool too_long;
-    bool no_memory;
     bool bare;      /* words without a next step */
     bool tls_fault; /* set by exchange_answer */
     char *body;     /* may hold a session token: wiped before it is freed */
@@ -34,7 +75,7 @@ struct exchange {
     char words[ERROR_TEXT_SIZE];
     transport_done_fn *done;
     void *done_arg;
-    struct exchange *next, *previous; /* the transport's list */
+    TAILQ_ENTRY(exchange) entry; /* of the transport's list */
 };
 
 /* Sets the trusted authorities: a file, a hashed directory, or with NULL the system's. Borrows ca.

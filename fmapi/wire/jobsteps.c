@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct jobsteps {
-    struct fmcall_steps list;
+    struct fmcall_steps list;  /* first: what others see of it */
     struct fmcall_step *steps; /* as many as were listed, at most */
     size_t taken;              /* of trees */
     uint16_t trees[FMCALL_TREES];
@@ -67,35 +67,29 @@ static void add_step(struct jobsteps *jobsteps, const char *name, const json_t *
                                  .tree_count = jobsteps->taken - before};
 }
 
-struct jobsteps *jobsteps_create(json_t *value)
+struct fmcall_steps *jobsteps_create(json_t *value)
 {
-    struct jobsteps *jobsteps;
     const char *name;
     json_t *list;
     if (value != NULL && !json_is_null(value) && !json_is_object(value))
         return NULL;
-    size_t size = json_object_size(value);
-    jobsteps = memory_zeroed(sizeof *jobsteps);
-    jobsteps->steps = memory_zeroed((size > 0 ? size : 1) * sizeof *jobsteps->steps);
+    struct jobsteps *jobsteps = memory_zeroed(sizeof *jobsteps);
+    jobsteps->steps = memory_zeroed((json_object_size(value) + 1) * sizeof *jobsteps->steps);
     jobsteps->list.steps = jobsteps->steps;
     json_object_foreach(value, name, list)
     {
         add_step(jobsteps, name, list);
     }
-    return jobsteps;
+    return &jobsteps->list;
 }
 
-void jobsteps_destroy(struct jobsteps *jobsteps)
+void jobsteps_destroy(struct fmcall_steps *steps)
 {
+    struct jobsteps *jobsteps = (struct jobsteps *)(void *)steps;
     if (jobsteps == NULL)
         return;
     for (size_t i = 0; i < jobsteps->list.count; i++)
         free((void *)(uintptr_t)jobsteps->steps[i].step); /* const for all but us */
     free(jobsteps->steps);
     free(jobsteps);
-}
-
-const struct fmcall_steps *jobsteps_list(const struct jobsteps *jobsteps)
-{
-    return jobsteps != NULL ? &jobsteps->list : NULL;
 }

@@ -13,13 +13,8 @@
  * each once. Other entries are left out and counted as skipped. An id may be a number, or digits at
  * the end of a string ("77", "/fabric/collectives/multicasts/77"). */
 
-struct jobsteps;
-
 /* NULL when value is no object. No value, or null, is a job without steps. */
-struct jobsteps *jobsteps_create(json_t *value);
-void jobsteps_destroy(struct jobsteps *jobsteps); /* NULL is allowed */
-
-/* Valid as long as they are. NULL stays NULL. */
-const struct fmcall_steps *jobsteps_list(const struct jobsteps *jobsteps);
+struct fmcall_steps *jobsteps_create(json_t *value);
+void jobsteps_destroy(struct fmcall_steps *steps); /* NULL is allowed */
 
 #endif

@@ -24,17 +24,11 @@ struct request {
     size_t answer_max;     /* a longer answer is an error */
 };
 
-/* RESERVE, CHECK or RELEASE of the job called name. 0 or ERROR_NOMEM; nothing to release then. */
-int request_call(struct request *request, const char *base, enum fmcall_kind kind, const char *name,
-                 uint32_t addresses);
-
-/* STEPS or END_STEP of the job called name, or END_TREE. step is for END_STEP, step_id_valid; tree
- * for END_TREE. 0 or ERROR_NOMEM; nothing to release then. */
-int request_step(struct request *request, const char *base, enum fmcall_kind kind, const char *name,
-                 const char *step, unsigned tree);
+struct request request_call(const char *base, enum fmcall_kind kind,
+                            const struct fmcall_about *about);
 
 /* One page of the list. Takes url (from malloc), which may be NULL: the first page of base. */
-int request_page(struct request *request, const char *base, char *url);
+struct request request_page(const char *base, char *url);
 
 void request_release(struct request *request);
 

@@ -26,7 +26,15 @@ bool secrets_add(struct secrets *secrets, const char *value);
  * when longer than size. False, and out empty, when text is longer than SECRETS_TEXT_MAX. */
 bool secrets_blank(const struct secrets *secrets, const char *text, char *out, size_t size);
 
-/* The same, made printable by printable_copy; "" for NULL. */
+enum { WORDS_MAX = 160 }; /* bytes of a server's text that we pass on, without the NUL */
+
+/* Makes text from outside printable in one line of a log or a terminal: valid UTF-8 without control
+ * characters, separators and marks of writing direction; each such byte or character becomes '?'.
+ * Cut at a character's end when it does not fit and then ending in "...". size is at least 4.
+ * Returns the length written. */
+size_t printable_copy(char *out, size_t size, const char *text, size_t length);
+
+/* Both; "" for NULL. */
 void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size);
 
 #endif

@@ -23,7 +23,7 @@ static const char *advice_on_server(const struct tlsfault *fault)
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
         return "if it is the right server, set [fm] ca to the certificate of the authority that "
-               "vouches for it";
+               "signed its certificate";
     case X509_V_ERR_CERT_REVOKED:
         return "the server's certificate is revoked: it needs a new one";
     default:

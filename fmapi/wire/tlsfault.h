@@ -2,8 +2,6 @@
 #ifndef MCAST_FMAPI_WIRE_TLSFAULT_H
 #define MCAST_FMAPI_WIRE_TLSFAULT_H
 
-#include "fmapi/transport.h"
-
 #include <curl/curl.h>
 #include <stdbool.h>
 

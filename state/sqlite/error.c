@@ -109,6 +109,13 @@ int sqlite_error(struct error *err, sqlite3 *db, int rc, const char *path)
     }
 }
 
+int sqlite_execute(sqlite3 *db, const char *sql, const char *path, struct error *err)
+{
+    assert(db && sql);
+    const int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : sqlite_error(err, db, rc, path);
+}
+
 int sqlite_query_text(sqlite3 *db, const char *sql, char *out, size_t size)
 {
     assert(size > 0);

@@ -20,6 +20,9 @@ __attribute__((format(printf, 3, 4))) int sqlite_damaged(struct error *err, cons
 /* The same, with what err says already. */
 int sqlite_damaged_as(struct error *err, const char *path);
 
+/* Runs statements without rows. 0, or as sqlite_error. */
+int sqlite_execute(sqlite3 *db, const char *sql, const char *path, struct error *err);
+
 /* The first column of the first row of a query, "" when there is none. Returns SQLite's code. */
 int sqlite_query_text(sqlite3 *db, const char *sql, char *out, size_t size);
 int sqlite_query_number(sqlite3 *db, const char *sql, sqlite3_int64 *number);

@@ -10,7 +10,7 @@
 /* Records to rows and back, with statements that are prepared once. Used by one thread at a time.
  */
 
-enum { SQLITE_ROWS_STATEMENTS = 14 };
+enum { SQLITE_ROWS_STATEMENTS = 13 };
 
 struct sqlite_rows {
     sqlite3 *db;

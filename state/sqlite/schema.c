@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/sqlite/schema.h"
 
+#include "base/memory.h"
 #include "state/sqlite/error.h"
 #include "state/sqlite/sealing.h"
 #include "tokens/guardedfile.h"
@@ -8,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,16 +85,10 @@ static const struct {
     {counters_lag, false}, {make_facts, false},  {make_proof, false},
 };
 
-__attribute__((format(printf, 2, 3))) static int execute(sqlite3 *db, const char *format, ...)
+static int execute(sqlite3 *db, char *sql)
 {
-    assert(db && format);
-    va_list args;
-    va_start(args, format);
-    char *sql = sqlite3_vmprintf(format, args);
-    va_end(args);
-    if (!sql)
-        return SQLITE_NOMEM;
-    int rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    assert(db);
+    int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
     sqlite3_free(sql);
     return rc;
 }
@@ -103,26 +97,24 @@ static int upgrade_by_one(sqlite3 *db, int version)
 {
     assert(version >= 0 && version < SCHEMA_VERSION);
     if (!steps[version].alone)
-        return execute(db,
-                       "BEGIN IMMEDIATE;%s"
-                       "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
-                       steps[version].sql, SCHEMA_APPLICATION_ID, version + 1);
-    int rc = execute(db, "%s", steps[version].sql);
+        return execute(db, sqlite3_mprintf("BEGIN IMMEDIATE;%s"
+                                           "PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT",
+                                           steps[version].sql, SCHEMA_APPLICATION_ID, version + 1));
+    int rc = sqlite3_exec(db, steps[version].sql, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-    return rc == SQLITE_OK ? execute(db, "PRAGMA user_version=%d", version + 1) : rc;
+    return rc == SQLITE_OK ? execute(db, sqlite3_mprintf("PRAGMA user_version=%d", version + 1))
+                           : rc;
 }
 
 /* Callers close the connection after a failure, which rolls an interrupted step back. */
 int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err)
 {
+    int rc = SQLITE_OK;
     assert(version >= 0);
-    for (; version < SCHEMA_VERSION; version++) {
-        int rc = upgrade_by_one(db, version);
-        if (rc != SQLITE_OK)
-            return sqlite_error(err, db, rc, path);
-    }
-    return 0;
+    while (version < SCHEMA_VERSION && rc == SQLITE_OK)
+        rc = upgrade_by_one(db, version++);
+    return rc == SQLITE_OK ? 0 : sqlite_error(err, db, rc, path);
 }
 
 int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
@@ -163,21 +155,19 @@ static int create_tables(const char *path, struct error *err)
 int schema_create(const char *path, struct error *err)
 {
     assert(path && path[0] != '\0');
-    char *name;
-    if (asprintf(&name, "%s.new", path) < 0)
-        return error_set(err, ERROR_NOMEM, "out of memory while making %s", path);
+    char *name = memory_format("%s.new", path);
     unlink(name); /* left by a killed broker; the lock is ours */
-    int code = 0;
-    int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
+    int code, fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
         code = error_set(err, ERROR_IO, "cannot make %s: %s", name, strerror(errno));
-    else
+    } else {
         close(fd);
-    if (code == 0 && (code = create_tables(name, err)) == 0 &&
-        (rename(name, path) < 0 || guardedfile_sync_folder(path) < 0))
-        code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
-    if (code && fd >= 0)
-        unlink(name);
+        code = create_tables(name, err);
+        if (code == 0 && (rename(name, path) < 0 || guardedfile_sync_folder(path) < 0))
+            code = error_set(err, ERROR_IO, "cannot make %s: %s", path, strerror(errno));
+        if (code)
+            unlink(name);
+    }
     free(name);
     return code;
 }

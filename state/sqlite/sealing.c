@@ -2,9 +2,11 @@
 #include "state/sqlite/sealing.h"
 
 #include "state/sqlite/error.h"
+#include "base/memory.h"
 #include "state/sqlite/schema.h"
 #include "state/sqlite/statefile.h"
 #include "state/store.h"
+#include "tokens/keybytes.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -45,10 +47,10 @@ int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *
     struct seal_key key;
     assert(path && !sealing->seal);
     sealing->path = path;
-    if (!(sealing->key_file = strdup(key_file)))
-        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-    int code = seal_key_read(key_file, &key, err);
-    if (code == ERROR_NOT_FOUND && (code = make_key(sealing, db, version, err)) == 0)
+    sealing->key_file = memory_text(key_file);
+    int code = key_file ? seal_key_read(key_file, &key, err)
+                        : keybytes_draw(key.bytes, sizeof key.bytes, err);
+    if (key_file && code == ERROR_NOT_FOUND && (code = make_key(sealing, db, version, err)) == 0)
         code = seal_key_read(key_file, &key, err);
     if (code < 0)
         return code;

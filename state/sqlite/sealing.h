@@ -21,8 +21,8 @@ struct sealing {
 };
 
 /* Reads the key, for a ledger of this schema version. A missing one is made when nothing in the
- * ledger is sealed; else ERROR_NOT_FOUND, saying what is lost. path outlives it.
- * Release it in either case. */
+ * ledger is sealed; else ERROR_NOT_FOUND, saying what is lost. key_file NULL: a random key, for a
+ * store in memory. path outlives it. Release it in either case. */
 int sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *path,
                  const char *key_file, struct error *err);
 void sealing_release(struct sealing *sealing);

@@ -5,6 +5,7 @@
 #include "state/sqlite/schema.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -109,32 +110,26 @@ static int stat_if_there(const char *path, const char *suffix, struct stat *stat
                : error_set(err, ERROR_IO, "cannot open %s%s: %s", path, suffix, strerror(errno));
 }
 
-static uint32_t big_endian(const unsigned char *bytes, int count)
-{
-    assert(count <= 4);
-    uint32_t value = 0;
-    for (int i = 0; i < count; i++)
-        value = value << 8 | bytes[i];
-    return value;
-}
-
 /* True when the file is smaller than its own header says. SQLite notices whole pages only, and
  * reads what is missing of the last one as zeros. (sqlite.org/fileformat2.html, 1.3) */
 static bool is_cut_short(const char *path, off_t size)
 {
     assert(size > 0);
-    enum { PAGE_SIZE_AT = 16, PAGE_COUNT_AT = 28 };
-    unsigned char header[PAGE_COUNT_AT + 4];
+    struct {
+        char magic[16];
+        uint16_t page_size;
+        unsigned char other[10];
+        uint32_t page_count;
+    } header;
+    _Static_assert(sizeof header == 32, "the beginning of the header");
     int fd = statefile_open(path, "", O_RDONLY);
-    ssize_t length = fd < 0 ? -1 : pread(fd, header, sizeof header, 0);
+    ssize_t length = fd < 0 ? -1 : pread(fd, &header, sizeof header, 0);
     if (fd >= 0)
         close(fd);
-    if (length != (ssize_t)sizeof header || memcmp(header, "SQLite format 3", 16) != 0)
+    if (length != (ssize_t)sizeof header || memcmp(header.magic, "SQLite format 3", 16) != 0)
         return false; /* SQLite reports it */
-    uint32_t page_size = big_endian(header + PAGE_SIZE_AT, 2);
-    if (page_size == 1)
-        page_size = 65536;
-    return size < (off_t)page_size * big_endian(header + PAGE_COUNT_AT, 4);
+    const off_t page_size = be16toh(header.page_size) == 1 ? 65536 : be16toh(header.page_size);
+    return size < page_size * be32toh(header.page_count);
 }
 
 int statefile_prepare(const char *path, struct error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The certificate that is shown to the fabric manager, and its key (fmapi/wire/clientcert.h): two
+/* The certificate that is shown to the fabric manager, and its key (fmapi/wire/credential.h): two
  * bytes say how long the certificate's file is, then come it and the key's. */
 
-#include "fmapi/wire/clientcert.h"
+#include "fmapi/wire/credential.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

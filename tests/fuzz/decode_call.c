@@ -105,7 +105,7 @@ void fuzz_one(struct fuzz_input *in)
     check_outcome(decoded.outcome, kind, session, status, object);
     FUZZ_CHECK((decoded.steps != NULL) == (kind == FMCALL_STEPS && decoded.outcome == FM_OK));
     if (decoded.steps != NULL)
-        check_steps(jobsteps_list(decoded.steps));
+        check_steps(decoded.steps);
     check_token(&decoded, kind, object);
     check_words(decoded.words, object);
     decoded_release(&decoded);

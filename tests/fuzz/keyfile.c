@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small files that a login or a seal is made of (fmapi/wire/keyfile.h, tokens/seal_key.h): the
+/* Small files that a login or a seal is made of (trust/keyfile.h, tokens/seal_key.h): the
  * whole input is what stands in the file. */
 
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 #include "tests/fuzz/fuzz.h"
 #include "tokens/seal_key.h"
 

@@ -2,8 +2,7 @@
 #include "tests/fuzz/machine.h"
 
 #include "core/reservation/reservation.h"
-#include "state/packed.h"
-#include "state/record_fault.h"
+#include "state/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +35,13 @@ struct walk {
     bool intent;
 };
 
-static int look_at_row(void *arg, const struct record *record)
+static int look_at_record(void *arg, const struct record *record)
 {
     struct walk *walk = arg;
     const struct reservation_record *r = &record->u.reservation;
     char name[FM_NAME_MAX + 1];
+    if (record->kind != RECORD_RESERVATION)
+        return 0;
     walk->count++;
     if (r->state == JOB_ACTIVE)
         walk->active++;
@@ -64,58 +65,55 @@ static int look_at_row(void *arg, const struct record *record)
     return 0;
 }
 
-void machine_keep(struct machine *machine, const struct record *record)
+static const char *keep_record(struct machine *machine, const struct record *record)
 {
-    struct rows *rows = record->kind == RECORD_EVENT ? &machine->events : &machine->reservations;
-    if (rows_reserve(rows, 1) < 0)
-        abort();
-    switch (record->kind) {
-    case RECORD_RESERVATION:
-        rows_put(rows, record->u.reservation.number, packed_create(record));
-        if (record->u.reservation.number > machine->last_number)
-            machine->last_number = record->u.reservation.number;
-        break;
-    case RECORD_GONE:
-        rows_drop(rows, record->u.gone);
-        break;
-    case RECORD_EVENT:
-        rows_put(rows, record->u.event.seq, packed_create(record));
-        if (record->u.event.seq > machine->last_seq)
-            machine->last_seq = record->u.event.seq;
-        break;
-    case RECORD_PRUNE:
-        rows_drop_through(&machine->events, record->u.prune);
-        break;
-    case RECORD_COUNTERS:
-        machine->last_number = record->u.counters.last_number;
-        machine->last_seq = record->u.counters.last_seq;
-        break;
-    case RECORD_FOUNDED:
-        machine->founded = true;
-        break;
-    case RECORD_FACTS:
-        machine->facts = record->u.facts;
-        memmove(machine->boot, record->u.facts.boot, strlen(record->u.facts.boot) + 1);
-        machine->has_facts = true;
-        break;
-    case RECORD_NODE:
-        rows_put_node(rows, record->u.node.number, &record->u.node);
-        break;
-    case RECORD_CLEANUP:
-        rows_put_cleanup(rows, record->u.cleanup.number, packed_create(record));
-        break;
-    case RECORD_CLEANED:
-        rows_drop_cleanup(rows, record->u.cleanup.number, &record->u.cleanup);
-        break;
+    struct batch batch;
+    batch_init(&batch, 0);
+    batch_add(&batch, record);
+    const char *wrong = disk_apply(&machine->disk, &batch, 1);
+    batch_release(&batch);
+    return wrong;
+}
+
+static bool is_in_order(const struct disk *disk, const struct record *record)
+{
+    const size_t reservations = disk->reservation_count, events = disk->event_count;
+    if (record->kind == RECORD_RESERVATION && reservations > 0)
+        return record->u.reservation.number >
+               disk->reservations[reservations - 1]->u.reservation.number;
+    if (record->kind == RECORD_EVENT && events > 0)
+        return record->u.event.seq > disk->events[events - 1]->u.event.seq;
+    return true;
+}
+
+bool machine_loaded(struct machine *machine, const struct record *record)
+{
+    struct disk *disk = &machine->disk;
+    const uint64_t number = disk->last_number, seq = disk->last_seq;
+    if (!is_in_order(disk, record))
+        return false;
+    if (record->kind == RECORD_COUNTERS) {
+        disk->last_number = disk->deleted_number = record->u.counters.last_number;
+        disk->last_seq = disk->deleted_seq = record->u.counters.last_seq;
+        return true;
     }
+    if (record->kind == RECORD_RESERVATION)
+        disk->last_number = 0; /* the counters came first */
+    if (record->kind == RECORD_EVENT)
+        disk->last_seq = record->u.event.seq - 1;
+    const char *wrong = keep_record(machine, record);
+    if (disk->last_number < number)
+        disk->last_number = number;
+    if (disk->last_seq < seq)
+        disk->last_seq = seq;
+    return !wrong && disk->deleted_number <= disk->last_number &&
+           disk->deleted_seq <= disk->last_seq;
 }
 
 static void save(struct machine *machine, const struct record *record)
 {
-    FUZZ_CHECK(!record_fault(record));           /* else the store would stop the broker */
-    FUZZ_CHECK(record->kind != RECORD_COUNTERS); /* which the store writes by itself */
-    FUZZ_CHECK(record->kind != RECORD_EVENT || record->u.event.seq == machine->last_seq + 1);
-    machine_keep(machine, record);
+    FUZZ_CHECK(!record_fault(record)); /* else the store would stop the broker */
+    FUZZ_CHECK(!keep_record(machine, record));
 }
 
 /* ---- what the core wants ---- */
@@ -145,7 +143,7 @@ static void take_call(struct machine *machine, const struct effect *effect)
     for (size_t i = 0; i < machine->call_count; i++)
         FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.name) != 0);
     /* Intent first: what is asked for is on disk (F21). */
-    (void)rows_each(&machine->reservations, look_at_row, &walk);
+    (void)disk_load(&machine->disk, look_at_record, &walk);
     FUZZ_CHECK(effect->u.call.kind != FMCALL_RESERVE || walk.intent);
     machine->last_call = call->id = effect->u.call.id;
     call->kind = effect->u.call.kind;
@@ -179,7 +177,7 @@ static void take_effect(struct machine *machine, const struct effect *effect)
         machine->jobpoll = effect->u.jobpoll.id;
         break;
     case EFFECT_EVENT:
-        FUZZ_CHECK(effect->u.event->seq <= machine->last_seq);
+        FUZZ_CHECK(effect->u.event->seq <= machine->disk.last_seq);
         break;
     case EFFECT_TRACE:
         FUZZ_CHECK(effect->u.trace.text);
@@ -193,12 +191,12 @@ static void check_books(struct machine *machine)
     struct walk walk = {0};
     struct core_status *status = &walk.status;
     core_status(machine->core, status);
-    (void)rows_each(&machine->reservations, look_at_row, &walk);
+    (void)disk_load(&machine->disk, look_at_record, &walk);
     FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
     FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_held == walk.held_vnis);
     FUZZ_CHECK(status->addresses_reserved == walk.addresses);
     FUZZ_CHECK(status->calls_in_flight == machine->call_count);
-    FUZZ_CHECK(status->last_seq == machine->last_seq);
+    FUZZ_CHECK(status->last_seq == machine->disk.last_seq);
     FUZZ_CHECK(status->link != LINK_UP || core_config_of(machine->core)->fm_present);
 }
 
@@ -240,7 +238,7 @@ static void reserve(struct machine *machine, struct fuzz_input *in)
 {
     static const uint32_t node_counts[] = {128, 1, 64, 4, 0, 1000000};
     uint8_t who = fuzz_byte(in), what = fuzz_byte(in);
-    if (machine->asked_count == MACHINE_ASKED_MAX || machine->last_number > RESERVATIONS_MAX)
+    if (machine->asked_count == MACHINE_ASKED_MAX || machine->disk.last_number > RESERVATIONS_MAX)
         return;
     const struct reserve_request request = {.cluster = clusters[who % CLUSTERS],
                                             .job = jobs[who / 4 % JOBS],
@@ -308,7 +306,7 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
                                  .u.report = {.ticket = ticket,
                                               .cluster = clusters[who % CLUSTERS],
                                               .job = jobs[who / 4 % JOBS],
-                                              .number = machine->last_number - (what >> 2 & 3),
+                                              .number = machine->disk.last_number - (what >> 2 & 3),
                                               .node = node,
                                               .state = (enum node_state)(1 + (what >> 4 & 3) % 3),
                                               .services = what & 8 ? "cxi0:1" : NULL,
@@ -500,17 +498,7 @@ void machine_crash(struct machine *machine)
     machine->last_call = 0;
     machine->logging_in = false;
     machine->list = machine->jobpoll = machine->sync = 0;
-    (void)load(machine, &(struct record){.kind = RECORD_COUNTERS,
-                                         .u.counters = {machine->last_number, machine->last_seq}});
-    if (machine->founded)
-        (void)load(machine, &(struct record){.kind = RECORD_FOUNDED});
-    struct record facts = {.kind = RECORD_FACTS, .u.facts = machine->facts};
-    facts.u.facts.boot = machine->boot;
-    if (machine->has_facts)
-        (void)load(machine, &facts);
-    (void)rows_each(&machine->reservations, load, machine);
-    (void)rows_each_node(&machine->reservations, load, machine);
-    (void)rows_each(&machine->events, load, machine);
+    (void)disk_load(&machine->disk, load, machine);
     FUZZ_CHECK(core_loaded(machine->core, &(struct error){0}) == 0);
     machine_start(machine);
 }
@@ -559,6 +547,5 @@ void machine_release(struct machine *machine)
 {
     core_destroy(machine->core);
     machine->core = NULL;
-    rows_release(&machine->reservations);
-    rows_release(&machine->events);
+    disk_release(&machine->disk);
 }

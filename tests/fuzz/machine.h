@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "core/core.h"
-#include "state/rows.h"
+#include "tests/sim/disk.h"
 
 /* A core that is driven by bytes: each says what happens next, and what it wants is answered in any
  * way that it may be. What must hold after each step is checked; what is saved is kept, so that the
@@ -29,12 +29,8 @@ struct machine {
     struct core_config config;
     struct core *core;
     int64_t now_ms;
-    struct rows reservations, events; /* on disk */
-    uint64_t last_number, last_seq, last_ticket, last_call;
-    bool founded;
-    bool has_facts;
-    struct facts_record facts; /* its boot is the next one */
-    char boot[BOOT_ID_MAX + 1];
+    struct disk disk;
+    uint64_t last_ticket, last_call;
     struct machine_asked asked[MACHINE_ASKED_MAX];
     struct machine_call calls[MACHINE_ASKED_MAX];
     size_t asked_count, call_count;
@@ -43,8 +39,9 @@ struct machine {
     uint64_t sync;          /* of which more will be said, 0: none */
 };
 
-/* What a record makes of the disk. */
-void machine_keep(struct machine *machine, const struct record *record);
+/* A record was on disk before, and the core has loaded it. False: no store gives it so, or there.
+ */
+bool machine_loaded(struct machine *machine, const struct record *record);
 
 /* Without a core: the configuration may still be changed. */
 void machine_init(struct machine *machine);

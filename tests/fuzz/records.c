@@ -3,7 +3,7 @@
  * The core takes them or says what is wrong; what it took it can go on with, which the rest of the
  * input tries (machine.h). */
 
-#include "state/record_fault.h"
+#include "state/columns.h"
 #include "tests/fuzz/machine.h"
 
 enum { STEPS_MAX = 100 };
@@ -89,22 +89,23 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
     return record;
 }
 
-/* As a store does: what is not fit to be a record never comes to the core (state/record_fault.h),
+/* As a store does: what is not fit to be a record never comes to the core (state/columns.h),
  * and the counters come first. They may have counted on over what is missing. */
 static bool load_all(struct machine *machine, struct fuzz_input *in)
 {
     struct error err = {0};
     for (uint8_t count = fuzz_byte(in) % 16; count > 0; count--) {
         struct record record = make_record(machine, in);
-        bool first = machine->last_number == 0 && machine->reservations.count == 0 &&
-                     machine->events.count == 0;
+        bool first = machine->disk.last_number == 0 && machine->disk.reservation_count == 0 &&
+                     machine->disk.event_count == 0;
         if (record_fault(&record) || (record.kind == RECORD_COUNTERS && !first))
             return false;
         if (core_load(machine->core, &record, &err) < 0) {
             FUZZ_CHECK(err.code == ERROR_CORRUPT && err.text[0] != '\0');
             return false;
         }
-        machine_keep(machine, &record);
+        if (!machine_loaded(machine, &record))
+            return false;
     }
     return core_loaded(machine->core, &err) == 0;
 }

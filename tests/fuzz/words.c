@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another's words made fit to be passed on (fmapi/wire/printable.h, fmapi/wire/secrets.h): a byte
+/* Another's words made fit to be passed on (fmapi/wire/secrets.h): a byte
  * for the room, two lines with secrets, then the text. */
 
 #include "fmapi/wire/secrets.h"
-#include "fmapi/wire/printable.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -30,11 +30,11 @@ STILL_CITED = set()
 ROOMS = {
     "base": (),
     "core": ("base",),
-    "tokens": ("base",),
     "trust": ("base",),
+    "tokens": ("base", "trust"),
     "cxi": (),
     "state": ("base", "core", "tokens"),
-    "fmapi": ("base", "core"),
+    "fmapi": ("base", "core", "trust"),
     "broker": ("base", "core", "tokens", "trust", "state", "fmapi"),
     "client": ("base", "tokens", "trust"),
     "cli": ("base", "client"),

@@ -269,6 +269,8 @@ static void prune(struct disk *disk, uint64_t seq)
     size_t gone = 0;
     while (gone < disk->event_count && disk->events[gone]->u.event.seq <= seq)
         free(disk->events[gone++]);
+    if (gone == 0)
+        return;
     disk->event_count -= gone;
     memmove(disk->events, disk->events + gone, disk->event_count * sizeof *disk->events);
 }

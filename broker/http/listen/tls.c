@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/tls.h"
 
-#include "fmapi/wire/keyfile.h"
+#include "trust/keyfile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -108,7 +108,10 @@ void apiclient_start(struct apiclient *apiclient, enum fmcall_kind kind, const c
                      struct landing *landing)
 {
     unsigned before = landing->times;
-    assert_int_equal(fmapi_call(apiclient->api, kind, name, 23, apiclient_land, landing), 0);
+    assert_int_equal(fmapi_call(apiclient->api, kind,
+                                &(struct fmcall_about){.name = name, .addresses = 23},
+                                apiclient_land, landing),
+                     0);
     assert_int_equal(landing->times, before); /* never from inside the start function */
 }
 
@@ -165,10 +168,10 @@ struct landing apiclient_call(struct apiclient *apiclient, enum fmcall_kind kind
 }
 
 struct landing apiclient_step(struct apiclient *apiclient, enum fmcall_kind kind,
-                              const struct fmapi_step *what)
+                              const struct fmcall_about *what)
 {
     struct landing landing = {0};
-    assert_int_equal(fmapi_step(apiclient->api, kind, what, apiclient_land, &landing), 0);
+    assert_int_equal(fmapi_call(apiclient->api, kind, what, apiclient_land, &landing), 0);
     assert_int_equal(landing.times, 0); /* never from inside the start function */
     apiclient_await(apiclient, &landing);
     assert_false(landing.has_token);

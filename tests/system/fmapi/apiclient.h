@@ -49,7 +49,7 @@ void apiclient_await_that(struct apiclient *apiclient, bool holds(void *arg), vo
 /* Start and await. */
 struct landing apiclient_call(struct apiclient *apiclient, enum fmcall_kind kind, const char *name);
 struct landing apiclient_step(struct apiclient *apiclient, enum fmcall_kind kind,
-                              const struct fmapi_step *what);
+                              const struct fmcall_about *what);
 struct landing apiclient_login(struct apiclient *apiclient);
 struct landing apiclient_login_at(struct apiclient *apiclient, unsigned url);
 struct fmapi_counters apiclient_counters(const struct apiclient *apiclient);

@@ -214,8 +214,10 @@ static void on_link(void *arg, const struct fmapi_reply *reply)
     struct chain *chain = arg;
     assert_int_equal(reply->outcome, FM_OK);
     if (--chain->left > 0)
-        assert_int_equal(
-            fmapi_call(chain->apiclient->api, FMCALL_RELEASE, "c-1", 0, on_link, chain), 0);
+        assert_int_equal(fmapi_call(chain->apiclient->api, FMCALL_RELEASE,
+                                    &(struct fmcall_about){.name = "c-1", .addresses = 0}, on_link,
+                                    chain),
+                         0);
     else
         apiclient_land(&chain->last, reply);
 }
@@ -230,7 +232,10 @@ static void call__can_be_started_from_an_answer(void **state)
     apiclient_init(&apiclient, &options);
 
     struct chain chain = {.apiclient = &apiclient, .left = 50};
-    assert_int_equal(fmapi_call(apiclient.api, FMCALL_RELEASE, "c-1", 0, on_link, &chain), 0);
+    assert_int_equal(fmapi_call(apiclient.api, FMCALL_RELEASE,
+                                &(struct fmcall_about){.name = "c-1", .addresses = 0}, on_link,
+                                &chain),
+                     0);
     apiclient_await(&apiclient, &chain.last);
     assert_int_equal(scriptedserver_requests(scriptedserver), 50);
     assert_int_equal(scriptedserver_connections(scriptedserver), 1);

@@ -38,10 +38,9 @@ static void on_closed(void *arg)
 
 static void desk_init(struct desk *desk, const char *ca)
 {
-    const struct transport_options options = {.ca = ca, .verify = true, .parallel = 1};
     *desk = (struct desk){0};
     assert_int_equal(uv_loop_init(&desk->loop), 0);
-    desk->castore = castore_create(&desk->loop, &options, on_ready, desk);
+    desk->castore = castore_create(&desk->loop, ca, on_ready, desk);
     assert_non_null(desk->castore);
 }
 

@@ -121,7 +121,7 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
 static void mtls__is_not_shown_with_a_jobs_token(void **state)
 {
     (void)state;
-    const struct fmapi_step step = {.name = "c-1", .step = "0", .token = secret_of("s3ssion")};
+    const struct fmcall_about step = {.name = "c-1", .step = "0", .token = secret_of("s3ssion")};
     struct scene scene;
     scene_init(&scene, FMAPI_AUTH_NONE);
     apiclient_init(&scene.apiclient, &scene.options);

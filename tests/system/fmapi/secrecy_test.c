@@ -172,9 +172,9 @@ static void say_everything(struct scene *scene)
     for (int kind = FMCALL_RESERVE; kind <= FMCALL_RELEASE; kind++)
         search(apiclient_call(&scene->apiclient, (enum fmcall_kind)kind, "c-1").words);
     for (int kind = FMCALL_STEPS; kind <= FMCALL_END_TREE; kind++)
-        search(apiclient_step(
-                   &scene->apiclient, (enum fmcall_kind)kind,
-                   &(struct fmapi_step){.name = "c-1", .step = "/fA", .token = secret_of(SESSION)})
+        search(apiclient_step(&scene->apiclient, (enum fmcall_kind)kind,
+                              &(struct fmcall_about){
+                                  .name = "c-1", .step = "/fA", .token = secret_of(SESSION)})
                    .words);
     assert_int_equal(fmapi_list(scene->apiclient.api, ignore_page, apiclient_land, &list), 0);
     apiclient_await(&scene->apiclient, &list);

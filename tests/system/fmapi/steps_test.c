@@ -89,7 +89,7 @@ static struct landing step_is(struct scene *scene, enum fmcall_kind kind, const 
 {
     struct landing landing =
         apiclient_step(&scene->apiclient, kind,
-                       &(struct fmapi_step){
+                       &(struct fmcall_about){
                            .name = "c-1", .step = "/fA", .tree = tree, .token = secret_of(token)});
     if (landing.outcome != outcome)
         fail_msg("%s: %s: %s", fmcall_kind_word(kind), fmcall_outcome_word(landing.outcome),
@@ -264,7 +264,7 @@ static void testbed_release(struct testbed *testbed)
 static enum fmcall_outcome ask(struct testbed *testbed, enum fmcall_kind kind)
 {
     return apiclient_step(&testbed->apiclient, kind,
-                          &(struct fmapi_step){
+                          &(struct fmcall_about){
                               .name = "c-1", .step = "0", .tree = 7, .token = secret_of(SESSION)})
         .outcome;
 }
@@ -366,8 +366,8 @@ static void step__under_way_is_let_go(void **state)
     testbed.gate.fault = SCRIPTEDSERVER_SILENT;
     char *token = strdup(SESSION);
     assert_non_null(token);
-    assert_int_equal(fmapi_step(testbed.apiclient.api, FMCALL_STEPS,
-                                &(struct fmapi_step){.name = "c-1", .token = secret_of(token)},
+    assert_int_equal(fmapi_call(testbed.apiclient.api, FMCALL_STEPS,
+                                &(struct fmcall_about){.name = "c-1", .token = secret_of(token)},
                                 apiclient_land, &landing),
                      0);
     free(token); /* it was copied */

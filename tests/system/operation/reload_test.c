@@ -249,7 +249,7 @@ static void root_keys__are_read_again(void **state)
     fclose(file);
     assert_int_equal(chmod(path, 0644), 0);
     assert_false(managedbroker_reload(managedbroker));
-    assert_logged("root.keys is open to others");
+    assert_logged("root.keys can be read by others");
     assert_int_equal(chmod(path, 0600), 0);
     managedbroker_write(managedbroker, "state/root.keys", 0600, "no key\n");
     assert_false(managedbroker_reload(managedbroker));

@@ -75,22 +75,11 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
     api->arg = arg;
 }
 
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const char *name, uint32_t addresses,
+int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
                fmapi_call_fn *done, void *arg)
 {
     (void)kind;
-    (void)name;
-    (void)addresses;
-    api->done = done;
-    api->arg = arg;
-    return api->begin;
-}
-
-int fmapi_step(struct fmapi *api, enum fmcall_kind kind, const struct fmapi_step *what,
-               fmapi_call_fn *done, void *arg)
-{
-    (void)kind;
-    (void)what;
+    (void)about;
     api->done = done;
     api->arg = arg;
     return api->begin;

@@ -18,7 +18,7 @@ static struct credential *basic(const char *password)
 
 static void header_is(struct credential *credential, const char *expected)
 {
-    struct secret header = credential_header(credential);
+    struct secret header = credential->header;
     if (expected == NULL)
         assert_true(secret_none(header));
     else
@@ -69,8 +69,8 @@ static void credential__takes_the_certificate(void **state)
     struct clientcert cert = cert_of("CERT", "KEY");
     struct credential *credential = credential_plain(&cert);
     assert_true(secret_none(cert.cert) && secret_none(cert.key));
-    assert_string_equal(secret_expose(credential_cert(credential)->cert), "CERT");
-    assert_string_equal(secret_expose(credential_cert(credential)->key), "KEY");
+    assert_string_equal(secret_expose(credential->cert.cert), "CERT");
+    assert_string_equal(secret_expose(credential->cert.key), "KEY");
     credential_drop(credential);
 }
 
@@ -80,8 +80,7 @@ static void credential__lives_as_long_as_it_is_held(void **state)
     struct credential *credential = basic("second");
     assert_ptr_equal(credential_hold(credential), credential);
     credential_drop(credential);
-    assert_string_equal(secret_expose(credential_header(credential)),
-                        "Authorization: Basic Y3hpOnNlY29uZA==");
+    assert_string_equal(secret_expose(credential->header), "Authorization: Basic Y3hpOnNlY29uZA==");
     credential_drop(credential);
     credential_drop(NULL);
 }
@@ -110,6 +109,29 @@ static void credential_equal__looks_at_all_of_it(void **state)
         credential_drop(all[i]);
 }
 
+/* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
+static void credential_basic__is_base64(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *user, *password, *encoded;
+    } cases[] = {{"", "", "Og=="},
+                 {"f", "", "Zjo="},
+                 {"cxi", "second", "Y3hpOnNlY29uZA=="},
+                 {"Aladdin", "open sesa", "QWxhZGRpbjpvcGVuIHNlc2E="},
+                 {"\xff\xfe", "\xff\xbf\xff", "//46/7//"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct credential *credential =
+            credential_basic(cases[i].user, secret_of(cases[i].password), &(struct clientcert){0});
+        assert_string_equal(secret_expose(credential->header) + strlen("Authorization: Basic "),
+                            cases[i].encoded);
+        size_t bare = strcspn(cases[i].encoded, "=");
+        assert_int_equal(strlen(secret_expose(credential->quotable[1])), bare);
+        assert_memory_equal(secret_expose(credential->quotable[1]), cases[i].encoded, bare);
+        credential_drop(credential);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +140,7 @@ int main(void)
         cmocka_unit_test(credential__takes_the_certificate),
         cmocka_unit_test(credential__lives_as_long_as_it_is_held),
         cmocka_unit_test(credential_equal__looks_at_all_of_it),
+        cmocka_unit_test(credential_basic__is_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

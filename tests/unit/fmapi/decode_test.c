@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "fmapi/wire/decode.h"
-#include "fmapi/wire/printable.h"
+#include "fmapi/wire/secrets.h"
 
 static const struct secrets none;
 

@@ -154,8 +154,8 @@ static void exchange__gives_secrets_that_can_be_wiped(void **state)
     struct exchange *exchange = exchange_create(&options, NULL, &request, credential, 1000);
     assert_non_null(exchange);
     assert_ptr_equal(posted, body);
-    assert_ptr_equal(cert.data, secret_expose(credential_cert(credential)->cert));
-    assert_ptr_equal(key.data, secret_expose(credential_cert(credential)->key));
+    assert_ptr_equal(cert.data, secret_expose(credential->cert.cert));
+    assert_ptr_equal(key.data, secret_expose(credential->cert.key));
     assert_int_equal(key.len, strlen("PRIVATE KEY"));
     assert_true(cert.flags == CURL_BLOB_NOCOPY && key.flags == CURL_BLOB_NOCOPY);
     assert_false(copies_a_secret);

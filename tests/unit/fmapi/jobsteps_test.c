@@ -60,10 +60,10 @@ static void jobsteps__are_read_strictly(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         json_t *value = json_loads(rows[i].json, JSON_DECODE_ANY, NULL);
-        struct jobsteps *jobsteps = jobsteps_create(value);
+        struct fmcall_steps *jobsteps = jobsteps_create(value);
         assert_non_null(value);
         assert_non_null(jobsteps);
-        char *line = line_of(jobsteps_list(jobsteps));
+        char *line = line_of(jobsteps);
         assert_string_equal(line, rows[i].line);
         free(line);
         jobsteps_destroy(jobsteps);
@@ -81,10 +81,9 @@ static void jobsteps__need_an_object(void **state)
         assert_null(jobsteps_create(value));
         json_decref(value);
     }
-    struct jobsteps *none = jobsteps_create(NULL);
-    assert_int_equal(jobsteps_list(none)->count, 0);
+    struct fmcall_steps *none = jobsteps_create(NULL);
+    assert_int_equal(none->count, 0);
     jobsteps_destroy(none);
-    assert_null(jobsteps_list(NULL));
     jobsteps_destroy(NULL);
 }
 
@@ -99,8 +98,8 @@ static void jobsteps__are_bounded(void **state)
         (void)snprintf(name, sizeof name, "/%0*d", STEP_ID_MAX - 1, i);
         assert_int_equal(json_object_set_new(value, name, json_pack("[i,i]", i, i)), 0);
     }
-    struct jobsteps *jobsteps = jobsteps_create(value);
-    const struct fmcall_steps *list = jobsteps_list(jobsteps);
+    struct fmcall_steps *jobsteps = jobsteps_create(value);
+    const struct fmcall_steps *list = jobsteps;
     assert_int_equal(list->count, FMCALL_TREES);
     assert_int_equal(list->skipped, FMCALL_TREES + 2 * 100);
     for (size_t i = 0; i < list->count; i++) {
@@ -119,9 +118,9 @@ static void jobsteps__name_no_longer_step(void **state)
     memset(name, 'f', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     json_t *value = json_pack("{s:[i]}", name, 1);
-    struct jobsteps *jobsteps = jobsteps_create(value);
-    assert_int_equal(jobsteps_list(jobsteps)->count, 0);
-    assert_int_equal(jobsteps_list(jobsteps)->skipped, 1);
+    struct fmcall_steps *jobsteps = jobsteps_create(value);
+    assert_int_equal(jobsteps->count, 0);
+    assert_int_equal(jobsteps->skipped, 1);
     jobsteps_destroy(jobsteps);
     json_decref(value);
 }

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "fmapi/wire/credential.h"
 #include "fmapi/wire/secrets.h"
 
 static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
@@ -105,21 +104,66 @@ static void secrets_add__bounds_them(void **state)
     assert_int_equal(secrets.count, SECRETS_MAX);
 }
 
-/* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
-static void basic_encode__is_base64(void **state)
+static void clean_to(const char *text, size_t length, const char *expected)
+{
+    char out[64];
+    size_t written = printable_copy(out, sizeof out, text, length);
+    assert_string_equal(out, expected);
+    assert_int_equal(written, strlen(expected));
+}
+
+#define CLEAN(text, expected) clean_to(text, sizeof(text) - 1, expected)
+
+static void printable_copy__keeps_text(void **state)
 {
     (void)state;
-    char out[BASIC_SIZE(16)];
-    basic_encode(out, "", "");
-    assert_string_equal(out, "Og");
-    basic_encode(out, "f", "");
-    assert_string_equal(out, "Zjo");
-    basic_encode(out, "cxi", "second");
-    assert_string_equal(out, "Y3hpOnNlY29uZA");
-    basic_encode(out, "Aladdin", "open sesa");
-    assert_string_equal(out, "QWxhZGRpbjpvcGVuIHNlc2E");
-    basic_encode(out, "\xff\xfe", "\xff\xbf\xff");
-    assert_string_equal(out, "//46/7//");
+    CLEAN("", "");
+    CLEAN("02: no addresses left", "02: no addresses left");
+    CLEAN("köln \xe2\x82\xac \xf0\x9f\x90\x8c", "köln \xe2\x82\xac \xf0\x9f\x90\x8c");
+}
+
+static void printable_copy__makes_controls_harmless(void **state)
+{
+    (void)state;
+    CLEAN("a\nb\r\tc\x1b[31m\x7f", "a?b??c?[31m?");
+    CLEAN("a\0b", "a?b");
+    CLEAN("\xc2\x9b"
+          "31m",
+          "?31m");                  /* C1 CSI */
+    CLEAN("a\xe2\x80\xa8z", "a?z"); /* line separator */
+    CLEAN("a\xe2\x80\xaez", "a?z"); /* right-to-left override */
+    CLEAN("a\xe2\x81\xa6z", "a?z"); /* isolate */
+    CLEAN("\xef\xbb\xbf{", "?{");   /* byte order mark */
+}
+
+static void printable_copy__makes_invalid_utf8_harmless(void **state)
+{
+    (void)state;
+    CLEAN("\xff\xfe", "??");
+    CLEAN("\x80", "?");
+    CLEAN("\xc0\xaf", "??");           /* overlong */
+    CLEAN("\xe0\x80\xaf", "???");      /* overlong */
+    CLEAN("\xed\xa0\x80", "???");      /* surrogate */
+    CLEAN("\xf4\x90\x80\x80", "????"); /* beyond the last character */
+    CLEAN("\xf5\x80\x80\x80", "????");
+    CLEAN("ab\xe2\x82", "ab??"); /* cut off */
+    CLEAN("\xe2\x82z", "??z");
+}
+
+static void printable_copy__cuts_at_a_characters_end(void **state)
+{
+    (void)state;
+    char out[10];
+    printable_copy(out, sizeof out, "123456789", 9);
+    assert_string_equal(out, "123456789");
+    printable_copy(out, sizeof out, "1234567890", 10);
+    assert_string_equal(out, "123456...");
+    printable_copy(out, sizeof out, "12345\xe2\x82\xac 890", 12);
+    assert_string_equal(out, "12345...");
+
+    char least[4];
+    printable_copy(least, sizeof least, "\xf0\x9f\x90\x8c", 4);
+    assert_string_equal(least, "...");
 }
 
 int main(void)
@@ -132,7 +176,10 @@ int main(void)
         cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
         cmocka_unit_test(secrets_blank__passes_on_no_long_text),
         cmocka_unit_test(secrets_add__bounds_them),
-        cmocka_unit_test(basic_encode__is_base64),
+        cmocka_unit_test(printable_copy__keeps_text),
+        cmocka_unit_test(printable_copy__makes_controls_harmless),
+        cmocka_unit_test(printable_copy__makes_invalid_utf8_harmless),
+        cmocka_unit_test(printable_copy__cuts_at_a_characters_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-mcast_unit(fmapi_printable fmapi)
 mcast_unit(fmapi_decode fmapi)
 mcast_unit(fmapi_secrets fmapi)
 mcast_unit(fmapi_baseurl fmapi PkgConfig::CURL)
@@ -7,11 +6,8 @@ mcast_unit(fmapi_request fmapi PkgConfig::JANSSON)
 mcast_unit(fmapi_jobsteps fmapi_wire PkgConfig::JANSSON)
 # Without fmapi: what it links shows what a program without a loop can do.
 mcast_unit(fmapi_wire fmapi_wire PkgConfig::CURL)
-mcast_unit(fmapi_passwd fmapi)
 mcast_unit(fmapi_exchange fmapi PkgConfig::CURL)
 target_link_options(fmapi_exchange_test PRIVATE -Wl,--wrap=curl_easy_setopt)
-mcast_unit(fmapi_lifetime fmapi)
-mcast_unit(fmapi_keyfile fmapi)
 mcast_unit(fmapi_credential fmapi)
 mcast_unit(fmapi_oauth fmapi)
 mcast_unit(fmapi_tlsfault fmapi PkgConfig::CURL PkgConfig::CRYPTO)

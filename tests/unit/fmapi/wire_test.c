@@ -87,7 +87,8 @@ static enum transport_end ask(const struct server *server, enum fmcall_kind kind
 
     *out = (struct decoded){0};
     exchange_ca(&options, NULL);
-    assert_int_equal(request_step(&request, server->base, kind, "c-1", "/fA", 77), 0);
+    request = request_call(server->base, kind,
+                           &(struct fmcall_about){.name = "c-1", .step = "/fA", .tree = 77});
     struct exchange *exchange = exchange_create(&options, NULL, &request, credential, 60000);
     assert_non_null(exchange);
     struct transport_answer answer = exchange_perform(exchange);
@@ -142,7 +143,7 @@ static void one_call__goes_out_with_the_token_and_is_understood(void **state)
         assert_int_equal(decoded.outcome, rows[i].outcome);
         assert_string_equal(decoded.words, rows[i].words);
         if (rows[i].kind == FMCALL_STEPS) {
-            const struct fmcall_steps *steps = jobsteps_list(decoded.steps);
+            const struct fmcall_steps *steps = decoded.steps;
             assert_int_equal(steps->count, 1);
             assert_string_equal(steps->steps[0].step, "/fA");
             assert_int_equal(steps->steps[0].trees[0], 77);
@@ -177,7 +178,8 @@ static void words__are_bare_where_that_is_asked_for(void **state)
         struct transport_options options = {.verify = true, .bare = bare, .parallel = 1};
         struct request request;
         exchange_ca(&options, "/nowhere/ca.pem");
-        assert_int_equal(request_step(&request, url, FMCALL_STEPS, "c-1", NULL, 0), 0);
+        request = request_call(url, FMCALL_STEPS,
+                               &(struct fmcall_about){.name = "c-1", .step = NULL, .tree = 0});
         struct exchange *exchange = exchange_create(&options, NULL, &request, NULL, 60000);
         assert_non_null(exchange);
         struct transport_answer answer = exchange_perform(exchange);

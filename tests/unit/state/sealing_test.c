@@ -252,7 +252,7 @@ static void key__open_to_others_is_refused(void **state)
     fixture_open(fixture);
     close_store(fixture);
     assert_int_equal(chmod(key, 0640), 0);
-    assert_refused(fixture, ERROR_REFUSED, "is open to others (mode 0640): chmod 0600");
+    assert_refused(fixture, ERROR_REFUSED, "can be read by others: chmod 0600");
 }
 
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)

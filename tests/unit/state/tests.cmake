@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 mcast_unit(state_store state)
-mcast_unit(state_memory state)
-target_link_options(state_memory_test PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc)
 mcast_unit(state_sqlite state PkgConfig::SQLITE)
 mcast_unit(state_crash state)
 mcast_unit(state_wal state)

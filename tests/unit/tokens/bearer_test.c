@@ -72,7 +72,7 @@ static void token__of_a_reservation_has_all_of_it(void **state)
     assert_true(bearer.scope.expires == INT64_MAX);
     assert_int_equal(bearer.scope.caveats, 0);
     assert_int_equal(bearer.scope.unknown, -1);
-    assert_memory_equal(bearer_key_id(&bearer), key_id, sizeof key_id);
+    assert_memory_equal(bearer.bytes, key_id, sizeof key_id);
 }
 
 static void token__written_is_read_back(void **state)

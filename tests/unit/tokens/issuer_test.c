@@ -106,7 +106,7 @@ static void format__is_that_of_the_page(void **state)
     assert_int_equal(bearer.scope.number, strtoull(vector("number"), NULL, 10));
     assert_string_equal(bearer.scope.cluster, vector("cluster"));
     assert_string_equal(bearer.scope.job, vector("job"));
-    assert_hex(bearer_key_id(&bearer), BEARER_KEY_ID_SIZE, vector("its id"));
+    assert_hex(bearer.bytes, BEARER_KEY_ID_SIZE, vector("its id"));
     assert_hex(bearer.bytes, bearer.head_size, vector("head"));
     assert_hex(bearer.bytes + bearer.head_size, CHAIN_SIZE, vector("MAC 0"));
     assert_hex(bearer.bytes + bearer.head_size - BEARER_NONCE_SIZE, BEARER_NONCE_SIZE,
@@ -172,7 +172,7 @@ static void token__minted_is_genuine_and_new(void **state)
     bearer_id(&a, one);
     bearer_id(&b, other);
     assert_string_not_equal(one, other);
-    assert_memory_equal(bearer_key_id(&a), keys.keys[1].id, ROOTKEY_ID_SIZE);
+    assert_memory_equal(a.bytes, keys.keys[1].id, ROOTKEY_ID_SIZE);
 }
 
 static void token__lives_as_long_as_its_root_key(void **state)
@@ -469,14 +469,14 @@ static void narrowing__never_widens(void **state)
 static bool no_random_bytes;
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
-int __real_randombytes_fill(unsigned char *bytes, size_t size, struct error *err);
-int __wrap_randombytes_fill(unsigned char *bytes, size_t size, struct error *err);
+int __real_keybytes_draw(unsigned char *bytes, size_t size, struct error *err);
+int __wrap_keybytes_draw(unsigned char *bytes, size_t size, struct error *err);
 
-int __wrap_randombytes_fill(unsigned char *bytes, size_t size, struct error *err)
+int __wrap_keybytes_draw(unsigned char *bytes, size_t size, struct error *err)
 {
     if (no_random_bytes)
         return error_set(err, ERROR_IO, "there are none");
-    return __real_randombytes_fill(bytes, size, err);
+    return __real_keybytes_draw(bytes, size, err);
 }
 /* NOLINTEND(readability-identifier-naming) */
 

@@ -188,36 +188,14 @@ static void key__that_is_none_is_refused(void **state)
     }
 }
 
+/* The rest of it: tests/unit/trust/keyfile_test.c. */
 static void key__open_to_others_is_refused(void **state)
 {
     const struct desk *desk = *state;
-    for (mode_t bit = S_IXOTH; bit <= S_IRGRP; bit <<= 1) {
-        char words[64];
-        write_key(desk, DIGITS "\n", 0600 | bit);
-        snprintf(words, sizeof words, "is open to others (mode %04o): chmod 0600", 0600 | bit);
-        assert_refused(desk, ERROR_REFUSED, words);
-    }
-}
-
-static void key__of_somebody_else_is_refused(void **state)
-{
-    const struct desk *desk = *state;
-    if (geteuid() != 0)
-        skip();
-    write_key(desk, DIGITS "\n", 0600);
-    assert_int_equal(chown(desk->path, 4711, (gid_t)-1), 0);
-    assert_refused(desk, ERROR_REFUSED, "belongs to user 4711: chown it to user 0");
-}
-
-static void key__that_is_no_file_is_refused(void **state)
-{
-    const struct desk *desk = *state;
-    assert_refused(desk, ERROR_NOT_FOUND, "No such file");
-    assert_int_equal(mkfifo(desk->path, 0600), 0); /* nor waited for */
-    assert_refused(desk, ERROR_INVALID, "is not a regular file");
+    write_key(desk, DIGITS "\n", 0601);
+    assert_refused(desk, ERROR_REFUSED, "by others: chmod 0600");
     assert_int_equal(unlink(desk->path), 0);
-    assert_int_equal(mkdir(desk->path, 0700), 0);
-    assert_refused(desk, ERROR_INVALID, "is not a regular file");
+    assert_refused(desk, ERROR_NOT_FOUND, "No such file");
 }
 
 #define AT_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -233,8 +211,6 @@ int main(void)
         AT_DESK(key__of_an_administrator_is_read),
         AT_DESK(key__that_is_none_is_refused),
         AT_DESK(key__open_to_others_is_refused),
-        AT_DESK(key__of_somebody_else_is_refused),
-        AT_DESK(key__that_is_no_file_is_refused),
     };
     return cmocka_run_group_tests_name("tokens_seal_key", tests, NULL, NULL);
 }

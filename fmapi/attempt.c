@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fmapi/login/session.h"
+#include "fmapi/call.h"
+
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -10,23 +12,13 @@
  * job that belongs to others would else request a token. */
 static const uint64_t renewal_pause_ns = UINT64_C(60) * 1000000000;
 
-struct session {
-    struct login *login;
-    struct transport *transport;
-    uint64_t no_renewal_until_ns; /* of uv_hrtime */
-    bool closing;
-    void (*closed)(void *arg);
-    void *closed_arg;
-};
-
 /* One request, until it is answered. */
 struct attempt {
-    struct session *session;
+    struct fmapi *api;
     struct request request;
     struct login_wait wait;
-    struct credential
-        *sent;  /* held: the answer may quote it when another is in force; NULL: not yet */
-    bool token; /* sent with a job's token: a login cannot change a refusal */
+    struct credential *sent; /* held, for the answer may quote it; NULL: not sent yet */
+    bool token;              /* sent with a job's token: a login cannot change a refusal */
     bool renewed;
     uint64_t started_ns;
     int64_t timeout_ms;
@@ -73,16 +65,11 @@ static void finish_refused(struct attempt *attempt)
                                                        .words = ""});
 }
 
-static void finish_unsent(struct attempt *attempt, const char *words)
-{
-    finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
-}
-
-static void finish_late(struct attempt *attempt, const char *cause)
+static void finish_unsent(struct attempt *attempt, const char *cause)
 {
     char words[ERROR_TEXT_SIZE];
     (void)snprintf(words, sizeof words, "not sent: %.300s", cause);
-    finish_unsent(attempt, words);
+    finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
 }
 
 static int send_under(struct attempt *attempt, struct credential *credential)
@@ -90,21 +77,21 @@ static int send_under(struct attempt *attempt, struct credential *credential)
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
     credential_drop(attempt->sent);
     attempt->sent = credential_hold(credential);
-    return transport_send(attempt->session->transport, &attempt->request, credential, left_ms,
+    return transport_send(attempt->api->transport, &attempt->request, credential, left_ms,
                           on_answer, attempt);
 }
 
 static void send_again(struct attempt *attempt)
 {
-    struct credential *credential = login_credential(attempt->session->login);
+    struct credential *credential = login_credential(attempt->api->login);
     if (credential == NULL)
-        finish_unsent(attempt, "not sent: the login that was got is over already");
+        finish_unsent(attempt, "the login that was got is over already");
     else if (credential == attempt->sent)
         finish_refused(attempt);
     else if (age_us(attempt) / 1000 >= attempt->timeout_ms)
-        finish_unsent(attempt, "not sent: the login took the whole time of the call");
+        finish_unsent(attempt, "the login took the whole time of the call");
     else if (send_under(attempt, credential) != 0)
-        finish_unsent(attempt, "not sent: memory is exhausted");
+        finish_unsent(attempt, "memory is exhausted");
 }
 
 static void on_renewed(struct login_wait *wait, enum login_end end, int code, const char *words)
@@ -112,11 +99,11 @@ static void on_renewed(struct login_wait *wait, enum login_end end, int code, co
     struct attempt *attempt =
         (struct attempt *)(void *)((char *)wait - offsetof(struct attempt, wait));
 
-    if (end == LOGIN_CANCELLED || attempt->session->closing)
+    if (end == LOGIN_CANCELLED || attempt->api->closing)
         finish_attempt(attempt,
                        &(struct transport_answer){.end = TRANSPORT_CANCELLED, .words = ""});
     else if (end == LOGIN_LATE)
-        finish_late(attempt, words);
+        finish_unsent(attempt, words);
     else if (code != 0)
         /* The fault of the login is what an operator can correct. */
         finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_ANSWERED,
@@ -131,119 +118,63 @@ static void renew_login(struct attempt *attempt, enum login_want want)
     attempt->renewed = true;
     attempt->wait.done = on_renewed;
     attempt->wait.deadline_ns = attempt->started_ns + (uint64_t)attempt->timeout_ms * 1000000;
-    login_renew(attempt->session->login, want, &attempt->wait);
+    login_renew(attempt->api->login, want, &attempt->wait);
 }
 
-static bool keep_refusal(struct attempt *attempt, const struct transport_answer *answer)
+static void keep_refusal(struct attempt *attempt, const struct transport_answer *answer)
 {
     attempt->refusal_status = answer->status;
-    attempt->refusal = malloc(answer->length > 0 ? answer->length : 1);
-    if (attempt->refusal == NULL)
-        return false;
+    attempt->refusal_length = answer->length;
+    attempt->refusal = memory_zeroed(answer->length + 1);
     if (answer->length > 0)
         memcpy(attempt->refusal, answer->body, answer->length);
-    attempt->refusal_length = answer->length;
-    return true;
 }
 
 /* Whether another credential may succeed. */
 static bool worth_renewing(const struct attempt *attempt, const struct transport_answer *answer)
 {
     if (answer->end != TRANSPORT_ANSWERED || attempt->token || attempt->renewed ||
-        attempt->session->closing)
+        attempt->api->closing)
         return false;
     return answer->status == 401 ||
-           (answer->status == 403 && uv_hrtime() >= attempt->session->no_renewal_until_ns);
+           (answer->status == 403 && uv_hrtime() >= attempt->api->no_renewal_until_ns);
 }
 
 static void on_answer(void *arg, const struct transport_answer *answer)
 {
     struct attempt *attempt = arg;
-    struct session *session = attempt->session;
+    struct fmapi *api = attempt->api;
     bool refused_again = attempt->refusal != NULL && answer->end == TRANSPORT_ANSWERED;
     if (refused_again && attempt->refusal_status == 403 && answer->status == 403)
-        session->no_renewal_until_ns = uv_hrtime() + renewal_pause_ns;
-    if (!worth_renewing(attempt, answer) || !keep_refusal(attempt, answer))
+        api->no_renewal_until_ns = uv_hrtime() + renewal_pause_ns;
+    if (!worth_renewing(attempt, answer)) {
         finish_attempt(attempt, answer);
-    else if (login_credential(session->login) != attempt->sent &&
-             login_credential(session->login) != NULL)
+        return;
+    }
+    keep_refusal(attempt, answer);
+    const struct credential *current = login_credential(api->login);
+    if (current != attempt->sent && current != NULL)
         send_again(attempt); /* another one's refusal has renewed it meanwhile */
     else
         renew_login(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
 }
 
-struct session *session_create(uv_loop_t *loop, struct login *login,
-                               const struct transport_options *options, struct error *err)
-{
-    struct session *session = calloc(1, sizeof *session);
-    if (session == NULL) {
-        error_set(err, ERROR_NOMEM, "memory is exhausted");
-        return NULL;
-    }
-    session->login = login;
-    session->transport = transport_create(loop, options, err);
-    if (session->transport == NULL) {
-        free(session);
-        return NULL;
-    }
-    return session;
-}
-
-static void on_login_closed(void *arg)
-{
-    struct session *session = arg;
-    void (*closed)(void *closed_arg) = session->closed;
-    void *closed_arg = session->closed_arg;
-    free(session);
-    closed(closed_arg);
-}
-
-static void on_transport_closed(void *arg)
-{
-    struct session *session = arg;
-    login_destroy(session->login, on_login_closed, session);
-}
-
-void session_destroy(struct session *session, void (*closed)(void *arg), void *arg)
-{
-    if (session == NULL)
-        return;
-    session->closing = true;
-    session->closed = closed;
-    session->closed_arg = arg;
-    transport_destroy(session->transport, on_transport_closed, session);
-}
-
-/* Takes what request holds, also on failure. */
-static struct attempt *attempt_create(struct session *session, struct request *request,
-                                      int64_t timeout_ms, transport_done_fn *done, void *arg)
-{
-    struct attempt *attempt = calloc(1, sizeof *attempt);
-    assert(!session->closing);
-    if (attempt == NULL) {
-        request_release(request);
-        return NULL;
-    }
-    attempt->session = session;
-    attempt->request = *request;
-    *request = (struct request){0};
-    attempt->started_ns = uv_hrtime();
-    attempt->timeout_ms = timeout_ms;
-    attempt->refusal_status = 401;
-    attempt->done = done;
-    attempt->done_arg = arg;
-    return attempt;
-}
-
-int session_send(struct session *session, struct request *request, struct secret token,
+int attempt_send(struct fmapi *api, struct request *request, struct secret token,
                  int64_t timeout_ms, transport_done_fn *done, void *arg)
 {
-    struct attempt *attempt = attempt_create(session, request, timeout_ms, done, arg);
-    if (attempt == NULL)
-        return ERROR_NOMEM;
-    attempt->token = !secret_none(token);
+    struct attempt *attempt = memory_zeroed(sizeof *attempt);
+    assert(!api->closing);
+    *attempt = (struct attempt){.api = api,
+                                .request = *request,
+                                .token = !secret_none(token),
+                                .started_ns = uv_hrtime(),
+                                .timeout_ms = timeout_ms,
+                                .refusal_status = 401,
+                                .done = done,
+                                .done_arg = arg};
+    *request = (struct request){0};
     struct credential *credential =
-        attempt->token ? credential_session(token) : login_credential(session->login);
+        attempt->token ? credential_session(token) : login_credential(api->login);
     if (credential == NULL) {
         renew_login(attempt, LOGIN_WANT_ANY);
         return 0;
@@ -254,9 +185,4 @@ int session_send(struct session *session, struct request *request, struct secret
     if (code != 0)
         attempt_release(attempt);
     return code;
-}
-
-const struct transport *session_transport(const struct session *session)
-{
-    return session->transport;
 }

@@ -11,9 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fmapi/wire/keyfile.h"
-
-/* Lines and odd files are tested with passwd, which is one. */
+#include "trust/keyfile.h"
 
 static char folder[64], file[80];
 
@@ -95,6 +93,68 @@ static void keyfile__refuses_another_users_file(void **state)
     secret_wipe(&line);
 }
 
+static void keyfile_line__takes_one_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *line;
+    } cases[] = {{"fm-passw0rd\n", "fm-passw0rd"},
+                 {"fm-passw0rd", "fm-passw0rd"},
+                 {"fm-passw0rd\r\n", "fm-passw0rd"},
+                 {" with: spaces \n", " with: spaces "},
+                 {"k\xc3\xb6ln\n", "k\xc3\xb6ln"},
+                 {"longest-0123456789abcdef01234567\r\n", "longest-0123456789abcdef01234567"}};
+    struct keyfile kind = kind_of(KEYFILE_SECRET);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct secret line;
+        struct error err = {0};
+        put(cases[i].text, strlen(cases[i].text), 0400);
+        if (keyfile_line(file, &kind, &line, &err) != 0)
+            fail_msg("%s", err.text);
+        assert_string_equal(secret_expose(line), cases[i].line);
+        secret_wipe(&line);
+    }
+}
+
+static void refuses_line(int code, const char *words)
+{
+    struct keyfile kind = kind_of(KEYFILE_SECRET);
+    struct secret line;
+    struct error err = {0};
+    assert_int_equal(keyfile_line(file, &kind, &line, &err), code);
+    assert_memory_equal(err.text, file, strlen(file));
+    if (strncmp(err.text + strlen(file), words, strlen(words)) != 0)
+        fail_msg("expected \"%s\" in: %s", words, err.text);
+    assert_null(strstr(err.text, "fm-passw0rd"));
+    assert_true(secret_none(line));
+}
+
+static void keyfile_line__refuses_odd_files(void **state)
+{
+    (void)state;
+    refuses_line(ERROR_NOT_FOUND, ": No such file or directory; it should hold the thing");
+    put("", 0, 0600);
+    refuses_line(ERROR_INVALID, " is empty");
+    put("\n\n", 2, 0600);
+    refuses_line(ERROR_INVALID, " is empty");
+    put("fm-passw0rd\nmore\n", 17, 0600);
+    refuses_line(ERROR_INVALID, " should hold one line");
+    put("fm\0passw0rd\n", 12, 0600);
+    refuses_line(ERROR_INVALID, " should hold one line");
+    put("too-long-0123456789abcdef01234567\n", 34, 0600);
+    refuses_line(ERROR_INVALID, " is longer than the 32 bytes");
+    put("fm-passw0rd\n", 12, 0604);
+    refuses_line(ERROR_REFUSED, " can be read by others: chmod 0600 /tmp/");
+    put("fm-passw0rd\n", 12, 0611);
+    refuses_line(ERROR_REFUSED, " can be changed by others: chmod 0600 /tmp/");
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(mkdir(file, 0700), 0);
+    refuses_line(ERROR_INVALID, " is not a regular file");
+    assert_int_equal(rmdir(file), 0);
+    assert_int_equal(mkfifo(file, 0600), 0);
+    refuses_line(ERROR_INVALID, " is not a regular file"); /* and does not wait for a writer */
+}
+
 static void keyfile_text__keeps_every_line(void **state)
 {
     (void)state;
@@ -131,14 +191,17 @@ static void keyfile_text__is_bounded(void **state)
     assert_true(secret_none(text));
 }
 
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(keyfile__guards, place_make, place_remove),
-        cmocka_unit_test_setup_teardown(keyfile__refuses_another_users_file, place_make,
-                                        place_remove),
-        cmocka_unit_test_setup_teardown(keyfile_text__keeps_every_line, place_make, place_remove),
-        cmocka_unit_test_setup_teardown(keyfile_text__is_bounded, place_make, place_remove),
+        IN_FOLDER(keyfile__guards),
+        IN_FOLDER(keyfile__refuses_another_users_file),
+        IN_FOLDER(keyfile_line__takes_one_line),
+        IN_FOLDER(keyfile_line__refuses_odd_files),
+        IN_FOLDER(keyfile_text__keeps_every_line),
+        IN_FOLDER(keyfile_text__is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

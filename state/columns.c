@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/columns.h"
+
+#include "base/names.h"
+#include "base/steppath.h"
+#include "core/reservation/nodes.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Leaves room for all that the broker will count: it must not overflow later. At a million a second
+ * it takes 146,000 years to get here. */
+#define COUNTER_MAX (INT64_MAX / 2)
+
+/* The last moment of the year 9999. No clock shows a later one, and sums of times fit. */
+#define TIME_MAX_MS INT64_C(253402300799999)
+
+#define SIZE_OF(member) sizeof(((const struct record *)0)->u.member)
+#define NUMBER(column, member, low, high)                                                          \
+    {                                                                                              \
+        .name = (column), .offset = offsetof(struct record, u.member), .type = COLUMN_NUMBER,      \
+        .fault = column " is out of range", .size = SIZE_OF(member), .min = (low), .max = (high)   \
+    }
+#define TIME(column, member) NUMBER(column, member, 0, TIME_MAX_MS)
+#define TEXT(column, member, never_null, check, sentence)                                          \
+    {                                                                                              \
+        .name = (column), .offset = offsetof(struct record, u.member), .type = COLUMN_TEXT,        \
+        .fault = column " is " sentence, .required = (never_null), .possible = (check)             \
+    }
+#define COLUMNS(columns)                                                                           \
+    {                                                                                              \
+        (columns), sizeof(columns) / sizeof(columns)[0]                                            \
+    }
+
+#define EVENT_COUNT_(name, word, fatal) +1
+enum { EVENT_KIND_LAST = 0 EVENT_KINDS(EVENT_COUNT_) };
+#undef EVENT_COUNT_
+
+static bool is_token(const char *text)
+{
+    assert(text);
+    return strlen(text) <= TOKEN_MAX;
+}
+
+static bool is_boot(const char *text)
+{
+    assert(text);
+    return strlen(text) <= BOOT_ID_MAX;
+}
+
+static const struct column reservation[] = {
+    NUMBER("number", reservation.number, 1, INT64_MAX),
+    NUMBER("uid", reservation.uid, 0, UINT32_MAX),
+    NUMBER("node_count", reservation.node_count, 0, UINT32_MAX),
+    NUMBER("cores_per_node", reservation.cores_per_node, 0, UINT32_MAX),
+    NUMBER("addresses", reservation.addresses, 0, UINT32_MAX),
+    NUMBER("min_nodes", reservation.min_nodes, 0, UINT32_MAX),
+    NUMBER("vni0", reservation.vnis[0], 0, UINT16_MAX),
+    NUMBER("vni1", reservation.vnis[1], 0, UINT16_MAX),
+    NUMBER("vni2", reservation.vnis[2], 0, UINT16_MAX),
+    NUMBER("vni3", reservation.vnis[3], 0, UINT16_MAX),
+    NUMBER("vni_count", reservation.vni_count, 0, VNI_PER_JOB_MAX),
+    NUMBER("vni_asked", reservation.vni_asked, 0, VNI_PER_JOB_MAX),
+    NUMBER("traffic_classes", reservation.traffic_classes, 0, TC_ALL),
+    NUMBER("wish", reservation.wish, WISH_AUTO, WISH_REQUIRED),
+    NUMBER("state", reservation.state, JOB_ACTIVE, JOB_RELEASING),
+    NUMBER("hwcoll", reservation.hwcoll, HWCOLL_OFF, HWCOLL_RELEASED),
+    NUMBER("fm_side", reservation.fm_side, FM_SIDE_NOTHING, FM_SIDE_HELD),
+    TIME("created_ms", reservation.created_ms),
+    TIME("released_ms", reservation.released_ms),
+    TIME("hold_until_ms", reservation.hold_until_ms),
+    NUMBER("regranted", reservation.regranted, 0, 1),
+    NUMBER("node_number", reservation.node_number, 0, INT64_MAX),
+    NUMBER("origin", reservation.origin, ORIGIN_JOB, ORIGIN_CLAIMED),
+    TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
+    TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
+    TEXT("reason", reservation.reason, false, NULL, "wrong"),
+    {.name = "token",
+     .offset = offsetof(struct record, u.reservation.token),
+     .type = COLUMN_TOKEN,
+     .fault = "token is too long",
+     .possible = is_token},
+    TEXT("nodes", reservation.nodes, false, NULL, "wrong"),
+};
+
+static const struct column event[] = {
+    NUMBER("seq", event.seq, 1, INT64_MAX),
+    TIME("time_ms", event.time_ms),
+    NUMBER("number", event.number, 0, INT64_MAX),
+    NUMBER("uid", event.uid, 0, UINT32_MAX),
+    NUMBER("kind", event.kind, EVENT_NONE + 1, EVENT_KIND_LAST),
+    NUMBER("proof", event.proof, 0, INT64_MAX),
+    TEXT("cluster", event.cluster, false, cluster_name_valid, "not a cluster's name"),
+    TEXT("job", event.job, false, job_id_valid, "not a job id"),
+    TEXT("detail", event.detail, false, NULL, "wrong"),
+};
+
+static const struct column node[] = {
+    NUMBER("number", node.number, 1, INT64_MAX),
+    TEXT("node", node.node, true, node_name_valid, "not a node's name"),
+    NUMBER("state", node.state, NODE_CREATED, NODE_FENCED),
+    TEXT("services", node.services, false, node_services_valid, "not a list of services"),
+    NUMBER("order", node.order, 0, INT64_MAX),
+};
+
+static const struct column cleanup[] = {
+    NUMBER("number", cleanup.number, 1, INT64_MAX),
+    TEXT("step", cleanup.step, true, steppath_valid, "not a step's name"),
+    NUMBER("below", cleanup.below, 0, 1),
+    TIME("give_up_ms", cleanup.give_up_ms),
+};
+
+static const struct column facts[] = {
+    NUMBER("round_number", facts.round_number, 0, INT64_MAX),
+    NUMBER("next_vni", facts.next_vni, 0, UINT16_MAX + 1),
+    NUMBER("suspect", facts.suspect, 0, 1),
+    TEXT("boot", facts.boot, true, is_boot, "missing or too long"),
+    TIME("clock_ms", facts.clock_ms),
+    TIME("holds_from_ms", facts.holds_from_ms),
+};
+
+static const struct column counters[] = {
+    NUMBER("last_number", counters.last_number, 0, COUNTER_MAX),
+    NUMBER("last_seq", counters.last_seq, 0, COUNTER_MAX),
+};
+
+static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
+static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
+
+const struct columns record_columns[RECORD_KINDS] = {
+    [RECORD_RESERVATION] = COLUMNS(reservation),
+    [RECORD_GONE] = COLUMNS(gone),
+    [RECORD_EVENT] = COLUMNS(event),
+    [RECORD_PRUNE] = COLUMNS(prune),
+    [RECORD_COUNTERS] = COLUMNS(counters),
+    [RECORD_NODE] = COLUMNS(node),
+    [RECORD_CLEANUP] = COLUMNS(cleanup),
+    [RECORD_CLEANED] = {cleanup, 3}, /* without give_up_ms */
+    [RECORD_FACTS] = COLUMNS(facts),
+};
+
+int64_t column_number(const struct column *column, const struct record *record)
+{
+    assert(column->type == COLUMN_NUMBER);
+    const void *at = (const char *)record + column->offset;
+    switch (column->size) {
+    case sizeof(uint8_t):
+        return *(const uint8_t *)at;
+    case sizeof(uint16_t):
+        return *(const uint16_t *)at;
+    case sizeof(uint32_t):
+        return *(const uint32_t *)at;
+    default:
+        assert(column->size == sizeof(int64_t));
+        return *(const int64_t *)at;
+    }
+}
+
+void column_set_number(const struct column *column, struct record *record, int64_t value)
+{
+    assert(column->type == COLUMN_NUMBER && value >= column->min && value <= column->max);
+    void *at = (char *)record + column->offset;
+    switch (column->size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)at = (uint8_t)value;
+        break;
+    case sizeof(uint16_t):
+        *(uint16_t *)at = (uint16_t)value;
+        break;
+    case sizeof(uint32_t):
+        *(uint32_t *)at = (uint32_t)value;
+        break;
+    default:
+        assert(column->size == sizeof(int64_t));
+        *(int64_t *)at = value;
+    }
+}
+
+_Static_assert(sizeof(struct secret) == sizeof(char *), "a token is kept as a text is");
+
+const char *column_text(const struct column *column, const struct record *record)
+{
+    const char *text;
+    assert(column->type != COLUMN_NUMBER);
+    memcpy(&text, (const char *)record + column->offset, sizeof text);
+    return text;
+}
+
+void column_set_text(const struct column *column, struct record *record, const char *text)
+{
+    assert(column->type != COLUMN_NUMBER);
+    memcpy((char *)record + column->offset, &text, sizeof text);
+}
+
+bool column_possible(const struct column *column, const struct record *record)
+{
+    assert(column->name && column->fault);
+    if (column->type == COLUMN_NUMBER) {
+        const int64_t number = column_number(column, record);
+        return number >= column->min && number <= column->max;
+    }
+    const char *text = column_text(column, record);
+    return text ? !column->possible || column->possible(text) : !column->required;
+}
+
+const char *record_fault(const struct record *record)
+{
+    assert(record);
+    if (record->kind < RECORD_RESERVATION || record->kind >= RECORD_KINDS)
+        return "kind is unknown";
+    const struct columns *columns = &record_columns[record->kind];
+    for (size_t i = 0; i < columns->count; i++)
+        if (!column_possible(&columns->all[i], record))
+            return columns->all[i].fault;
+    return record_misfit(record);
+}
+
+const char *record_misfit(const struct record *record)
+{
+    assert(record);
+    const struct event_record *e = &record->u.event;
+    return record->kind == RECORD_EVENT && e->job && !e->cluster ? "cluster is missing" : NULL;
+}
