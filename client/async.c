@@ -18,11 +18,12 @@ static const char no_munge[] = "requests without waiting carry no MUNGE credenti
 struct mcast_async {
     struct broker broker;
     unsigned timeout_ms;
+    bool retries; /* MCAST_PATIENT */
     bool dispatching;
 };
 
 /* The handle settles its credentials and token, so that the environment is read once. */
-static int take_over(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
+static int copy_settings(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
 {
     struct peer *given = &handle->broker.peer, *mine = &async->broker.peer;
     bool tcp = !given->endpoint.socket[0];
@@ -60,11 +61,11 @@ int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned fl
     if (!async)
         return fault_nomem(error);
     async->broker.peer.endpoint = *endpoint;
-    async->broker.patient = flags & MCAST_PATIENT;
+    async->retries = flags & MCAST_PATIENT;
     async->broker.connections = endpoint->socket[0] ? CONNECTIONS_SOCKET : CONNECTIONS_TCP;
     int rc = broker_init(&async->broker, error);
     if (rc == 0)
-        rc = take_over(async, handle, error);
+        rc = copy_settings(async, handle, error);
     if (rc == 0)
         *out = async;
     else
@@ -141,42 +142,34 @@ static void on_done(struct request *request, int rc, const struct mcast_error *e
                     struct result *result)
 {
     struct begun *begun = (struct begun *)request;
-    const struct mcast_outcome outcome = {
-        .code = rc,
-        .error = error,
-        .reservation = result->reservation,
-        .steps = result->steps,
-        .sync = result->sync,
-        .env = result->env,
-        .env_count = result->env_count,
-        .json = result->json,
-        .releasing = result->releasing,
-        .gone = result->gone,
-    };
-    begun->done(&outcome, begun->arg);
+    result->seen.code = rc;
+    result->seen.error = error;
+    begun->done(&result->seen, begun->arg);
     result_release(result);
     call_release(&request->call);
     free(begun);
 }
 
-int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
-                void *arg, uint64_t *number, struct mcast_error *error)
+int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,
+                uint64_t *number, struct mcast_error *error)
 {
     struct begun *begun = NULL;
-    int rc = made;
-    if (rc == 0 && call->with_token && secret_none(async->broker.peer.token))
-        rc = handle_no_token(error);
+    int rc = call.rc;
+    if (rc == 0)
+        rc = handle_check_token(&async->broker.peer, &call, error);
     if (rc == 0 && !(begun = calloc(1, sizeof(*begun))))
         rc = fault_nomem(error);
     if (rc == 0) {
-        *begun =
-            (struct begun){.request = {.call = *call, .done = on_done}, .done = done, .arg = arg};
-        begun->request.limit_ms = (int64_t)async->timeout_ms + call->wait_ms;
+        begun->request = (struct request){.call = call, .done = on_done};
+        begun->request.limit_ms = (int64_t)async->timeout_ms + call.wait_ms;
+        begun->request.retry_until_ms = async->retries ? INT64_MAX : 0;
+        begun->done = done;
+        begun->arg = arg;
         rc = broker_begin(&async->broker, &begun->request, error);
     }
     if (rc < 0) {
         free(begun);
-        call_release(call);
+        call_release(&call);
     } else if (number) {
         *number = begun->request.number;
     }

@@ -10,12 +10,11 @@
 
 void result_release(struct result *result)
 {
-    mcast_reservation_free(result->reservation);
-    mcast_steps_free(result->steps);
-    mcast_sync_result_free(result->sync);
-    free(result->env);
-    json_decref(result->root);
-    free(result->json);
+    document_free((void *)result->seen.reservation);
+    document_free((void *)result->seen.steps);
+    document_free((void *)result->seen.sync);
+    document_free(result->document);
+    free((void *)result->seen.json);
     *result = (struct result){0};
 }
 
@@ -26,34 +25,48 @@ void call_release(struct call *call)
     *call = (struct call){0};
 }
 
-int call_set(struct call *call, const char *method, call_read_fn *read, struct mcast_error *error,
-             const char *path, ...)
+void call_set(struct call *call, const char *method, call_read_fn *read, struct mcast_error *error,
+              const char *path, ...)
 {
     va_list args;
+    if (call->rc < 0)
+        return;
     call->method = method;
     call->read = read;
     va_start(args, path);
-    int length = vasprintf(&call->path, path, args);
-    va_end(args);
-    if (length < 0)
+    if (vasprintf(&call->path, path, args) < 0) {
         call->path = NULL;
-    return length < 0 ? fault_nomem(error) : 0;
+        call->rc = fault_nomem(error);
+    }
+    va_end(args);
 }
 
-int call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error)
+void call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error)
 {
-    if (!body)
-        return fault_set(error, MCAST_USAGE, "%s not UTF-8", what);
-    call->body = json_dumps(body, JSON_COMPACT);
+    if (call->rc == 0 && !body)
+        call->rc = fault_set(error, MCAST_USAGE, "%s not UTF-8", what);
+    else if (call->rc == 0 && !(call->body = json_dumps(body, JSON_COMPACT)))
+        call->rc = fault_nomem(error);
     json_decref(body);
-    return call->body ? 0 : fault_nomem(error);
+}
+
+json_t *call_add(json_t *body, const char *name, bool given, json_t *value)
+{
+    if (!given) {
+        json_decref(value);
+        return body;
+    }
+    if (json_object_set_new(body, name, value) == 0)
+        return body;
+    json_decref(body);
+    return NULL;
 }
 
 json_t *call_words(const char *const *words)
 {
-    json_t *list = json_array();
+    json_t *list = words ? json_array() : NULL;
     int rc = 0;
-    for (; *words; words++)
+    for (; words && *words; words++)
         rc |= json_array_append_new(list, json_string(*words));
     if (rc == 0)
         return list;
@@ -63,18 +76,19 @@ json_t *call_words(const char *const *words)
 
 int call_read_root(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    return field_parse(text_string(&answer->body), answer->body.length, &result->root, error);
+    json_t *root = NULL;
+    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
+    if (rc == 0 && !(result->document = document_create(0, root)))
+        rc = fault_nomem(error);
+    return rc;
 }
 
 int call_read_json(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
     int rc = call_read_root(answer, result, error);
-    if (rc < 0)
-        return rc;
-    result->json = json_dumps(result->root, JSON_COMPACT);
-    json_decref(result->root);
-    result->root = NULL;
-    return result->json ? 0 : fault_nomem(error);
+    if (rc == 0 && !(result->seen.json = field_json(document_root(result->document), 0)))
+        rc = fault_nomem(error);
+    return rc;
 }
 
 int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error)
@@ -85,13 +99,66 @@ int call_adopt(void *mine, const void *given, const char *init, struct mcast_err
     memcpy(&size, given, sizeof(size));
     if (size < sizeof(size))
         return fault_set(error, MCAST_USAGE, "a struct's size is not set; begin with %s", init);
-    for (size_t i = known; i < size; i++) {
+    for (size_t i = known; i < size; i++)
         if (bytes[i] != 0)
             return fault_set(error, MCAST_USAGE,
                              "the program sets more, after %s, than libmcast %s knows; update "
                              "libmcast",
                              init, MCAST_VERSION);
-    }
     memcpy(mine, given, size < known ? size : known);
     return 0;
+}
+
+/* ---- names ---- */
+
+#define ALNUM "abcdefghijklmnopqrstuvwxyz0123456789"
+#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static int check_name(const char *name, const char *what, size_t max, const char *allowed,
+                      const char *allowed_words, struct mcast_error *error)
+{
+    if (!name)
+        return fault_set(error, MCAST_USAGE, "no %s is named", what);
+    size_t length = strlen(name);
+    if (length > 0 && length <= max && strspn(name, allowed) == length)
+        return 0;
+    return fault_set(error, MCAST_USAGE, "'%.140s' is no %s: 1 to %zu %s", name, what, max,
+                     allowed_words);
+}
+
+int names_check_cluster(const char *cluster, struct mcast_error *error)
+{
+    return check_name(cluster, "cluster", 32, ALNUM "_", "of a-z, 0-9 and _", error);
+}
+
+int names_check_job(const char *job, struct mcast_error *error)
+{
+    return check_name(job, "job", 128, CAPITALS ALNUM "._:@+-", "letters, digits and . _ : @ + -",
+                      error);
+}
+
+int names_check_node(const char *node, struct mcast_error *error)
+{
+    return check_name(node, "node", NAMES_NODE_MAX, CAPITALS ALNUM "_.-",
+                      "letters, digits and _ . -", error);
+}
+
+int names_check_step(const char *step, struct mcast_error *error)
+{
+    return check_name(step, "step", 512, CAPITALS ALNUM "!#$%&'()*+,-./:;<=>?@[]^_`{|}~",
+                      "printable ASCII characters without space, quote and backslash", error);
+}
+
+int names_check_wait(unsigned wait_ms, struct mcast_error *error)
+{
+    return wait_ms <= NAMES_WAIT_MAX_MS
+               ? 0
+               : fault_set(error, MCAST_USAGE, "%u ms is too long to wait: at most %d", wait_ms,
+                           NAMES_WAIT_MAX_MS);
+}
+
+int names_check(const char *cluster, const char *job, struct mcast_error *error)
+{
+    int rc = names_check_cluster(cluster, error);
+    return rc < 0 ? rc : names_check_job(job, error);
 }

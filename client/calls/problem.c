@@ -63,16 +63,3 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
     json_decref(problem);
     return rc;
 }
-
-int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
-                  struct mcast_error *error)
-{
-    if (answer->status >= 200 && answer->status <= 299)
-        return 0;
-    int rc = problem_read(answer, peer, error);
-    if (answer->status == 401 && unproved[0] && error) {
-        size_t used = strlen(error->text);
-        snprintf(error->text + used, sizeof(error->text) - used, "; %s", unproved);
-    }
-    return rc;
-}

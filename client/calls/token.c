@@ -14,15 +14,15 @@
 
 _Static_assert((int)MCAST_TOKEN_SIZE == BEARER_TEXT_MAX + 1, "the longest token fits");
 
-static int refuse(const struct error *err, struct mcast_error *error)
+static int set_fault(const struct error *err, struct mcast_error *error)
 {
     return fault_set(error, err->code == ERROR_NOMEM ? MCAST_NOMEM : MCAST_USAGE, "%s", err->text);
 }
 
-static int decode(const char *token, struct bearer *bearer, struct mcast_error *error)
+static int decode_token(const char *token, struct bearer *bearer, struct mcast_error *error)
 {
     struct error err = {0};
-    return bearer_decode(secret_of(token), bearer, &err) < 0 ? refuse(&err, error) : 0;
+    return bearer_decode(secret_of(token), bearer, &err) < 0 ? set_fault(&err, error) : 0;
 }
 
 /* -- narrowing -- */
@@ -56,8 +56,8 @@ static const char *without_slash(const char *given, char steps[STEP_ID_MAX + 2])
     return steps;
 }
 
-static int narrow(const char *token, const struct mcast_narrowing *given, struct bearer *bearer,
-                  struct mcast_error *error)
+static int narrow_token(const char *token, const struct mcast_narrowing *given,
+                        struct bearer *bearer, struct mcast_error *error)
 {
     struct mcast_narrowing mine = MCAST_NARROWING_INIT;
     struct bearer_limits limits = {0};
@@ -74,9 +74,20 @@ static int narrow(const char *token, const struct mcast_narrowing *given, struct
     if (!limits.steps && limits.operations == 0 && limits.expires == 0)
         return fault_set(error, MCAST_USAGE,
                          "nothing is to be restricted: name steps, operations, or when it expires");
-    if ((rc = decode(token, bearer, error)) < 0)
+    if ((rc = decode_token(token, bearer, error)) < 0)
         return rc;
-    return bearer_narrow(bearer, &limits, &err) < 0 ? refuse(&err, error) : 0;
+    return bearer_narrow(bearer, &limits, &err) < 0 ? set_fault(&err, error) : 0;
+}
+
+static int copy_out(const char *token, char *out, size_t size, struct mcast_error *error)
+{
+    size_t length = strlen(token);
+    if (length >= size)
+        return fault_set(error, MCAST_USAGE,
+                         "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
+                         MCAST_TOKEN_SIZE);
+    memcpy(out, token, length + 1);
+    return 0;
 }
 
 int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowing, char *out,
@@ -84,18 +95,13 @@ int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowin
 {
     struct bearer bearer;
     char text[BEARER_TEXT_MAX + 1] = "";
-    int rc = narrow(token, narrowing, &bearer, error);
+    int rc = narrow_token(token, narrowing, &bearer, error);
+    if (size > 0)
+        out[0] = '\0'; /* it may be token */
     if (rc == 0) {
         bearer_encode(&bearer, text);
-        if (strlen(text) >= size) {
-            rc = fault_set(error, MCAST_USAGE,
-                           "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
-                           MCAST_TOKEN_SIZE);
-            explicit_bzero(text, sizeof(text));
-        }
+        rc = copy_out(text, out, size, error);
     }
-    if (size > 0)
-        memcpy(out, text, strlen(text) + 1);
     bearer_wipe(&bearer);
     explicit_bzero(text, sizeof(text));
     return rc;
@@ -160,7 +166,7 @@ static void describe(struct whole *whole, const struct bearer *bearer)
 int mcast_token_read(const char *token, struct mcast_token **out, struct mcast_error *error)
 {
     struct bearer bearer;
-    int rc = decode(token, &bearer, error);
+    int rc = decode_token(token, &bearer, error);
     if (rc < 0)
         return rc;
     struct whole *whole = calloc(1, sizeof(*whole));
@@ -182,60 +188,34 @@ void mcast_token_free(struct mcast_token *token)
 /* -- made by the broker -- */
 
 /* What is not set is not sent. */
-static json_t *encode(const struct mcast_narrowing *narrowing)
+static json_t *encode_narrowing(const struct mcast_narrowing *narrowing)
 {
     json_t *body = json_object();
-    int rc = body ? 0 : -1;
-    if (narrowing->steps)
-        rc |= json_object_set_new(body, "steps", json_string(narrowing->steps));
-    if (narrowing->expires != 0)
-        rc |= json_object_set_new(body, "expires",
-                                  json_integer(narrowing->expires - (int64_t)time(NULL)));
-    if (narrowing->operations)
-        rc |= json_object_set_new(body, "operations", call_words(narrowing->operations));
-    if (rc == 0)
-        return body;
-    json_decref(body);
-    return NULL;
-}
-
-static int take(json_t *root, char *out, size_t size, struct mcast_error *error)
-{
-    const char *token = NULL;
-    int rc = field_string(root, "token", FIELD_REQUIRED, &token, error);
-    if (rc < 0)
-        return rc;
-    size_t length = strlen(token);
-    if (length >= size)
-        return fault_set(error, MCAST_USAGE,
-                         "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
-                         MCAST_TOKEN_SIZE);
-    memcpy(out, token, length + 1);
-    return 0;
-}
-
-static int make_request(struct call *call, const struct mcast_narrowing *narrowing,
-                        struct mcast_error *error)
-{
-    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
-    int rc = narrowing ? call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error) : 0;
-    call->with_token = true;
-    if (rc < 0 ||
-        (rc = call_set(call, "POST", call_read_root, error, "/v1/reservation/tokens")) < 0)
-        return rc;
-    return call_set_body(call, encode(&mine), "the restrictions are", error);
+    body = call_add(body, "steps", narrowing->steps, json_string(narrowing->steps));
+    body = call_add(body, "expires", narrowing->expires != 0,
+                    json_integer(narrowing->expires - (int64_t)time(NULL)));
+    return call_add(body, "operations", narrowing->operations, call_words(narrowing->operations));
 }
 
 int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narrowing, char *out,
                         size_t size, struct mcast_error *error)
 {
-    struct call call = {0};
+    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
+    struct call call = {.with_token = true};
     struct result result = {0};
+    const char *token = NULL;
+    if (narrowing)
+        call.rc = call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error);
+    call_set(&call, "POST", call_read_root, error, "/v1/reservation/tokens");
+    call_set_body(&call, encode_narrowing(&mine), "the restrictions are", error);
     if (size > 0)
         out[0] = '\0';
-    int rc = handle_run(handle, &call, make_request(&call, narrowing, error), &result, error);
+    int rc = handle_run(handle, call, &result, error);
     if (rc == 0)
-        rc = take(result.root, out, size, error);
+        rc = field_read(document_root(result.document), "token", FIELD_STRING, FIELD_REQUIRED,
+                        &token, error);
+    if (rc == 0)
+        rc = copy_out(token, out, size, error);
     result_release(&result);
     return rc;
 }
@@ -243,6 +223,6 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
 int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "POST", NULL, error, "/v1/tokens/rotate");
-    return handle_run_json(handle, &call, made, json, error);
+    call_set(&call, "POST", call_read_json, error, "/v1/tokens/rotate");
+    return handle_run_json(handle, call, json, error);
 }

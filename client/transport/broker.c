@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -142,17 +143,25 @@ static void fail(struct broker *broker, struct request *request, const struct mc
     finish(broker, request, error->code, error, &nothing);
 }
 
-/* One round of attempts has failed: the next one is later, and a single one. */
-static void pause_all(struct broker *broker, unsigned after_ms, int64_t now)
-{
-    broker->width = 1;
-    if (now >= broker->resume_ms) /* else it is another of the same round */
-        broker->resume_ms = now + later_pause(&broker->later, after_ms);
-}
-
 static void set_deadline(struct request *request, int64_t now)
 {
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
+}
+
+/* One round of attempts has failed: the next one is later, and a single one. */
+static void pause_before_retry(struct broker *broker, struct request *request,
+                               const struct mcast_error *error, unsigned after_ms, int64_t now)
+{
+    if (request->on_retry && !request->retried)
+        request->on_retry(request, error);
+    request->retried = true;
+    broker->width = 1;
+    if (now >= broker->resume_ms) /* else it is another of the same round */
+        broker->resume_ms = now + later_pause(&broker->later, after_ms);
+    if (broker->resume_ms > request->retry_until_ms)
+        broker->resume_ms = request->retry_until_ms;
+    if (broker->limits_attempts)
+        set_deadline(request, broker->resume_ms);
 }
 
 /* Whether it goes back to those that wait. A connection that broke is made anew at once, because
@@ -162,34 +171,44 @@ static bool ask_again(struct broker *broker, struct request *request,
                       const struct mcast_error *error, int64_t now)
 {
     bool broken = trouble_broken(&request->trouble);
+    int64_t left = request->retry_until_ms - now;
     unsigned after_ms;
     request->fresh = broken;
     if (broker->ending || (now >= request->deadline_ms && !broker->limits_attempts))
         return false;
     if (request->unread)
         return true;
-    if ((broken && !request->call.each) || request_stale(request)) {
-        if (++request->attempts < ATTEMPTS) {
-            if (broker->limits_attempts)
-                set_deadline(request, now);
-            return true;
-        }
+    if (((broken && !request->call.each) || request_stale(request)) &&
+        ++request->attempts < ATTEMPTS) {
+        if (broker->limits_attempts)
+            set_deadline(request, now);
+        return true;
     }
-    if (!broker->patient || !mcast_later(error, &after_ms))
+    if (left <= 0 || request->streamed || !mcast_later(error, &after_ms) ||
+        left < later_after(after_ms))
         return false;
-    pause_all(broker, after_ms, now);
+    pause_before_retry(broker, request, error, after_ms, now);
     return true;
 }
 
-static int judge(const struct broker *broker, const struct request *request,
-                 struct mcast_error *error)
+/* Of an answer that has come: 0 for a success (2xx); else the problem, and with a 401 why the
+ * request proved nothing. */
+static int judge_answer(const struct broker *broker, const struct request *request,
+                        struct mcast_error *error)
 {
     const struct peer *peer = &broker->peer;
+    int status = request->answer.status;
     const char *unproved = peer->unproved;
+    if (status >= 200 && status <= 299)
+        return 0;
     if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.cert &&
         !request->call.with_token)
         unproved = broker->unproved;
-    return problem_judge(&request->answer, endpoint_name(&peer->endpoint), unproved, error);
+    int rc = problem_read(&request->answer, endpoint_name(&peer->endpoint), error);
+    size_t used = strlen(error->text);
+    if (status == 401 && unproved[0])
+        snprintf(error->text + used, sizeof(error->text) - used, "; %s", unproved);
+    return rc;
 }
 
 /* Whether all others would be told the same; that its own time is over concerns only itself. */
@@ -209,7 +228,7 @@ static void conclude(struct broker *broker, struct request *request)
     move(request, NULL, false);
     broker->sent--;
     if (rc == 0)
-        rc = judge(broker, request, &error);
+        rc = judge_answer(broker, request, &error);
     bool refused = rc < 0 && is_told_to_all(&error);
     if (refused)
         broker->refusal = error;

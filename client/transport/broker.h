@@ -15,7 +15,6 @@ struct broker {
     /* to be filled before the first request */
     struct peer peer;
     unsigned connections; /* at most, from 1 */
-    bool patient;         /* a broker that says "not now" is asked again until the time is over */
     bool limits_attempts; /* a request's limit is that of each attempt, else of all together */
     const char *unproved; /* what to add where requests that prove nothing are refused, or NULL */
     /* broker.c's own */

@@ -2,7 +2,6 @@
 #include "client/transport/credentials.h"
 #include "client/fault.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
 
 #include <dlfcn.h>
 #include <errno.h>

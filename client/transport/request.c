@@ -173,12 +173,14 @@ bool request_take_body(struct request *request, int status, const char *bytes, s
 {
     const struct call *call = &request->call;
     struct answer *answer = &request->answer;
-    if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0)
+    if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0) {
+        request->streamed = true;
         request->ended = call->each(bytes, length, call->data);
-    else if (answer->body.length + length > REQUEST_ANSWER_MAX)
+    } else if (answer->body.length + length > REQUEST_ANSWER_MAX) {
         request->rc = MCAST_UNCLEAR;
-    else if (!text_add(&answer->body, bytes, length))
+    } else if (!text_add(&answer->body, bytes, length)) {
         request->rc = MCAST_NOMEM;
+    }
     return request->rc == 0 && request->ended == 0;
 }
 

@@ -32,11 +32,15 @@ TAILQ_HEAD(requests, request);
 typedef void request_done_fn(struct request *request, int rc, const struct mcast_error *error,
                              struct result *result);
 
+typedef void request_retry_fn(struct request *request, const struct mcast_error *why);
+
 struct request {
     /* to be set before broker_begin */
-    struct call call;      /* released by who made it */
-    request_done_fn *done; /* called once */
-    int64_t limit_ms;      /* how long it may take; 0: without a limit */
+    struct call call;           /* released by who made it */
+    request_done_fn *done;      /* called once */
+    int64_t limit_ms;           /* how long it may take; 0: without a limit */
+    int64_t retry_until_ms;     /* (later_now_ms) a broker that says "not now" is asked again */
+    request_retry_fn *on_retry; /* called before the first pause; NULL: not wanted */
     /* for the transport */
     struct peer *peer;
     struct headers headers; /* to be sent */
@@ -50,9 +54,11 @@ struct request {
     struct requests *list; /* that it is in */
     uint64_t number;
     int64_t deadline_ms, connect_by_ms;
+    bool retried;
     int attempts; /* that ended because the connection broke, or the credential was stale */
     /* request.c's own */
     struct answer answer;
+    bool streamed; /* call.each has had something */
     int64_t sent_ms;
     int ended; /* what call.each returned, once that was not 0 */
     int rc;    /* why the body was given up, 0 while it was not */
