@@ -138,14 +138,14 @@ struct begun {
     void *arg;
 };
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
     struct begun *begun = (struct begun *)request;
-    result->seen.code = rc;
-    result->seen.error = error;
-    begun->done(&result->seen, begun->arg);
-    result_release(result);
+    struct mcast_outcome *outcome = &request->result.seen;
+    outcome->code = request->rc;
+    outcome->error = &request->error;
+    begun->done(outcome, begun->arg);
+    result_release(&request->result);
     call_release(&request->call);
     free(begun);
 }

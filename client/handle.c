@@ -63,8 +63,8 @@ int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_
     return handle_set_timeout(&handle->timeout_ms, milliseconds, error);
 }
 
-int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
-                       void *data, struct mcast_error *error)
+int mcast_set_retry_timeout(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
+                            void *data, struct mcast_error *error)
 {
     if (milliseconds > INT32_MAX)
         return fault_set(error, MCAST_USAGE, "a retry timeout of %u ms is not allowed: 0 to %d",
@@ -73,6 +73,12 @@ int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_f
     handle->on_wait = on_wait;
     handle->wait_data = data;
     return 0;
+}
+
+int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
+                       void *data, struct mcast_error *error)
+{
+    return mcast_set_retry_timeout(handle, milliseconds, on_wait, data, error);
 }
 
 int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
@@ -169,26 +175,18 @@ struct wanted {
     struct request request; /* first, so that the two have one address */
     struct mcast *handle;
     bool done;
-    int rc;
-    struct mcast_error error;
-    struct result result;
 };
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
-    struct wanted *wanted = (struct wanted *)request;
-    wanted->done = true;
-    wanted->rc = rc;
-    wanted->error = *error;
-    wanted->result = *result;
+    ((struct wanted *)request)->done = true;
 }
 
-static void on_retry(struct request *request, const struct mcast_error *error)
+static void on_retry(struct request *request)
 {
     const struct mcast *handle = ((struct wanted *)request)->handle;
     if (handle->on_wait)
-        handle->on_wait(error, handle->wait_data);
+        handle->on_wait(&request->error, handle->wait_data);
 }
 
 /* Until it is done or the program stops it. */
@@ -230,10 +228,10 @@ int handle_ask(struct mcast *handle, const struct call *call, bool retry, struct
     handle->busy = true;
     wait_for(handle, &wanted);
     handle->busy = false;
-    *result = wanted.result;
-    if (wanted.error.code != 0 && error)
-        *error = wanted.error;
-    return wanted.rc;
+    *result = wanted.request.result;
+    if (wanted.request.error.code != 0 && error)
+        *error = wanted.request.error;
+    return wanted.request.rc;
 }
 
 int handle_run(struct mcast *handle, struct call call, struct result *result,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
+#include "base/names.h"
 #include "client/fault.h"
 #include "client/calls/field.h"
 
@@ -111,50 +112,49 @@ int call_adopt(void *mine, const void *given, const char *init, struct mcast_err
 
 /* ---- names ---- */
 
-#define ALNUM "abcdefghijklmnopqrstuvwxyz0123456789"
-#define CAPITALS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-static int check_name(const char *name, const char *what, size_t max, const char *allowed,
-                      const char *allowed_words, struct mcast_error *error)
+static int check_name(const char *name, const char *what, bool valid, const char *rule,
+                      struct mcast_error *error)
 {
-    if (!name)
-        return fault_set(error, MCAST_USAGE, "no %s is named", what);
-    size_t length = strlen(name);
-    if (length > 0 && length <= max && strspn(name, allowed) == length)
+    if (valid)
         return 0;
-    return fault_set(error, MCAST_USAGE, "'%.140s' is no %s: 1 to %zu %s", name, what, max,
-                     allowed_words);
+    return name ? fault_set(error, MCAST_USAGE, "'%.140s' is no %s: 1 to %s", name, what, rule)
+                : fault_set(error, MCAST_USAGE, "no %s is named", what);
 }
 
 int names_check_cluster(const char *cluster, struct mcast_error *error)
 {
-    return check_name(cluster, "cluster", 32, ALNUM "_", "of a-z, 0-9 and _", error);
+    return check_name(cluster, "cluster", cluster && cluster_name_valid(cluster),
+                      "32 of a-z, 0-9 and _", error);
 }
 
 int names_check_job(const char *job, struct mcast_error *error)
 {
-    return check_name(job, "job", 128, CAPITALS ALNUM "._:@+-", "letters, digits and . _ : @ + -",
-                      error);
-}
-
-int names_check_node(const char *node, struct mcast_error *error)
-{
-    return check_name(node, "node", NAMES_NODE_MAX, CAPITALS ALNUM "_.-",
-                      "letters, digits and _ . -", error);
+    return check_name(job, "job id", job && job_id_valid(job),
+                      "128 letters, digits and . _ : @ + -", error);
 }
 
 int names_check_step(const char *step, struct mcast_error *error)
 {
-    return check_name(step, "step", 512, CAPITALS ALNUM "!#$%&'()*+,-./:;<=>?@[]^_`{|}~",
-                      "printable ASCII characters without space, quote and backslash", error);
+    return check_name(step, "step", step && step_id_valid(step),
+                      "512 printable ASCII characters without space, quote and backslash", error);
+}
+
+int names_check_node(const char *node, struct mcast_error *error)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    size_t length = node ? strlen(node) : 0;
+    return check_name(node, "node",
+                      length > 0 && length <= NAMES_NODE_MAX && strspn(node, allowed) == length,
+                      "255 letters, digits and _ . -", error);
 }
 
 int names_check_wait(unsigned wait_ms, struct mcast_error *error)
 {
-    return wait_ms <= NAMES_WAIT_MAX_MS
-               ? 0
-               : fault_set(error, MCAST_USAGE, "%u ms is too long to wait: at most %d", wait_ms,
-                           NAMES_WAIT_MAX_MS);
+    if (wait_ms <= NAMES_WAIT_MAX_MS)
+        return 0;
+    return fault_set(error, MCAST_USAGE, "%u ms is too long to wait: at most %d", wait_ms,
+                     NAMES_WAIT_MAX_MS);
 }
 
 int names_check(const char *cluster, const char *job, struct mcast_error *error)

@@ -31,32 +31,28 @@ bool problem_is(const struct answer *answer, const char *code)
 int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error)
 {
     json_t *problem = load(answer);
-    int rc;
-    if (!json_is_object(problem) && answer->status >= 502 && answer->status <= 504) {
+    const char *detail = string_of(problem, "detail"), *code = string_of(problem, "code");
+    int rc = answer->status == 404 ? MCAST_NOT_FOUND : MCAST_REFUSED;
+    if (!detail[0])
+        detail = string_of(problem, "title");
+    if (!json_is_object(problem) && answer->status >= 502 && answer->status <= 504)
         rc = fault_set(error, MCAST_UNCLEAR,
                        "mcastd at %s does not answer, something before it does so (HTTP %d); is it "
                        "running? (systemctl status mcastd)",
                        peer, answer->status);
-    } else if (!json_is_object(problem)) {
+    else if (!json_is_object(problem))
         rc = fault_set(error, MCAST_UNCLEAR,
                        "what answers at %s says HTTP %d without an explanation; is it mcastd?",
                        peer, answer->status);
-    } else {
-        const char *detail = string_of(problem, "detail");
-        if (!detail[0])
-            detail = string_of(problem, "title");
-        rc = answer->status == 404 ? MCAST_NOT_FOUND : MCAST_REFUSED;
-        if (detail[0])
-            fault_set_word(error, rc, string_of(problem, "code"), "%s", detail);
-        else
-            fault_set_word(error, rc, string_of(problem, "code"),
-                           "mcastd at %s answers HTTP %d and gives no reason; its log may "
-                           "(journalctl -u mcastd)",
-                           peer, answer->status);
-        if (error)
-            snprintf(error->field, sizeof(error->field), "%s", string_of(problem, "field"));
-    }
+    else if (detail[0])
+        fault_set_word(error, rc, code, "%s", detail);
+    else
+        fault_set_word(error, rc, code,
+                       "mcastd at %s answers HTTP %d and gives no reason; its log may (journalctl "
+                       "-u mcastd)",
+                       peer, answer->status);
     if (error) {
+        snprintf(error->field, sizeof(error->field), "%s", string_of(problem, "field"));
         error->status = answer->status;
         error->retry_after = answer->retry_after;
     }

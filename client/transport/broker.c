@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/broker.h"
 #include "client/fault.h"
-#include "client/calls/call.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -17,6 +16,12 @@ enum {
 };
 
 /* ---- for the transports ---- */
+
+void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll)
+{
+    *transport = (struct transport){.kind = kind, .epoll = epoll, .due_ms = INT64_MAX};
+    TAILQ_INIT(&transport->ended);
+}
 
 bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events)
 {
@@ -38,36 +43,24 @@ void transport_connected(struct transport *transport, struct request *request)
     transport->connected++;
 }
 
-/* ---- lists ---- */
-
-static void move(struct request *request, struct requests *list, bool in_front)
+static void move_request(struct request *request, struct requests *list)
 {
     if (request->list)
         TAILQ_REMOVE(request->list, request, link);
     request->list = list;
-    if (list && in_front)
-        TAILQ_INSERT_HEAD(list, request, link);
-    else if (list)
+    if (list)
         TAILQ_INSERT_TAIL(list, request, link);
 }
 
 void transport_end(struct transport *transport, struct request *request)
 {
-    move(request, &transport->ended, false);
-}
-
-/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
-static void enqueue(struct broker *broker, struct request *request, bool in_front)
-{
-    move(request, &broker->waiting, in_front);
-    if (request->deadline_ms < broker->due_ms)
-        broker->due_ms = request->deadline_ms;
+    move_request(request, &transport->ended);
 }
 
 /* ---- the descriptor ---- */
 
 /* A time that is past is set all the same: the timer then runs out at once. */
-static void arm(struct broker *broker)
+static void arm_timer(struct broker *broker)
 {
     struct itimerspec spec = {0};
     int64_t due = broker->due_ms;
@@ -87,7 +80,7 @@ static void arm(struct broker *broker)
     broker->armed_ms = due;
 }
 
-static void serve(struct broker *broker)
+static void serve_transport(struct broker *broker)
 {
     struct transport *transport = broker->transport;
     struct epoll_event ready[READY_MAX];
@@ -116,8 +109,8 @@ int broker_init(struct broker *broker, struct mcast_error *error)
         epoll_ctl(broker->epoll, EPOLL_CTL_ADD, broker->timer, &event) < 0)
         return fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
                          strerror(errno));
-    return broker->peer.endpoint.socket[0] ? unix_create(&broker->transport, broker->epoll, error)
-                                           : curl_create(&broker->transport, broker->epoll, error);
+    return (broker->peer.endpoint.socket[0] ? unix_create : curl_create)(&broker->transport,
+                                                                         broker->epoll, error);
 }
 
 int broker_fd(const struct broker *broker)
@@ -127,20 +120,13 @@ int broker_fd(const struct broker *broker)
 
 /* ---- the end of a request ---- */
 
-/* It is in no transport any more. */
-static void finish(struct broker *broker, struct request *request, int rc,
-                   const struct mcast_error *error, struct result *result)
+/* It is in no transport any more; request->rc and what belongs to it are set. */
+static void finish_request(struct broker *broker, struct request *request)
 {
-    move(request, NULL, false);
+    move_request(request, NULL);
     broker->count--;
     request_release(request);
-    request->done(request, rc, error, result);
-}
-
-static void fail(struct broker *broker, struct request *request, const struct mcast_error *error)
-{
-    struct result nothing = {0};
-    finish(broker, request, error->code, error, &nothing);
+    request->done(request);
 }
 
 static void set_deadline(struct request *request, int64_t now)
@@ -148,12 +134,27 @@ static void set_deadline(struct request *request, int64_t now)
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
 }
 
+/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
+static void note_deadline(struct broker *broker, const struct request *request)
+{
+    if (request->deadline_ms < broker->due_ms)
+        broker->due_ms = request->deadline_ms;
+}
+
+static void send_again(struct broker *broker, struct request *request)
+{
+    move_request(request, NULL);
+    request->list = &broker->waiting;
+    TAILQ_INSERT_HEAD(&broker->waiting, request, link);
+    note_deadline(broker, request);
+}
+
 /* One round of attempts has failed: the next one is later, and a single one. */
-static void pause_before_retry(struct broker *broker, struct request *request,
-                               const struct mcast_error *error, unsigned after_ms, int64_t now)
+static void pause_before_retry(struct broker *broker, struct request *request, unsigned after_ms,
+                               int64_t now)
 {
     if (request->on_retry && !request->retried)
-        request->on_retry(request, error);
+        request->on_retry(request);
     request->retried = true;
     broker->width = 1;
     if (now >= broker->resume_ms) /* else it is another of the same round */
@@ -164,11 +165,9 @@ static void pause_before_retry(struct broker *broker, struct request *request,
         set_deadline(request, broker->resume_ms);
 }
 
-/* Whether it goes back to those that wait. A connection that broke is made anew at once, because
- * the broker may have closed a kept one, or been restarted; a stream goes on by itself (events.c).
- */
-static bool ask_again(struct broker *broker, struct request *request,
-                      const struct mcast_error *error, int64_t now)
+/* Whether it is to be sent again. A connection that broke is made anew at once, because the broker
+ * may have closed a kept one, or been restarted; a stream goes on by itself (events.c). */
+static bool is_retried(struct broker *broker, struct request *request, int64_t now)
 {
     bool broken = trouble_broken(&request->trouble);
     int64_t left = request->retry_until_ms - now;
@@ -184,24 +183,24 @@ static bool ask_again(struct broker *broker, struct request *request,
             set_deadline(request, now);
         return true;
     }
-    if (left <= 0 || request->streamed || !mcast_later(error, &after_ms) ||
+    if (left <= 0 || request->streamed || !mcast_later(&request->error, &after_ms) ||
         left < later_after(after_ms))
         return false;
-    pause_before_retry(broker, request, error, after_ms, now);
+    pause_before_retry(broker, request, after_ms, now);
     return true;
 }
 
 /* Of an answer that has come: 0 for a success (2xx); else the problem, and with a 401 why the
  * request proved nothing. */
-static int judge_answer(const struct broker *broker, const struct request *request,
-                        struct mcast_error *error)
+static int judge_answer(const struct broker *broker, struct request *request)
 {
     const struct peer *peer = &broker->peer;
+    struct mcast_error *error = &request->error;
     int status = request->answer.status;
     const char *unproved = peer->unproved;
     if (status >= 200 && status <= 299)
         return 0;
-    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.cert &&
+    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.is[CERT] &&
         !request->call.with_token)
         unproved = broker->unproved;
     int rc = problem_read(&request->answer, endpoint_name(&peer->endpoint), error);
@@ -211,30 +210,24 @@ static int judge_answer(const struct broker *broker, const struct request *reque
     return rc;
 }
 
-/* Whether all others would be told the same; that its own time is over concerns only itself. */
-static bool is_told_to_all(const struct mcast_error *error)
-{
-    return mcast_later(error, NULL) && strcmp(error->word, "timeout") != 0;
-}
-
 /* A request has ended, well or not. */
 static void conclude(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = {0};
-    struct result result = {0};
     int64_t now = later_now_ms();
-    int rc = request_conclude(request, &error);
+    int rc = request_conclude(request);
     bool answered = rc >= 0;
-    move(request, NULL, false);
+    move_request(request, NULL);
     broker->sent--;
     if (rc == 0)
-        rc = judge_answer(broker, request, &error);
-    bool refused = rc < 0 && is_told_to_all(&error);
+        rc = judge_answer(broker, request);
+    /* Whether all others would be told the same; that its own time is over concerns only itself. */
+    bool refused =
+        rc < 0 && mcast_later(&request->error, NULL) && strcmp(request->error.word, "timeout") != 0;
     if (refused)
-        broker->refusal = error;
-    if (rc < 0 && ask_again(broker, request, &error, now)) {
+        broker->refusal = request->error;
+    if (rc < 0 && is_retried(broker, request, now)) {
         request->connect_by_ms = 0;
-        enqueue(broker, request, true);
+        send_again(broker, request);
         return;
     }
     if (refused) {
@@ -245,10 +238,11 @@ static void conclude(struct broker *broker, struct request *request)
         broker->later.last_ms = 0;
     }
     if (rc == 0 && request->call.read)
-        rc = request->call.read(&request->answer, &result, &error);
+        rc = request->call.read(&request->answer, &request->result, &request->error);
     if (rc < 0)
-        result_release(&result);
-    finish(broker, request, rc, &error, &result);
+        result_release(&request->result);
+    request->rc = rc;
+    finish_request(broker, request);
 }
 
 /* ---- times ---- */
@@ -256,13 +250,14 @@ static void conclude(struct broker *broker, struct request *request)
 /* It was not sent in time, or not again. */
 static void expire_waiting(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = broker->refusal;
-    if (error.code == 0)
-        fault_set_word(&error, MCAST_UNREACHABLE, "timeout",
+    request->error = broker->refusal;
+    if (request->error.code == 0)
+        fault_set_word(&request->error, MCAST_UNREACHABLE, "timeout",
                        "mcastd at %s was not asked within %u ms, because others that were sent "
                        "before have no answer yet; asking again does no harm",
                        endpoint_name(&broker->peer.endpoint), (unsigned)request->limit_ms);
-    fail(broker, request, &error);
+    request->rc = request->error.code;
+    finish_request(broker, request);
 }
 
 static void expire_in_flight(struct broker *broker, struct request *request)
@@ -277,10 +272,9 @@ static void expire_in_flight(struct broker *broker, struct request *request)
 static struct request *find_due(struct requests *list, int64_t now, int64_t *due_ms)
 {
     struct request *request = TAILQ_FIRST(list);
-    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link)) {
+    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link))
         if (request->deadline_ms < *due_ms)
             *due_ms = request->deadline_ms;
-    }
     return request;
 }
 
@@ -310,37 +304,34 @@ static void wait_for_room(struct broker *broker, struct request *request, int64_
         conclude(broker, request);
         return;
     }
-    request_conclude(request, &broker->refusal);
+    request_conclude(request);
+    broker->refusal = request->error;
     broker->sent--;
     broker->resume_ms = now + ROOM_PAUSE_MS;
-    enqueue(broker, request, true);
+    send_again(broker, request);
 }
 
-static void send_one(struct broker *broker, struct request *request, int64_t now)
+static void send_request(struct broker *broker, struct request *request, int64_t now)
 {
-    struct mcast_error error = {0};
     if (request->connect_by_ms == 0)
         request->connect_by_ms = now + REQUEST_CONNECT_MS;
-    if (request_prepare(request, &error) < 0) {
-        fail(broker, request, &error);
+    if ((request->rc = request_prepare(request)) < 0) {
+        finish_request(broker, request);
         return;
     }
-    move(request, &broker->in_flight, false);
+    move_request(request, &broker->in_flight);
     broker->sent++;
-    switch (broker->transport->kind->start(broker->transport, request)) {
-    case TRANSPORT_STARTED:
-        return;
-    case TRANSPORT_NO_ROOM:
+    enum transport_start start = broker->transport->kind->start(broker->transport, request);
+    if (start == TRANSPORT_NO_ROOM) {
         wait_for_room(broker, request, now);
-        return;
-    case TRANSPORT_NO_MEMORY:
+    } else if (start == TRANSPORT_NO_MEMORY) {
         request_set_trouble(request, TROUBLE_NOMEM, "");
         conclude(broker, request);
     }
 }
 
-/* Those that cannot be sent are answered at once, and the caller may ask anew then: no
- * more of them at a time than there are connections. */
+/* Those that cannot be sent are answered at once, and the caller may ask anew then: no more of them
+ * at a time than there are connections. */
 static void send_waiting(struct broker *broker)
 {
     int64_t now = later_now_ms();
@@ -348,17 +339,16 @@ static void send_waiting(struct broker *broker)
          i < broker->connections && !broker->ending && !TAILQ_EMPTY(&broker->waiting) &&
          broker->sent < broker->width && broker->resume_ms <= now;
          i++)
-        send_one(broker, TAILQ_FIRST(&broker->waiting), now);
+        send_request(broker, TAILQ_FIRST(&broker->waiting), now);
 }
 
-/* There is a connection again. Whether that broker serves requests, its next answer
- * tells; one that could not before is asked by one request alone until then. */
+/* There is a connection again. Whether that broker serves requests, its next answer tells; one that
+ * could not before is asked by one request alone until then. */
 static void note_connections(struct broker *broker)
 {
-    if (broker->connected == broker->transport->connected)
-        return;
+    bool more = broker->connected != broker->transport->connected;
     broker->connected = broker->transport->connected;
-    if (broker->refusal.code == MCAST_REFUSED)
+    if (!more || broker->refusal.code == MCAST_REFUSED)
         return;
     broker->refusal.code = 0;
     broker->width = broker->connections;
@@ -371,12 +361,12 @@ void broker_turn(struct broker *broker)
     struct request *request;
     expire_all(broker);
     send_waiting(broker);
-    serve(broker);
+    serve_transport(broker);
     note_connections(broker);
     while (!broker->ending && (request = TAILQ_FIRST(&broker->transport->ended)))
         conclude(broker, request);
     send_waiting(broker);
-    arm(broker);
+    arm_timer(broker);
 }
 
 /* ---- from outside ---- */
@@ -389,37 +379,32 @@ int broker_begin(struct broker *broker, struct request *request, struct mcast_er
     request->number = ++broker->last_number;
     broker->count++;
     set_deadline(request, later_now_ms());
-    enqueue(broker, request, false);
-    arm(broker);
+    move_request(request, &broker->waiting);
+    note_deadline(broker, request);
+    arm_timer(broker);
     return 0;
-}
-
-static struct request *find_in(const struct requests *list, uint64_t number)
-{
-    struct request *request = TAILQ_FIRST(list);
-    while (request && request->number != number)
-        request = TAILQ_NEXT(request, link);
-    return request;
 }
 
 struct request *broker_find(const struct broker *broker, uint64_t number)
 {
-    struct request *request = find_in(&broker->waiting, number);
-    if (!request)
-        request = find_in(&broker->in_flight, number);
-    return request ? request : find_in(&broker->transport->ended, number);
+    const struct requests *lists[] = {&broker->waiting, &broker->in_flight,
+                                      &broker->transport->ended};
+    struct request *request = NULL;
+    for (size_t i = 0; i < 3 && !request; i++)
+        for (request = TAILQ_FIRST(lists[i]); request && request->number != number;)
+            request = TAILQ_NEXT(request, link);
+    return request;
 }
 
 void broker_cancel(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = {0};
-    fault_set(&error, MCAST_STOPPED, "the program asked libmcast to stop");
+    request->rc = fault_set(&request->error, MCAST_STOPPED, "the program asked libmcast to stop");
     if (request->list != &broker->waiting)
         broker->sent--;
     if (request->connection)
         broker->transport->kind->abandon(broker->transport, request);
-    fail(broker, request, &error);
-    arm(broker);
+    finish_request(broker, request);
+    arm_timer(broker);
 }
 
 void broker_release(struct broker *broker)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/credentials.h"
+#include "client/transport/peer.h"
 #include "client/fault.h"
 #include "client/handle.h"
 
@@ -23,40 +23,42 @@ static int replace(char **place, const char *text, struct mcast_error *error)
     return 0;
 }
 
-static int check_file(const char *path, const char *what, bool folder_will_do,
-                      struct mcast_error *error)
+/* A user who can read the key can act as its owner. */
+static int check_file(const struct credentials *credentials, enum credential which,
+                      const char *what, struct mcast_error *error)
 {
+    const char *path = credentials->is[which];
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    if (!path)
+        return 0;
     if (fd < 0)
         return fault_set(error, MCAST_USAGE, "%s %.300s cannot be read: %s", what, path,
                          strerror(errno));
     int rc = fstat(fd, &status);
     close(fd);
-    if (rc == 0 && (S_ISREG(status.st_mode) || (folder_will_do && S_ISDIR(status.st_mode))))
-        return 0;
-    return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
-                     folder_will_do ? " or folder" : "");
+    if (rc < 0 || !(S_ISREG(status.st_mode) || (which == CACERT && S_ISDIR(status.st_mode))))
+        return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
+                         which == CACERT ? " or folder" : "");
+    if (which == KEY && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return fault_set(error, MCAST_USAGE,
+                         "%s %.300s is open to others (mode %04o): chmod 0600 it, and have it "
+                         "renewed if others may have read it",
+                         what, path, (unsigned)status.st_mode & 07777U);
+    return 0;
 }
 
-/* A user who can read the key can act as its owner. */
-static int check_key(const char *path, struct mcast_error *error)
+int credentials_check(const struct credentials *credentials, struct mcast_error *error)
 {
-    struct stat status;
-    int rc = check_file(path, "the client certificate's key", false, error);
-    if (rc < 0)
-        return rc;
-    if (stat(path, &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return fault_set(error, MCAST_USAGE,
-                         "the client certificate's key %.300s is open to others (mode %04o): "
-                         "chmod 0600 it, and have it renewed if others may have read it",
-                         path, (unsigned)status.st_mode & 07777U);
-    return 0;
+    int rc = check_file(credentials, CACERT, "the CA", error);
+    if (rc == 0)
+        rc = check_file(credentials, CERT, "the client certificate", error);
+    return rc < 0 ? rc : check_file(credentials, KEY, "the client certificate's key", error);
 }
 
 int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.cacert, path, error);
+    return replace(&handle->broker.peer.credentials.is[CACERT], path, error);
 }
 
 static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
@@ -66,8 +68,8 @@ static int set_certificate(struct credentials *credentials, const char *cert, co
         return fault_set(error, MCAST_USAGE,
                          "a client certificate needs its key, and a key its certificate: name both "
                          "files (cert and key, or MCAST_CERT and MCAST_KEY)");
-    int rc = replace(&credentials->cert, cert, error);
-    return rc < 0 ? rc : replace(&credentials->key, key, error);
+    int rc = replace(&credentials->is[CERT], cert, error);
+    return rc < 0 ? rc : replace(&credentials->is[KEY], key, error);
 }
 
 int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
@@ -83,18 +85,18 @@ int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *sock
     if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
         return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
     credentials->munge = use;
-    return replace(&credentials->munge_socket, socket, error);
+    return replace(&credentials->is[MUNGE_SOCKET], socket, error);
 }
 
 int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     int rc = node && node[0] ? names_check_node(node, error) : 0;
-    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.node, node, error);
+    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.is[NODE], node, error);
 }
 
 int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.server_user, user, error);
+    return replace(&handle->broker.peer.credentials.is[SERVER_USER], user, error);
 }
 
 static const char *environment(const char *name)
@@ -105,7 +107,8 @@ static const char *environment(const char *name)
 
 const char *credentials_server_user(const struct credentials *credentials)
 {
-    return credentials->server_user ? credentials->server_user : environment("MCAST_SERVER_USER");
+    return credentials->is[SERVER_USER] ? credentials->is[SERVER_USER]
+                                        : environment("MCAST_SERVER_USER");
 }
 
 int credentials_settle(struct credentials *credentials, struct mcast_error *error)
@@ -114,59 +117,39 @@ int credentials_settle(struct credentials *credentials, struct mcast_error *erro
     int rc = 0;
     if (credentials->settled)
         return 0;
-    if (!credentials->cacert)
-        rc = replace(&credentials->cacert, environment("MCAST_CACERT"), error);
-    if (rc == 0 && !credentials->cert)
+    if (!credentials->is[CACERT])
+        rc = replace(&credentials->is[CACERT], environment("MCAST_CACERT"), error);
+    if (rc == 0 && !credentials->is[CERT])
         rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
                              error);
-    if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
-        rc = replace(&credentials->munge_socket, socket, error);
+    if (rc == 0 && socket && !credentials->is[MUNGE_SOCKET] &&
+        credentials->munge != MCAST_MUNGE_NEVER)
+        rc = replace(&credentials->is[MUNGE_SOCKET], socket, error);
     credentials->settled = rc == 0;
-    return rc;
-}
-
-int credentials_check(const struct credentials *credentials, struct mcast_error *error)
-{
-    int rc = 0;
-    if (credentials->cacert)
-        rc = check_file(credentials->cacert, "the CA", true, error);
-    if (rc == 0 && credentials->cert)
-        rc = check_file(credentials->cert, "the client certificate", false, error);
-    if (rc == 0 && credentials->key)
-        rc = check_key(credentials->key, error);
     return rc;
 }
 
 bool credentials_want_munge(const struct credentials *credentials)
 {
     return credentials->munge == MCAST_MUNGE_ALWAYS ||
-           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->cert);
+           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->is[CERT]);
 }
 
 int credentials_copy(struct credentials *out, const struct credentials *given,
                      struct mcast_error *error)
 {
-    int rc;
-    if ((rc = replace(&out->cacert, given->cacert, error)) < 0 ||
-        (rc = replace(&out->cert, given->cert, error)) < 0 ||
-        (rc = replace(&out->key, given->key, error)) < 0 ||
-        (rc = replace(&out->munge_socket, given->munge_socket, error)) < 0 ||
-        (rc = replace(&out->server_user, given->server_user, error)) < 0 ||
-        (rc = replace(&out->node, given->node, error)) < 0)
-        return rc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < CREDENTIAL_COUNT; i++)
+        rc = replace(&out->is[i], given->is[i], error);
     out->munge = given->munge;
     out->settled = given->settled;
-    return 0;
+    return rc;
 }
 
 void credentials_release(struct credentials *credentials)
 {
-    free(credentials->cacert);
-    free(credentials->cert);
-    free(credentials->key);
-    free(credentials->munge_socket);
-    free(credentials->server_user);
-    free(credentials->node);
+    for (size_t i = 0; i < CREDENTIAL_COUNT; i++)
+        free(credentials->is[i]);
     *credentials = (struct credentials){0};
 }
 

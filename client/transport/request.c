@@ -23,17 +23,15 @@ static int64_t now_ms(void)
 /* ---- what it is sent with ---- */
 
 /* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
-static bool add(struct headers *headers, const char *start, const char *rest)
+static bool add_header(struct headers *headers, const char *start, const char *rest)
 {
+    char **line = &headers->line[headers->count];
     if (!rest)
         return true;
     assert(headers->count < REQUEST_HEADERS_MAX);
-    size_t size = strlen(start) + strlen(rest) + 1;
-    char *line = malloc(size);
-    if (!line)
+    if (asprintf(line, "%s%s", start, rest) < 0)
         return false;
-    snprintf(line, size, "%s%s", start, rest);
-    headers->line[headers->count++] = line;
+    headers->count++;
     return true;
 }
 
@@ -45,7 +43,7 @@ static int add_credential(struct headers *headers, const struct call *call, cons
     if (asprintf(&payload, "mcastd1 %s %s", call->method, call->path) < 0)
         return fault_nomem(error);
     int rc = credentials_make_munge(socket, payload, &credential, error);
-    if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
+    if (rc == 0 && !add_header(headers, "Authorization: Munge ", credential))
         rc = fault_nomem(error);
     credentials_forget_munge(credential);
     free(payload);
@@ -61,8 +59,9 @@ static void release_headers(struct headers *headers)
     headers->count = 0;
 }
 
-static int make_headers(struct request *request, struct mcast_error *error)
+static int make_headers(struct request *request)
 {
+    struct mcast_error *error = &request->error;
     const struct call *call = &request->call;
     struct peer *peer = request->peer;
     const struct credentials *credentials = &peer->credentials;
@@ -70,23 +69,25 @@ static int make_headers(struct request *request, struct mcast_error *error)
     char last[24];
     peer->unproved[0] = '\0';
     snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
-    if (!add(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
-        !add(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
-        !add(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
+    if (!add_header(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
+        !add_header(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
+        !add_header(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
         return fault_nomem(error);
     if (call->with_token)
-        return add(headers, "Authorization: Bearer ", secret_expose(peer->token))
+        return add_header(headers, "Authorization: Bearer ", secret_expose(peer->token))
                    ? 0
                    : fault_nomem(error);
     if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
         return 0;
-    int rc = add_credential(headers, call, credentials->munge_socket, error);
+    int rc = add_credential(headers, call, credentials->is[MUNGE_SOCKET], error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
         snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", error->text);
         return 0;
     }
     /* Of root's credential only the host is believed, and by this name (docs/security.md). */
-    return rc < 0 || add(headers, "Mcast-Node: ", credentials->node) ? rc : fault_nomem(error);
+    return rc < 0 || add_header(headers, "Mcast-Node: ", credentials->is[NODE])
+               ? rc
+               : fault_nomem(error);
 }
 
 /* ---- what comes back ---- */
@@ -121,7 +122,7 @@ bool request_read_date(const char *text, size_t length, int64_t *seconds)
 
 /* The date was written some time between the request and now: half way is the best guess, and its
  * second was half over on average. */
-static void take_date(struct request *request, const char *value, size_t length)
+static void read_date(struct request *request, const char *value, size_t length)
 {
     int64_t seconds;
     if (!request_read_date(value, length, &seconds))
@@ -132,7 +133,7 @@ static void take_date(struct request *request, const char *value, size_t length)
 }
 
 /* Seconds; a date, which a proxy may write as well, is none. */
-static void take_pause(struct answer *answer, const char *value, size_t length)
+static void read_retry_after(struct answer *answer, const char *value, size_t length)
 {
     unsigned seconds = 0;
     size_t used = 0;
@@ -142,7 +143,7 @@ static void take_pause(struct answer *answer, const char *value, size_t length)
 }
 
 /* The media type, without parameters. */
-static void take_type(struct answer *answer, const char *value, size_t length)
+static void read_type(struct answer *answer, const char *value, size_t length)
 {
     size_t used = 0;
     while (used < length && value[used] && !strchr("; \t\r\n", value[used]) &&
@@ -153,7 +154,7 @@ static void take_type(struct answer *answer, const char *value, size_t length)
     answer->type[used] = '\0';
 }
 
-static bool is(const char *name, const char *bytes, size_t length)
+static bool is_header(const char *name, const char *bytes, size_t length)
 {
     return strlen(name) == length && strncasecmp(name, bytes, length) == 0;
 }
@@ -161,12 +162,12 @@ static bool is(const char *name, const char *bytes, size_t length)
 void request_take_header(struct request *request, const char *name, size_t name_length,
                          const char *value, size_t value_length)
 {
-    if (is("date", name, name_length))
-        take_date(request, value, value_length);
-    else if (is("retry-after", name, name_length))
-        take_pause(&request->answer, value, value_length);
-    else if (is("content-type", name, name_length))
-        take_type(&request->answer, value, value_length);
+    if (is_header("date", name, name_length))
+        read_date(request, value, value_length);
+    else if (is_header("retry-after", name, name_length))
+        read_retry_after(&request->answer, value, value_length);
+    else if (is_header("content-type", name, name_length))
+        read_type(&request->answer, value, value_length);
 }
 
 bool request_take_body(struct request *request, int status, const char *bytes, size_t length)
@@ -177,11 +178,11 @@ bool request_take_body(struct request *request, int status, const char *bytes, s
         request->streamed = true;
         request->ended = call->each(bytes, length, call->data);
     } else if (answer->body.length + length > REQUEST_ANSWER_MAX) {
-        request->rc = MCAST_UNCLEAR;
+        request->given_up = MCAST_UNCLEAR;
     } else if (!text_add(&answer->body, bytes, length)) {
-        request->rc = MCAST_NOMEM;
+        request->given_up = MCAST_NOMEM;
     }
-    return request->rc == 0 && request->ended == 0;
+    return request->given_up == 0 && request->ended == 0;
 }
 
 void request_set_trouble(struct request *request, enum trouble_kind kind, const char *words)
@@ -190,33 +191,33 @@ void request_set_trouble(struct request *request, enum trouble_kind kind, const 
     snprintf(request->trouble.words, sizeof(request->trouble.words), "%s", words);
 }
 
-int request_prepare(struct request *request, struct mcast_error *error)
+int request_prepare(struct request *request)
 {
     struct peer *peer = request->peer;
     struct text body = request->answer.body;
-    int rc = 0;
     request->trouble = (struct trouble){0};
-    request->ended = request->rc = 0;
+    request->ended = request->given_up = 0;
     request->connected = request->unread = false;
     text_clear(&body);
     request->answer = (struct answer){.body = body};
-    if (peer->endpoint.tls)
-        rc = credentials_check(&peer->credentials, error);
+    int rc = peer->endpoint.tls ? credentials_check(&peer->credentials, &request->error) : 0;
     if (rc == 0)
-        rc = make_headers(request, error);
+        rc = make_headers(request);
     request->sent_ms = now_ms();
     return rc;
 }
 
-int request_conclude(struct request *request, struct mcast_error *error)
+int request_conclude(struct request *request)
 {
     const struct peer *peer = request->peer;
+    struct mcast_error *error = &request->error;
     release_headers(&request->headers);
+    *error = (struct mcast_error){0};
     if (request->ended != 0)
         return request->ended;
-    if (request->rc == MCAST_NOMEM)
+    if (request->given_up == MCAST_NOMEM)
         return fault_nomem(error);
-    if (request->rc != 0)
+    if (request->given_up != 0)
         return fault_set(error, MCAST_UNCLEAR,
                          "what answers at %s sends more than %d bytes; is it mcastd?",
                          endpoint_name(&peer->endpoint), REQUEST_ANSWER_MAX);

@@ -3,12 +3,49 @@
 #define MCAST_CLIENT_TRANSPORT_REQUEST_H
 
 /* One request in flight: with what headers it is sent, what comes back, and what came of it. It
- * knows neither what carries it (transport.h) nor when it is sent and repeated (broker.h). */
+ * knows neither its transport nor when it is sent and repeated (broker.h). */
 
 #include "client/calls/call.h"
-#include "client/transport/trouble.h"
+#include "client/transport/peer.h"
 
 #include <sys/queue.h>
+
+/* ---- a request that got no answer: trouble.c ---- */
+
+enum { TROUBLE_WORDS_SIZE = 256 };
+
+enum trouble_kind {
+    TROUBLE_NONE, /* the answer is whole */
+    TROUBLE_NOMEM,
+    TROUBLE_ABSENT,    /* no connection could be made */
+    TROUBLE_UNTRUSTED, /* who serves the Unix socket may not be the broker; nothing was sent */
+    TROUBLE_NO_HOST,   /* the host's name cannot be resolved */
+    TROUBLE_LATE,      /* there was one, and the time is over */
+    TROUBLE_SILENT,    /* it ended without a byte of an answer */
+    TROUBLE_BROKEN,    /* it ended within the answer, or the request */
+    TROUBLE_DISTRUST,  /* the server's certificate is not good */
+    TROUBLE_HANDSHAKE, /* no TLS connection came about */
+    TROUBLE_CA_FILE,   /* what to trust cannot be read */
+    TROUBLE_OWN_FILES, /* nor the client certificate or its key */
+    TROUBLE_GARBLED,   /* no HTTP, or more of it than is taken */
+};
+
+struct trouble {
+    enum trouble_kind kind;
+    int os_error;                   /* errno of the connection that was not made; 0: unknown */
+    char words[TROUBLE_WORDS_SIZE]; /* what the transport says of it */
+};
+
+/* A code, a word, and a sentence with cause and next step; returns the code. What is to be set is
+ * called as all programs call it: cacert is mcastctl's --cacert, node.conf's key, and
+ * mcast_set_cacert. */
+int trouble_explain(const struct trouble *trouble, const struct peer *peer, int64_t timeout_ms,
+                    struct mcast_error *error);
+
+/* Whether an established connection broke, rather than that none could be made. */
+bool trouble_broken(const struct trouble *trouble);
+
+/* ---- */
 
 enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
@@ -27,20 +64,19 @@ struct headers {
 struct request;
 TAILQ_HEAD(requests, request);
 
-/* rc: 0, then the result is to be taken or released, as the answer was read into it; else a code,
- * with the error, or what call.each returned. The request is not used any more. */
-typedef void request_done_fn(struct request *request, int rc, const struct mcast_error *error,
-                             struct result *result);
-
-typedef void request_retry_fn(struct request *request, const struct mcast_error *why);
+typedef void request_fn(struct request *request);
 
 struct request {
     /* to be set before broker_begin */
-    struct call call;           /* released by who made it */
-    request_done_fn *done;      /* called once */
-    int64_t limit_ms;           /* how long it may take; 0: without a limit */
-    int64_t retry_until_ms;     /* (later_now_ms) a broker that says "not now" is asked again */
-    request_retry_fn *on_retry; /* called before the first pause; NULL: not wanted */
+    struct call call;       /* released by who made it */
+    request_fn *done;       /* called once, and the request is not used any more */
+    request_fn *on_retry;   /* called before the first pause, with error set; NULL: not wanted */
+    int64_t limit_ms;       /* how long it may take; 0: without a limit */
+    int64_t retry_until_ms; /* (later_now_ms) a broker that says "not now" is asked again */
+    /* what came of it; the result is to be taken or released */
+    int rc; /* 0; a code, with the error; what call.each returned */
+    struct mcast_error error;
+    struct result result;
     /* for the transport */
     struct peer *peer;
     struct headers headers; /* to be sent */
@@ -60,14 +96,14 @@ struct request {
     struct answer answer;
     bool streamed; /* call.each has had something */
     int64_t sent_ms;
-    int ended; /* what call.each returned, once that was not 0 */
-    int rc;    /* why the body was given up, 0 while it was not */
+    int ended;    /* what call.each returned, once that was not 0 */
+    int given_up; /* a code: why no more of the body is wanted */
 };
 
 /* Makes it ready for the next attempt, with headers of its own, because a MUNGE credential is good
- * for one. error is not NULL, and means nothing after 0. MCAST_USAGE: a file of the credentials
- * cannot be used. MCAST_NOMEM; MCAST_UNREACHABLE: there is no credential. */
-int request_prepare(struct request *request, struct mcast_error *error);
+ * for one. Sets request->error: MCAST_USAGE: a file of the credentials cannot be used; MCAST_NOMEM;
+ * MCAST_UNREACHABLE: there is no credential. */
+int request_prepare(struct request *request);
 
 /* ---- what the transport tells, in this order ---- */
 
@@ -84,9 +120,9 @@ void request_set_trouble(struct request *request, enum trouble_kind kind, const 
 
 /* ---- */
 
-/* What came of it: 0 with an answer of any status, what call.each returned, or a code. Wipes the
- * headers. */
-int request_conclude(struct request *request, struct mcast_error *error);
+/* What came of it: 0 with an answer of any status, what call.each returned, or a code, with
+ * request->error. Wipes the headers. */
+int request_conclude(struct request *request);
 
 /* Whether the broker has seen the credential before, or it lay in a queue for too long: libcurl
  * repeats a request by itself when a kept connection turns out to be dead, and the broker may have

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/serveruser.h"
+#include "client/transport/peer.h"
 
 #include "trust/overflowuid.h"
 #include "trust/trustedpath.h"

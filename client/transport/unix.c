@@ -4,8 +4,7 @@
 
 #include "client/fault.h"
 #include "client/transport/reply.h"
-#include "client/transport/serveruser.h"
-#include "client/transport/transport.h"
+#include "client/transport/broker.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -33,8 +33,6 @@ struct server {
 struct asked {
     struct request request; /* first, so that the two have one address */
     bool done;
-    int rc;
-    struct mcast_error error;
     char body[64];
 };
 
@@ -95,16 +93,14 @@ static int keep_body(const struct answer *answer, struct result *result, struct 
     return 0;
 }
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
     struct asked *asked = (struct asked *)request;
+    const char *body = request->result.seen.json;
     assert_false(asked->done);
     asked->done = true;
-    asked->rc = rc;
-    asked->error = *error;
-    snprintf(asked->body, sizeof(asked->body), "%s", result->seen.json ? result->seen.json : "");
-    result_release(result);
+    snprintf(asked->body, sizeof(asked->body), "%s", body ? body : "");
+    result_release(&request->result);
 }
 
 static void ask(struct asked *asked, const char *path)
@@ -139,7 +135,7 @@ static void await(struct server *server, const struct asked *asked)
 static void expect_answer(struct asked *asked)
 {
     assert_true(asked->done);
-    assert_int_equal(asked->rc, 0);
+    assert_int_equal(asked->request.rc, 0);
     assert_string_equal(asked->body, "{}");
     call_release(&asked->request.call);
 }
@@ -147,9 +143,9 @@ static void expect_answer(struct asked *asked)
 static void expect_word(struct asked *asked, const char *word)
 {
     assert_true(asked->done);
-    assert_int_equal(asked->rc, MCAST_UNREACHABLE);
-    assert_int_equal(asked->error.code, MCAST_UNREACHABLE);
-    assert_string_equal(asked->error.word, word);
+    assert_int_equal(asked->request.rc, MCAST_UNREACHABLE);
+    assert_int_equal(asked->request.error.code, MCAST_UNREACHABLE);
+    assert_string_equal(asked->request.error.word, word);
     call_release(&asked->request.call);
 }
 
@@ -318,7 +314,7 @@ static void broker__no_mcastd(void **state)
     give(client, "220 mail.example.gov ESMTP\r\n");
     turn(server);
     assert_true(asked.done);
-    assert_int_equal(asked.rc, MCAST_UNCLEAR);
+    assert_int_equal(asked.request.rc, MCAST_UNCLEAR);
     call_release(&asked.request.call);
     close(client);
 }
@@ -431,7 +427,7 @@ static void broker__no_room_for_another_connection(void **state)
     expect_request(second, REQUEST("/v1/status"));
     broker_cancel(&server->handle.broker, &waiting.request);
     broker_cancel(&server->handle.broker, &in_queue.request);
-    assert_int_equal(waiting.rc, MCAST_STOPPED);
+    assert_int_equal(waiting.request.rc, MCAST_STOPPED);
     assert_int_equal(server->handle.broker.sent, 0);
     call_release(&waiting.request.call);
     call_release(&in_queue.request.call);
@@ -451,7 +447,7 @@ static void broker__cancelled(void **state)
     expect_request(client, REQUEST("/v1/status"));
     assert_ptr_equal(broker_find(&server->handle.broker, asked.request.number), &asked.request);
     broker_cancel(&server->handle.broker, &asked.request);
-    assert_int_equal(asked.rc, MCAST_STOPPED);
+    assert_int_equal(asked.request.rc, MCAST_STOPPED);
     assert_null(broker_find(&server->handle.broker, asked.request.number));
     assert_true(recv(client, &byte, 1, 0) <= 0);
     call_release(&asked.request.call);
@@ -501,10 +497,10 @@ static void expect_distrust(struct server *server, const char *words)
     turn(server);
     assert_true(asked.done);
     expect_word(&asked, "untrusted");
-    assert_false(mcast_later(&asked.error, NULL));
-    assert_int_equal(mcast_exit_status(&asked.error), MCAST_EXIT_NO_ANSWER);
-    if (!strstr(asked.error.text, words))
-        fail_msg("\"%s\" is not in: %s", words, asked.error.text);
+    assert_false(mcast_later(&asked.request.error, NULL));
+    assert_int_equal(mcast_exit_status(&asked.request.error), MCAST_EXIT_NO_ANSWER);
+    if (!strstr(asked.request.error.text, words))
+        fail_msg("\"%s\" is not in: %s", words, asked.request.error.text);
     int client = accept_one(server);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);

@@ -65,12 +65,12 @@ static void credentials__node_is_a_name(void **state)
     struct mcast own = {0};
     struct mcast_error error;
     assert_int_equal(mcast_set_node(&own, "elcap7", NULL), 0);
-    assert_string_equal(own.broker.peer.credentials.node, "elcap7");
+    assert_string_equal(own.broker.peer.credentials.is[NODE], "elcap7");
     assert_int_equal(mcast_set_node(&own, "elcap7\r\nX: y", &error), MCAST_USAGE);
     assert_int_equal(mcast_set_node(&own, "elcap 7", &error), MCAST_USAGE);
-    assert_string_equal(own.broker.peer.credentials.node, "elcap7");
+    assert_string_equal(own.broker.peer.credentials.is[NODE], "elcap7");
     assert_int_equal(mcast_set_node(&own, NULL, NULL), 0);
-    assert_null(own.broker.peer.credentials.node);
+    assert_null(own.broker.peer.credentials.is[NODE]);
     credentials_release(&own.broker.peer.credentials);
 }
 
@@ -85,14 +85,14 @@ static void credentials__what_is_set_goes_before_the_environment(void **state)
     assert_int_equal(mcast_set_cacert(&own, "/set/ca", NULL), 0);
     assert_int_equal(mcast_set_munge(&own, MCAST_MUNGE_AUTO, "/set/munge", NULL), 0);
     assert_int_equal(credentials_settle(&own.broker.peer.credentials, NULL), 0);
-    assert_string_equal(own.broker.peer.credentials.cacert, "/set/ca");
-    assert_string_equal(own.broker.peer.credentials.munge_socket, "/set/munge");
-    assert_string_equal(own.broker.peer.credentials.cert, "/env/cert");
-    assert_string_equal(own.broker.peer.credentials.key, "/env/key");
+    assert_string_equal(own.broker.peer.credentials.is[CACERT], "/set/ca");
+    assert_string_equal(own.broker.peer.credentials.is[MUNGE_SOCKET], "/set/munge");
+    assert_string_equal(own.broker.peer.credentials.is[CERT], "/env/cert");
+    assert_string_equal(own.broker.peer.credentials.is[KEY], "/env/key");
     setenv("MCAST_CERT", "/other/cert", 1);
     assert_int_equal(credentials_settle(&own.broker.peer.credentials, NULL),
                      0); /* once is enough */
-    assert_string_equal(own.broker.peer.credentials.cert, "/env/cert");
+    assert_string_equal(own.broker.peer.credentials.is[CERT], "/env/cert");
     credentials_release(&own.broker.peer.credentials);
     unsetenv("MCAST_CACERT");
     unsetenv("MCAST_CERT");
