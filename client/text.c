@@ -26,16 +26,12 @@ bool text_add_escaped(struct text *text, const char *plain)
 {
     static const char unreserved[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    while (*plain) {
+    for (; *plain; plain++) {
         char escaped[sizeof("%00")];
-        size_t as_it_is = strspn(plain, unreserved);
-        if (!text_add(text, plain, as_it_is))
-            return false;
-        plain += as_it_is;
-        if (!*plain)
-            break;
-        snprintf(escaped, sizeof(escaped), "%%%02X", (unsigned)(unsigned char)*plain++);
-        if (!text_add(text, escaped, sizeof(escaped) - 1))
+        unsigned char byte = (unsigned char)*plain;
+        int length =
+            snprintf(escaped, sizeof(escaped), strchr(unreserved, *plain) ? "%c" : "%%%02X", byte);
+        if (!text_add(text, escaped, (size_t)length))
             return false;
     }
     return true;

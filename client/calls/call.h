@@ -33,16 +33,15 @@ typedef int call_read_fn(const struct answer *answer, struct result *result,
 typedef int call_piece_fn(const char *bytes, size_t length, void *data);
 
 struct call {
-    int rc;                 /* why it cannot be made; 0: it can */
-    const char *method;     /* every request of this interface may be repeated without harm */
-    char *path;             /* with the query, escaped */
-    char *body;             /* JSON, or NULL */
-    const char *accept;     /* media type; NULL: application/json */
-    uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
-    unsigned wait_ms;       /* the answer may take so much longer than others */
-    bool with_token;        /* a job's token says for which job it is, instead of who asks */
-    call_read_fn *read;     /* NULL: the content of the answer is not wanted */
-    call_piece_fn *each;    /* receives a stream of the accepted type; NULL: there is none */
+    int rc;              /* why it cannot be made; 0: it can */
+    const char *method;  /* every request of this interface may be repeated without harm */
+    char *path;          /* with the query, escaped */
+    char *body;          /* JSON, or NULL */
+    const char *accept;  /* media type; NULL: application/json */
+    unsigned wait_ms;    /* the answer may take so much longer than others */
+    bool with_token;     /* a job's token says for which job it is, instead of who asks */
+    call_read_fn *read;  /* NULL: the content of the answer is not wanted */
+    call_piece_fn *each; /* receives a stream of the accepted type; NULL: there is none */
     void *data;
 };
 

@@ -184,8 +184,7 @@ static int read_no_stream(const struct answer *answer, struct result *result,
  * made, as long as the handle's retry timeout allows. */
 static int connect_once(struct mcast *handle, struct subscription *sub, bool follow, bool retry)
 {
-    struct call call = {
-        .accept = "text/event-stream", .last_event_id = sub->after, .each = on_piece, .data = sub};
+    struct call call = {.accept = "text/event-stream", .each = on_piece, .data = sub};
     struct result result;
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;

@@ -42,34 +42,25 @@ static int read_operations(const char *const *words, unsigned *operations,
     return 0;
 }
 
-/* "/fA/" is how people and scripts put "below /fA": a token has one spelling of each step. steps
- * has room for one byte more than a step, so that a longer one shows. */
-static const char *without_slash(const char *given, char steps[STEP_ID_MAX + 2])
-{
-    size_t length = strnlen(given, STEP_ID_MAX + 2);
-    if (length > 1 && given[length - 1] == '/')
-        length--;
-    if (length > STEP_ID_MAX + 1)
-        length = STEP_ID_MAX + 1;
-    memcpy(steps, given, length);
-    steps[length] = '\0';
-    return steps;
-}
-
 static int narrow_token(const char *token, const struct mcast_narrowing *given,
                         struct bearer *bearer, struct mcast_error *error)
 {
     struct mcast_narrowing mine = MCAST_NARROWING_INIT;
     struct bearer_limits limits = {0};
     struct error err = {0};
-    char steps[STEP_ID_MAX + 2];
+    char steps[STEP_ID_MAX + 2]; /* one byte more than a step, so that a longer one shows */
     int rc = call_adopt(&mine, given, "MCAST_NARROWING_INIT", error);
     if (rc == 0 && mine.operations)
         rc = read_operations(mine.operations, &limits.operations, error);
     if (rc < 0)
         return rc;
-    if (mine.steps)
-        limits.steps = without_slash(mine.steps, steps);
+    /* "/fA/" is how people and scripts put "below /fA": a token has one spelling of each step. */
+    if (mine.steps) {
+        size_t length = strnlen(mine.steps, sizeof(steps));
+        length -= length > 1 && mine.steps[length - 1] == '/';
+        (void)snprintf(steps, sizeof(steps), "%.*s", (int)length, mine.steps);
+        limits.steps = steps;
+    }
     limits.expires = mine.expires;
     if (!limits.steps && limits.operations == 0 && limits.expires == 0)
         return fault_set(error, MCAST_USAGE,
@@ -109,46 +100,37 @@ int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowin
 
 /* -- reading -- */
 
-enum { OPERATIONS_MAX = 2, WARNING_SIZE = 160 };
-
 /* What the caller sees comes first, so that its address is the whole's. Nothing in it is secret. */
 struct whole {
     struct mcast_token seen;
     struct bearer_scope scope;
     char id[BEARER_ID_SIZE];
     char root_key[2 * BEARER_KEY_ID_SIZE + 1];
-    const char *operations[OPERATIONS_MAX + 1];
-    char warning[WARNING_SIZE];
+    const char *operations[3];
+    char warning[160];
 };
 
-static void warn(struct whole *whole)
+static void describe_token(struct whole *whole, const struct bearer *bearer)
 {
     const struct bearer_scope *scope = &whole->scope;
+    const char **operation = whole->operations, *why = "";
+    whole->scope = bearer->scope;
+    bearer_id(bearer, whole->id);
+    hex_write(bearer_key_id(bearer), BEARER_KEY_ID_SIZE, whole->root_key);
+    if (scope->operations & BEARER_SHOW)
+        *operation++ = bearer_operation_word(BEARER_SHOW);
+    if (scope->operations & BEARER_CLEANUP)
+        *operation++ = bearer_operation_word(BEARER_CLEANUP);
+    if (scope->no_steps)
+        why = "its restrictions have no step in common";
+    else if (scope->operations == 0)
+        why = "its restrictions have no operation in common";
+    snprintf(whole->warning, sizeof(whole->warning), "%s", why);
     if (scope->unknown >= 0)
         snprintf(whole->warning, sizeof(whole->warning),
                  "it has a restriction of a kind (%d) that libmcast %s does not know; only a "
                  "broker that knows it takes the token",
                  scope->unknown, MCAST_VERSION);
-    else if (scope->no_steps)
-        snprintf(whole->warning, sizeof(whole->warning), "its restrictions have no step in common");
-    else if (scope->operations == 0)
-        snprintf(whole->warning, sizeof(whole->warning),
-                 "its restrictions have no operation in common");
-    whole->seen.warning = whole->warning[0] ? whole->warning : NULL;
-}
-
-static void describe(struct whole *whole, const struct bearer *bearer)
-{
-    static const enum bearer_operation all[OPERATIONS_MAX] = {BEARER_SHOW, BEARER_CLEANUP};
-    const struct bearer_scope *scope = &whole->scope;
-    size_t used = 0;
-    whole->scope = bearer->scope;
-    bearer_id(bearer, whole->id);
-    hex_write(bearer_key_id(bearer), BEARER_KEY_ID_SIZE, whole->root_key);
-    for (size_t i = 0; i < OPERATIONS_MAX; i++) {
-        if (scope->operations & all[i])
-            whole->operations[used++] = bearer_operation_word(all[i]);
-    }
     whole->seen = (struct mcast_token){
         .id = whole->id,
         .root_key = whole->root_key,
@@ -159,21 +141,19 @@ static void describe(struct whole *whole, const struct bearer *bearer)
         .operations = whole->operations,
         .expires = scope->expires == INT64_MAX ? 0 : scope->expires,
         .restrictions = scope->caveats,
+        .warning = whole->warning[0] ? whole->warning : NULL,
     };
-    warn(whole);
 }
 
 int mcast_token_read(const char *token, struct mcast_token **out, struct mcast_error *error)
 {
     struct bearer bearer;
     int rc = decode_token(token, &bearer, error);
-    if (rc < 0)
-        return rc;
-    struct whole *whole = calloc(1, sizeof(*whole));
+    struct whole *whole = rc == 0 ? calloc(1, sizeof(*whole)) : NULL;
     if (whole) {
-        describe(whole, &bearer);
+        describe_token(whole, &bearer);
         *out = &whole->seen;
-    } else {
+    } else if (rc == 0) {
         rc = fault_nomem(error);
     }
     bearer_wipe(&bearer);

@@ -126,14 +126,14 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *data)
 static size_t on_header(char *bytes, size_t one, size_t length, void *data)
 {
     (void)one;
-    struct transfer *transfer = data;
-    const char *colon = memchr(bytes, ':', length);
+    const struct transfer *transfer = data;
+    char line[256];
+    snprintf(line, sizeof(line), "%.*s", (int)length, bytes);
+    char *colon = strchr(line, ':');
     if (!colon)
         return length;
-    size_t name = (size_t)(colon - bytes), value = name + 1;
-    while (value < length && (bytes[value] == ' ' || bytes[value] == '\t'))
-        value++;
-    request_take_header(transfer->request, bytes, name, bytes + value, length - value);
+    *colon = '\0';
+    request_take_header(transfer->request, line, colon + 1 + strspn(colon + 1, " \t"));
     return length;
 }
 

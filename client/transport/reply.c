@@ -2,6 +2,7 @@
 #include "client/transport/reply.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -36,20 +37,12 @@ static enum reply_state take_status_line(struct reply *reply)
     return reply->status == 101 ? refuse(reply, "it changes to another protocol") : REPLY_MORE;
 }
 
-/* A number that is all of the text, in base 10 or 16. */
-static bool read_number(const char *text, unsigned base, uint64_t *number)
+/* A number that is all of the text. */
+static bool read_number(const char *text, int base, uint64_t *number)
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t length = strlen(text);
-    *number = 0;
-    for (size_t i = 0; i < length; i++) {
-        char lower = text[i] >= 'A' && text[i] <= 'F' ? (char)(text[i] + 'a' - 'A') : text[i];
-        const char *digit = memchr(digits, lower, base);
-        if (!digit)
-            return false;
-        *number = *number * base + (uint64_t)(digit - digits);
-    }
-    return length >= 1 && length <= 15; /* hence no overflow */
+    size_t length = strspn(text, base == 16 ? "0123456789abcdefABCDEF" : "0123456789");
+    *number = strtoull(text, NULL, base);
+    return length >= 1 && length <= 15 && text[length] == '\0'; /* hence no overflow */
 }
 
 /* How long the body is must be told once, in one way. */
@@ -84,7 +77,7 @@ static enum reply_state take_header(struct reply *reply)
         return take_framing(reply, true, value);
     if (strcasecmp(name, "transfer-encoding") == 0)
         return take_framing(reply, false, value);
-    request_take_header(reply->request, name, name_length, value, (size_t)(end - value));
+    request_take_header(reply->request, name, value);
     return REPLY_MORE;
 }
 

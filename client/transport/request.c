@@ -66,12 +66,9 @@ static int make_headers(struct request *request)
     struct peer *peer = request->peer;
     const struct credentials *credentials = &peer->credentials;
     struct headers *headers = &request->headers;
-    char last[24];
     peer->unproved[0] = '\0';
-    snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
     if (!add_header(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
-        !add_header(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
-        !add_header(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
+        !add_header(headers, "Content-Type: ", call->body ? "application/json" : NULL))
         return fault_nomem(error);
     if (call->with_token)
         return add_header(headers, "Authorization: Bearer ", secret_expose(peer->token))
@@ -94,24 +91,20 @@ static int make_headers(struct request *request)
 
 /* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
  * whose names are the locale's, nor timegm, which reads the time zone's file. */
-bool request_read_date(const char *text, size_t length, int64_t *seconds)
+bool request_read_date(const char *text, int64_t *seconds)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
-    char date[SIZE], again[4 * SIZE], name[4];
+    enum { LENGTH = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") - 1 };
+    char again[4 * LENGTH], name[4];
     int day, year, hour, minute, second;
-    if (length < SIZE - 1)
+    if (strnlen(text, LENGTH) < LENGTH || sscanf(text + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name,
+                                                 &year, &hour, &minute, &second) != 6)
         return false;
-    memcpy(date, text, SIZE - 1);
-    date[SIZE - 1] = '\0';
-    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name, &year, &hour, &minute, &second) !=
-        6)
-        return false;
-    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, day, name, year,
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", text, day, name, year,
              hour, minute, second);
     const char *found = strstr(months, name);
-    if (strcmp(again, date) != 0 || strchr(date, '-') || !found || (found - months) % 3 != 0 ||
-        day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+    if (strncmp(again, text, LENGTH) != 0 || again[LENGTH] || strchr(again, '-') || !found ||
+        (found - months) % 3 != 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
         return false;
     int month = ((int)(found - months) / 3 + 10) % 12; /* from March, after which leap days are */
     year -= month >= 10;
@@ -122,10 +115,10 @@ bool request_read_date(const char *text, size_t length, int64_t *seconds)
 
 /* The date was written some time between the request and now: half way is the best guess, and its
  * second was half over on average. */
-static void read_date(struct request *request, const char *value, size_t length)
+static void read_clock(struct request *request, const char *value)
 {
     int64_t seconds;
-    if (!request_read_date(value, length, &seconds))
+    if (!request_read_date(value, &seconds))
         return;
     int64_t half_way = request->sent_ms + (now_ms() - request->sent_ms) / 2;
     request->peer->clock_ahead_ms = seconds * 1000 + 500 - half_way;
@@ -133,41 +126,28 @@ static void read_date(struct request *request, const char *value, size_t length)
 }
 
 /* Seconds; a date, which a proxy may write as well, is none. */
-static void read_retry_after(struct answer *answer, const char *value, size_t length)
+static void read_retry_after(struct answer *answer, const char *value)
 {
-    unsigned seconds = 0;
-    size_t used = 0;
-    for (; used < length && value[used] >= '0' && value[used] <= '9'; used++)
-        seconds = seconds < PAUSE_MAX_S ? seconds * 10 + (unsigned)(value[used] - '0') : seconds;
-    answer->retry_after = seconds < PAUSE_MAX_S ? seconds : PAUSE_MAX_S;
+    unsigned long seconds = value[0] >= '0' && value[0] <= '9' ? strtoul(value, NULL, 10) : 0;
+    answer->retry_after = seconds < PAUSE_MAX_S ? (unsigned)seconds : PAUSE_MAX_S;
 }
 
 /* The media type, without parameters. */
-static void read_type(struct answer *answer, const char *value, size_t length)
+static void read_type(struct answer *answer, const char *value)
 {
-    size_t used = 0;
-    while (used < length && value[used] && !strchr("; \t\r\n", value[used]) &&
-           used < sizeof(answer->type) - 1) {
-        answer->type[used] = (char)tolower((unsigned char)value[used]);
-        used++;
-    }
-    answer->type[used] = '\0';
+    snprintf(answer->type, sizeof(answer->type), "%.*s", (int)strcspn(value, "; \t\r\n"), value);
+    for (char *c = answer->type; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
 }
 
-static bool is_header(const char *name, const char *bytes, size_t length)
+void request_take_header(struct request *request, const char *name, const char *value)
 {
-    return strlen(name) == length && strncasecmp(name, bytes, length) == 0;
-}
-
-void request_take_header(struct request *request, const char *name, size_t name_length,
-                         const char *value, size_t value_length)
-{
-    if (is_header("date", name, name_length))
-        read_date(request, value, value_length);
-    else if (is_header("retry-after", name, name_length))
-        read_retry_after(&request->answer, value, value_length);
-    else if (is_header("content-type", name, name_length))
-        read_type(&request->answer, value, value_length);
+    if (strcasecmp(name, "date") == 0)
+        read_clock(request, value);
+    else if (strcasecmp(name, "retry-after") == 0)
+        read_retry_after(&request->answer, value);
+    else if (strcasecmp(name, "content-type") == 0)
+        read_type(&request->answer, value);
 }
 
 bool request_take_body(struct request *request, int status, const char *bytes, size_t length)

@@ -51,7 +51,7 @@ enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
     REQUEST_CONNECT_MS = 5000,     /* of these, for a connection */
     REQUEST_ANSWER_MAX = 64 << 20, /* bytes of one answer */
-    REQUEST_HEADERS_MAX = 5,
+    REQUEST_HEADERS_MAX = 4,
 };
 
 /* Lines "Name: value", each in memory of its own, so that none is copied unwiped when there are
@@ -107,10 +107,9 @@ int request_prepare(struct request *request);
 
 /* ---- what the transport tells, in this order ---- */
 
-/* One header of the answer, name and value; nothing need stand behind them. Those of interim
- * answers (1xx) are none. */
-void request_take_header(struct request *request, const char *name, size_t name_length,
-                         const char *value, size_t value_length);
+/* One header of the answer; what stands behind the first 255 bytes of its line does not matter.
+ * Those of interim answers (1xx) are none. */
+void request_take_header(struct request *request, const char *name, const char *value);
 
 /* A piece of the body. False: no more of it is wanted, and the request has to end. */
 bool request_take_body(struct request *request, int status, const char *bytes, size_t length);
@@ -135,6 +134,6 @@ void request_release(struct request *request);
 /* The time in a Date header: "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, 5.6.7, the one form that
  * may still be sent), in seconds since 1970. False: the text is no such date. What stands behind it
  * does not matter. */
-bool request_read_date(const char *text, size_t length, int64_t *seconds);
+bool request_read_date(const char *text, int64_t *seconds);
 
 #endif
