@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/environment.h"
+#include "hook/hook.h"
 
 #include "base/steppath.h"
 #include "base/jobid.h"

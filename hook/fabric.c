@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/fabric.h"
+#include "hook/hook.h"
 
 #include "base/steppath.h"
 #include "fmapi/wire/baseurl.h"
@@ -14,7 +14,7 @@
 /* The calls to one fabric manager, over one connection. */
 struct connection {
     const struct environment *environment;
-    const struct deadline *deadline;
+    int64_t end_ms;
     char *base; /* of all URLs */
     struct transport_options options;
     struct credential *credential;
@@ -37,26 +37,25 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
                                  const char *step, unsigned tree, struct decoded *decoded)
 {
     const struct environment *s = connection->environment;
+    const int64_t left = connection->end_ms - hook_now_ms();
     struct secrets secrets = {0};
     struct request request;
     *decoded = (struct decoded){0};
     if (request_step(&request, connection->base, kind, s->job, step, tree) < 0)
         return judge_answer(connection, FM_UNREACHED, "memory is exhausted");
-    struct exchange *exchange =
-        exchange_create(&connection->options, connection->share, &request, connection->credential,
-                        deadline_left(connection->deadline));
-    enum outcome outcome = OUTCOME_ABSENT;
-    if (exchange) {
+    struct exchange *exchange = exchange_create(&connection->options, connection->share, &request,
+                                                connection->credential, left > 0 ? left : 0);
+    enum outcome outcome;
+    if (!exchange) {
+        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+    } else {
         const struct transport_answer answer = exchange_perform(exchange);
         credential_add_secrets(connection->credential, &secrets);
-        if (answer.end == TRANSPORT_ANSWERED) {
+        if (answer.end == TRANSPORT_ANSWERED)
             decode_call(decoded, kind, true, answer.status, answer.body, answer.length, &secrets);
-            outcome = judge_answer(connection, decoded->outcome, decoded->words);
-        } else {
-            outcome = judge_answer(connection, FM_UNREACHED, answer.words);
-        }
-    } else {
-        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+        outcome = answer.end == TRANSPORT_ANSWERED
+                      ? judge_answer(connection, decoded->outcome, decoded->words)
+                      : judge_answer(connection, FM_UNREACHED, answer.words);
     }
     exchange_destroy(exchange);
     request_release(&request);
@@ -133,13 +132,13 @@ static enum outcome end_visible_steps(struct connection *connection, bool below)
     return outcome;
 }
 
-static enum outcome clean_step(const struct environment *s, bool below,
-                               const struct deadline *deadline, struct error *err)
+static enum outcome clean_step(const struct environment *s, const struct options *options,
+                               struct error *err)
 {
     enum outcome outcome = OUTCOME_REFUSED;
     struct connection connection = {
         .environment = s,
-        .deadline = deadline,
+        .end_ms = options->end_ms,
         .options = {.verify = s->verify, .bare = true, .parallel = 1},
         .credential = credential_session(s->session_token),
         .share = curl_share_init(),
@@ -151,10 +150,10 @@ static enum outcome clean_step(const struct environment *s, bool below,
     exchange_ca(&connection.options, s->cacert);
     if (connection.share) /* without it each call has a connection of its own */
         (void)curl_share_setopt(connection.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
-    if (!below)
+    if (!options->below)
         outcome = end_step(&connection, s->step);
     if (outcome == OUTCOME_REFUSED)
-        outcome = end_visible_steps(&connection, below);
+        outcome = end_visible_steps(&connection, options->below);
 done:
     (void)curl_share_cleanup(connection.share);
     credential_drop(connection.credential);
@@ -165,14 +164,14 @@ done:
 extern fabric_fn mcast_cleanup_fabric;
 
 __attribute__((visibility("default"))) enum outcome
-mcast_cleanup_fabric(const struct environment *environment, bool below,
-                     const struct deadline *deadline, struct error *err)
+mcast_cleanup_fabric(const struct environment *environment, const struct options *options,
+                     struct error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         (void)error_set(err, ERROR_IO, "libcurl cannot be initialized");
         return OUTCOME_REFUSED;
     }
-    enum outcome outcome = clean_step(environment, below, deadline, err);
+    enum outcome outcome = clean_step(environment, options, err);
     curl_global_cleanup();
     return outcome;
 }
