@@ -32,20 +32,21 @@ static enum outcome judge_answer(struct connection *connection, enum fmcall_outc
     return outcome == FM_REFUSED || outcome == FM_DENIED ? OUTCOME_REFUSED : OUTCOME_ABSENT;
 }
 
-/* One call; decoded must be released. */
+/* One call; out (NULL: the answer has no content) must be released. */
 static enum outcome perform_call(struct connection *connection, enum fmcall_kind kind,
-                                 const char *step, unsigned tree, struct decoded *decoded)
+                                 const char *step, unsigned tree, struct decoded *out)
 {
     const struct environment *s = connection->environment;
     const int64_t left = connection->end_ms - hook_now_ms();
+    struct decoded own, *decoded = out ? out : &own;
     struct secrets secrets = {0};
     struct request request;
+    enum outcome outcome;
     *decoded = (struct decoded){0};
     if (request_step(&request, connection->base, kind, s->job, step, tree) < 0)
         return judge_answer(connection, FM_UNREACHED, "memory is exhausted");
     struct exchange *exchange = exchange_create(&connection->options, connection->share, &request,
                                                 connection->credential, left > 0 ? left : 0);
-    enum outcome outcome;
     if (!exchange) {
         outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
     } else {
@@ -59,16 +60,8 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
     }
     exchange_destroy(exchange);
     request_release(&request);
-    return outcome;
-}
-
-/* A call whose answer has no content. */
-static enum outcome call_for_outcome(struct connection *connection, enum fmcall_kind kind,
-                                     const char *step, unsigned tree)
-{
-    struct decoded decoded;
-    enum outcome outcome = perform_call(connection, kind, step, tree, &decoded);
-    decoded_release(&decoded);
+    if (!out)
+        decoded_release(&own);
     return outcome;
 }
 
@@ -76,7 +69,7 @@ static enum outcome end_step(struct connection *connection, const char *step)
 {
     enum outcome outcome = OUTCOME_REFUSED;
     if (!connection->trees_only)
-        outcome = call_for_outcome(connection, FMCALL_END_STEP, step, 0);
+        outcome = perform_call(connection, FMCALL_END_STEP, step, 0, NULL);
     connection->trees_only |= outcome == OUTCOME_REFUSED;
     return outcome;
 }
@@ -90,7 +83,7 @@ static enum outcome end_listed(struct connection *connection, const struct fmcal
     worst = OUTCOME_DONE;
     for (size_t i = 0; i < listed->tree_count && worst < OUTCOME_LATER; i++) {
         enum outcome outcome =
-            call_for_outcome(connection, FMCALL_END_TREE, NULL, listed->trees[i]);
+            perform_call(connection, FMCALL_END_TREE, NULL, listed->trees[i], NULL);
         worst = outcome > worst ? outcome : worst;
     }
     return worst;

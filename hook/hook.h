@@ -33,18 +33,15 @@ struct options {
 /* What the environment says: which step, which services to ask, and with which token. */
 struct environment {
     char step[STEP_ID_MAX + 1]; /* steppath_valid */
-
     bool broker;                /* there is one to ask */
     const char *broker_url;     /* NULL: where libmcast looks */
     struct secret broker_token; /* the broker's, or the job's session token */
-
     const char *trees_url; /* ends as baseurl_of_trees wants it; NULL: the fabric manager cannot be
                               asked */
     const char *job;
     const char *cacert; /* as exchange_ca wants it */
     bool verify;
     struct secret session_token;
-    struct error no_fabric; /* why it cannot be asked */
 };
 
 /* Reads the environment; step NULL: the environment's. Sends nothing, and needs no library but

@@ -21,8 +21,7 @@
 
 #define DEADLINE "30s"
 
-enum { DEADLINE_MAX_MS = 3600 * 1000, GRACE_S = 2 };
-enum { GO_ON = -1, FAILED = 1, MISUSED = 2 }; /* exit status; GO_ON: none yet */
+enum { DEADLINE_MAX_MS = 3600 * 1000, GRACE_S = 2, GO_ON = -1, FAILED = 1, MISUSED = 2 };
 
 /* ---- command line ---- */
 
@@ -96,7 +95,7 @@ static void print_page(FILE *out)
 
 enum option_id { STEP = 1, LIMIT, HELP = 'h', MAN_PAGE = 256, VERSION };
 
-/* GO_ON, or an exit status after what standard output or error says. */
+/* GO_ON, or the exit status, after what standard output or error says. */
 static int read_option(struct options *options, int option)
 {
     switch ((enum option_id)option) {
