@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* text NULL or "": none */
-static int replace(char **place, const char *text, struct mcast_error *error)
+static int set_text(char **place, const char *text, struct mcast_error *error)
 {
     char *copy = NULL;
     if (text && text[0] && !(copy = strdup(text)))
@@ -58,7 +58,7 @@ int credentials_check(const struct credentials *credentials, struct mcast_error 
 
 int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.is[CACERT], path, error);
+    return set_text(&handle->broker.peer.credentials.is[CACERT], path, error);
 }
 
 static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
@@ -68,8 +68,8 @@ static int set_certificate(struct credentials *credentials, const char *cert, co
         return fault_set(error, MCAST_USAGE,
                          "a client certificate needs its key, and a key its certificate: name both "
                          "files (cert and key, or MCAST_CERT and MCAST_KEY)");
-    int rc = replace(&credentials->is[CERT], cert, error);
-    return rc < 0 ? rc : replace(&credentials->is[KEY], key, error);
+    int rc = set_text(&credentials->is[CERT], cert, error);
+    return rc < 0 ? rc : set_text(&credentials->is[KEY], key, error);
 }
 
 int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
@@ -85,18 +85,18 @@ int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *sock
     if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
         return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
     credentials->munge = use;
-    return replace(&credentials->is[MUNGE_SOCKET], socket, error);
+    return set_text(&credentials->is[MUNGE_SOCKET], socket, error);
 }
 
 int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     int rc = node && node[0] ? names_check_node(node, error) : 0;
-    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.is[NODE], node, error);
+    return rc < 0 ? rc : set_text(&handle->broker.peer.credentials.is[NODE], node, error);
 }
 
 int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.is[SERVER_USER], user, error);
+    return set_text(&handle->broker.peer.credentials.is[SERVER_USER], user, error);
 }
 
 static const char *environment(const char *name)
@@ -118,13 +118,13 @@ int credentials_settle(struct credentials *credentials, struct mcast_error *erro
     if (credentials->settled)
         return 0;
     if (!credentials->is[CACERT])
-        rc = replace(&credentials->is[CACERT], environment("MCAST_CACERT"), error);
+        rc = set_text(&credentials->is[CACERT], environment("MCAST_CACERT"), error);
     if (rc == 0 && !credentials->is[CERT])
         rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
                              error);
     if (rc == 0 && socket && !credentials->is[MUNGE_SOCKET] &&
         credentials->munge != MCAST_MUNGE_NEVER)
-        rc = replace(&credentials->is[MUNGE_SOCKET], socket, error);
+        rc = set_text(&credentials->is[MUNGE_SOCKET], socket, error);
     credentials->settled = rc == 0;
     return rc;
 }
@@ -140,7 +140,7 @@ int credentials_copy(struct credentials *out, const struct credentials *given,
 {
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < CREDENTIAL_COUNT; i++)
-        rc = replace(&out->is[i], given->is[i], error);
+        rc = set_text(&out->is[i], given->is[i], error);
     out->munge = given->munge;
     out->settled = given->settled;
     return rc;
@@ -183,7 +183,7 @@ static struct {
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
 /* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static bool find(void *handle, const char *name, void *function, size_t size)
+static bool find_function(void *handle, const char *name, void *function, size_t size)
 {
     void *symbol = dlsym(handle, name);
     if (symbol)
@@ -191,7 +191,7 @@ static bool find(void *handle, const char *name, void *function, size_t size)
     return symbol;
 }
 
-#define FIND(member, name) find(handle, name, &library.member, sizeof(library.member))
+#define FIND(member, name) find_function(handle, name, &library.member, sizeof(library.member))
 
 static void open_library(void)
 {
@@ -206,7 +206,7 @@ static void open_library(void)
         dlclose(handle);
 }
 
-static int explain(struct mcast_error *error, void *context, int code, const char *socket)
+static int explain_munge(struct mcast_error *error, void *context, int code, const char *socket)
 {
     const char *own = context ? library.context_words(context) : NULL;
     if (code == NO_MEMORY)
@@ -233,7 +233,7 @@ int credentials_make_munge(const char *socket, const char *payload, char **out,
         code = library.context_set(context, OPTION_SOCKET, socket);
     if (code == SUCCESS)
         code = library.encode(&credential, context, payload, (int)strlen(payload));
-    int rc = code == SUCCESS ? 0 : explain(error, context, code, socket);
+    int rc = code == SUCCESS ? 0 : explain_munge(error, context, code, socket);
     if (context)
         library.context_destroy(context);
     if (rc < 0)

@@ -246,7 +246,7 @@ static void destroy_transfer(struct curl_transport *self, struct transfer *trans
     free(transfer);
 }
 
-static enum transport_start start(struct transport *transport, struct request *request)
+static enum transport_start curl_start(struct transport *transport, struct request *request)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     struct transfer *transfer = calloc(1, sizeof(*transfer));
@@ -266,7 +266,7 @@ static enum transport_start start(struct transport *transport, struct request *r
     return TRANSPORT_STARTED;
 }
 
-static void abandon(struct transport *transport, struct request *request)
+static void curl_abandon(struct transport *transport, struct request *request)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     struct transfer *transfer = request->connection;
@@ -275,7 +275,7 @@ static void abandon(struct transport *transport, struct request *request)
     update_due(self);
 }
 
-static enum trouble_kind kind_of(CURLcode code)
+static enum trouble_kind trouble_of(CURLcode code)
 {
     static const struct {
         CURLcode code;
@@ -305,7 +305,7 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
 {
     struct request *request = transfer->request;
     long status = 0, os_error = 0;
-    request_set_trouble(request, kind_of(code),
+    request_set_trouble(request, trouble_of(code),
                         transfer->words[0] ? transfer->words : curl.easy_strerror(code));
     curl.easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -333,7 +333,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
 }
 
 /* Then those that have come to their ends. */
-static void serve(struct transport *transport, uint64_t tag, uint32_t events)
+static void curl_serve(struct transport *transport, uint64_t tag, uint32_t events)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     const CURLMsg *message;
@@ -353,7 +353,7 @@ static void serve(struct transport *transport, uint64_t tag, uint32_t events)
     update_due(self);
 }
 
-static void destroy(struct transport *transport)
+static void curl_destroy(struct transport *transport)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     curl.easy_cleanup(self->spare);
@@ -361,12 +361,7 @@ static void destroy(struct transport *transport)
     free(self);
 }
 
-static const struct transport_kind kind = {
-    .destroy = destroy,
-    .start = start,
-    .abandon = abandon,
-    .serve = serve,
-};
+static const struct transport_kind kind = {curl_destroy, curl_start, curl_abandon, curl_serve};
 
 int curl_create(struct transport **out, int epoll, struct mcast_error *error)
 {
@@ -381,7 +376,7 @@ int curl_create(struct transport **out, int epoll, struct mcast_error *error)
     if (!self->multi ||
         curl.multi_setopt(self->multi, CURLMOPT_SOCKETFUNCTION, on_socket) != CURLM_OK ||
         curl.multi_setopt(self->multi, CURLMOPT_SOCKETDATA, &self->transport) != CURLM_OK) {
-        destroy(&self->transport);
+        curl_destroy(&self->transport);
         return fault_nomem(error);
     }
     *out = &self->transport;
