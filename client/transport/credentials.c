@@ -113,18 +113,17 @@ const char *credentials_server_user(const struct credentials *credentials)
 
 int credentials_settle(struct credentials *credentials, struct mcast_error *error)
 {
-    const char *socket = environment("MCAST_MUNGE_SOCKET");
+    char **is = credentials->is;
     int rc = 0;
     if (credentials->settled)
         return 0;
-    if (!credentials->is[CACERT])
-        rc = set_text(&credentials->is[CACERT], environment("MCAST_CACERT"), error);
-    if (rc == 0 && !credentials->is[CERT])
+    if (!is[CACERT])
+        rc = set_text(&is[CACERT], environment("MCAST_CACERT"), error);
+    if (rc == 0 && !is[CERT])
         rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
                              error);
-    if (rc == 0 && socket && !credentials->is[MUNGE_SOCKET] &&
-        credentials->munge != MCAST_MUNGE_NEVER)
-        rc = set_text(&credentials->is[MUNGE_SOCKET], socket, error);
+    if (rc == 0 && !is[MUNGE_SOCKET])
+        rc = set_text(&is[MUNGE_SOCKET], environment("MCAST_MUNGE_SOCKET"), error);
     credentials->settled = rc == 0;
     return rc;
 }
@@ -153,6 +152,14 @@ void credentials_release(struct credentials *credentials)
     *credentials = (struct credentials){0};
 }
 
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+bool library_symbol(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    memcpy(function, &symbol, size);
+    return symbol;
+}
+
 /* ---- MUNGE, by libmunge: opened at run time, because systems without it use libmcast, too ---- */
 
 /* From munge.h (version 2 of the library), which need not be there to build this. */
@@ -168,53 +175,33 @@ _Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEM
                "munge.h says otherwise");
 #endif
 
+/* clang-format off */
+#define LIBMUNGE_FUNCTIONS(X)                                                                      \
+    X(void *, munge_ctx_create, (void))                                                            \
+    X(void, munge_ctx_destroy, (void *context))                                                    \
+    X(int, munge_ctx_set, (void *context, int option, ...))                                        \
+    X(const char *, munge_ctx_strerror, (void *context))                                           \
+    X(int, munge_encode, (char **credential, void *context, const void *payload, int length))      \
+    X(const char *, munge_strerror, (int code))
+/* clang-format on */
+
 static const char library_name[] = "libmunge.so.2";
 
 static struct {
-    void *(*context_create)(void);
-    void (*context_destroy)(void *context);
-    int (*context_set)(void *context, int option, ...);
-    const char *(*context_words)(void *context);
-    int (*encode)(char **credential, void *context, const void *payload, int length);
-    const char *(*words)(int code);
+#define MEMBER(type, name, arguments) type(*name) arguments;
+    LIBMUNGE_FUNCTIONS(MEMBER)
     bool usable;
 } library;
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-/* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static bool find_function(void *handle, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(handle, name);
-    if (symbol)
-        memcpy(function, &symbol, size);
-    return symbol;
-}
-
-#define FIND(member, name) find_function(handle, name, &library.member, sizeof(library.member))
-
 static void open_library(void)
 {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return;
-    library.usable =
-        FIND(context_create, "munge_ctx_create") && FIND(context_destroy, "munge_ctx_destroy") &&
-        FIND(context_set, "munge_ctx_set") && FIND(context_words, "munge_ctx_strerror") &&
-        FIND(encode, "munge_encode") && FIND(words, "munge_strerror");
-    if (!library.usable)
-        dlclose(handle);
-}
-
-static int explain_munge(struct mcast_error *error, void *context, int code, const char *socket)
-{
-    const char *own = context ? library.context_words(context) : NULL;
-    if (code == NO_MEMORY)
-        return fault_nomem(error);
-    return fault_set_word(error, MCAST_UNREACHABLE, "munge",
-                          "no MUNGE credential from %s: %s; is munged running? (systemctl status "
-                          "munge)",
-                          socket ? socket : "the default munged", own ? own : library.words(code));
+    library.usable = handle;
+#define FIND(type, name, arguments)                                                                \
+    library.usable &= handle && library_symbol(handle, #name, &library.name, sizeof(library.name));
+    LIBMUNGE_FUNCTIONS(FIND)
 }
 
 int credentials_make_munge(const char *socket, const char *payload, char **out,
@@ -226,26 +213,24 @@ int credentials_make_munge(const char *socket, const char *payload, char **out,
                               "no MUNGE credential: %s is not installed; install it, or set a "
                               "client certificate and its key (MCAST_CERT and MCAST_KEY)",
                               library_name);
-    void *context = library.context_create();
-    char *credential = NULL;
-    int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;
+    void *context = library.munge_ctx_create();
+    if (!context)
+        return fault_nomem(error);
+    int code = library.munge_ctx_set(context, OPTION_TTL, (int)TTL_S);
     if (code == SUCCESS && socket)
-        code = library.context_set(context, OPTION_SOCKET, socket);
+        code = library.munge_ctx_set(context, OPTION_SOCKET, socket);
     if (code == SUCCESS)
-        code = library.encode(&credential, context, payload, (int)strlen(payload));
-    int rc = code == SUCCESS ? 0 : explain_munge(error, context, code, socket);
-    if (context)
-        library.context_destroy(context);
-    if (rc < 0)
-        credentials_forget_munge(credential);
-    else
-        *out = credential;
+        code = library.munge_encode(out, context, payload, (int)strlen(payload));
+    const char *why = code == SUCCESS ? NULL : library.munge_ctx_strerror(context);
+    int rc = 0;
+    if (code == NO_MEMORY)
+        rc = fault_nomem(error);
+    else if (code != SUCCESS)
+        rc = fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                            "no MUNGE credential from %s: %s; is munged running? (systemctl status "
+                            "munge)",
+                            socket ? socket : "the default munged",
+                            why ? why : library.munge_strerror(code));
+    library.munge_ctx_destroy(context);
     return rc;
-}
-
-void credentials_forget_munge(char *credential)
-{
-    if (credential)
-        explicit_bzero(credential, strlen(credential));
-    free(credential);
 }

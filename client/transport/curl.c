@@ -37,15 +37,6 @@ static const char library_name[] = "libcurl.so.4";
 static char unusable[160]; /* why it cannot be used, "" when it can */
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-/* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static void find_function(void *handle, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(handle, name);
-    memcpy(function, &symbol, size);
-    if (!symbol)
-        snprintf(unusable, sizeof(unusable), "it has no %s", name);
-}
-
 /* Never closed: it may have a thread in a name's look-up that is not waited for. */
 static void open_library(void)
 {
@@ -55,7 +46,9 @@ static void open_library(void)
         snprintf(unusable, sizeof(unusable), "%s", why ? why : "no reason is given");
         return;
     }
-#define FIND(name) find_function(handle, "curl_" #name, &curl.name, sizeof(curl.name));
+#define FIND(name)                                                                                 \
+    if (!library_symbol(handle, "curl_" #name, &curl.name, sizeof(curl.name)))                     \
+        snprintf(unusable, sizeof(unusable), "it has no curl_%s", #name);
     LIBCURL_FUNCTIONS(FIND)
 #undef FIND
     if (!unusable[0] && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)

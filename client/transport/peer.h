@@ -67,20 +67,21 @@ int credentials_check(const struct credentials *credentials, struct mcast_error 
 /* A certificate is enough of a proof, unless MUNGE was asked for. */
 bool credentials_want_munge(const struct credentials *credentials);
 
-/* A fresh MUNGE credential over the payload. *out is the caller's to credentials_forget_munge.
- * socket: of munged; NULL: libmunge's own. MCAST_UNREACHABLE with the word "munge", and why there
- * is none; or MCAST_NOMEM. Each can be used once: a second use is a replay. */
+/* A fresh MUNGE credential over the payload. *out (NULL before) is the caller's to wipe and free,
+ * also after a failure. socket: of munged; NULL: libmunge's own. MCAST_UNREACHABLE with the word
+ * "munge", and why there is none; or MCAST_NOMEM. Each can be used once: a second use is a replay.
+ */
 int credentials_make_munge(const char *socket, const char *payload, char **out,
                            struct mcast_error *error);
-
-/* Wipes and frees. Takes NULL. */
-void credentials_forget_munge(char *credential);
 
 /* A copy of all of it in *out, which is empty before. */
 int credentials_copy(struct credentials *out, const struct credentials *given,
                      struct mcast_error *error);
 
 void credentials_release(struct credentials *credentials);
+
+/* Copies the address of a function of a library that was opened at run time. False: none, NULL. */
+bool library_symbol(void *handle, const char *name, void *function, size_t size);
 
 /* ---- who serves the Unix socket: serveruser.c ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/request.h"
+#include "base/memory.h"
 #include "client/fault.h"
-#include "client/calls/call.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -45,18 +45,15 @@ static int add_credential(struct headers *headers, const struct call *call, cons
     int rc = credentials_make_munge(socket, payload, &credential, error);
     if (rc == 0 && !add_header(headers, "Authorization: Munge ", credential))
         rc = fault_nomem(error);
-    credentials_forget_munge(credential);
+    memory_wipe_text(credential);
     free(payload);
     return rc;
 }
 
 static void release_headers(struct headers *headers)
 {
-    for (size_t i = 0; i < headers->count; i++) {
-        explicit_bzero(headers->line[i], strlen(headers->line[i]));
-        free(headers->line[i]);
-    }
-    headers->count = 0;
+    while (headers->count > 0)
+        memory_wipe_text(headers->line[--headers->count]);
 }
 
 static int make_headers(struct request *request)
