@@ -246,14 +246,17 @@ int handle_run(struct mcast *handle, struct call call, struct result *result,
     return rc;
 }
 
-int handle_run_json(struct mcast *handle, struct call call, char **json, struct mcast_error *error)
+int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
+                   struct mcast_error *error)
 {
     struct result result = {0};
-    call.read = call_read_json;
+    char *place = (char *)&result.seen + member;
+    if (!out)
+        call.read = NULL;
     int rc = handle_run(handle, call, &result, error);
-    if (rc == 0) {
-        *json = (char *)result.seen.json;
-        result.seen.json = NULL;
+    if (rc == 0 && out) {
+        memcpy(out, place, size);
+        memset(place, 0, size); /* it is the caller's */
     }
     result_release(&result);
     return rc;

@@ -25,8 +25,12 @@ struct mcast {
 int handle_run(struct mcast *handle, struct call call, struct result *result,
                struct mcast_error *error);
 
-/* The same; *json receives the answer as it is, in one line. */
-int handle_run_json(struct mcast *handle, struct call call, char **json, struct mcast_error *error);
+/* The same, for one member of the outcome, which *out (of its size) receives. NULL: it is not
+ * wanted, and the answer is not read. */
+int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
+                   struct mcast_error *error);
+#define RUN_FOR(handle, call, member, out, error)                                                  \
+    handle_run_for(handle, call, offsetof(struct mcast_outcome, member), out, sizeof(*(out)), error)
 
 /* The same for the form that does not wait, until it is begun (async.c). */
 int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,

@@ -18,7 +18,7 @@ static struct call make_get(const char *path, struct mcast_error *error)
 
 int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return handle_run_json(handle, make_get("/v1/status", error), json, error);
+    return RUN_FOR(handle, make_get("/v1/status", error), json, json, error);
 }
 
 int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
@@ -29,12 +29,12 @@ int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg
 
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return handle_run_json(handle, make_get("/v1/doctor", error), json, error);
+    return RUN_FOR(handle, make_get("/v1/doctor", error), json, json, error);
 }
 
 int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return handle_run_json(handle, make_get("/v1/whoami", error), json, error);
+    return RUN_FOR(handle, make_get("/v1/whoami", error), json, json, error);
 }
 
 /* ---- nodes ---- */
@@ -103,12 +103,7 @@ static struct call make_report(const struct mcast_node_report *report, struct mc
 int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
                       struct mcast_error *error)
 {
-    struct result result = {0};
-    int rc = handle_run(handle, make_report(report, error), &result, error);
-    if (rc == 0 && releasing)
-        *releasing = result.seen.releasing;
-    result_release(&result);
-    return rc;
+    return RUN_FOR(handle, make_report(report, error), releasing, releasing, error);
 }
 
 int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
@@ -171,7 +166,9 @@ int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint
 int mcast_fence_json(struct mcast *handle, const char *node, const char *reason, char **json,
                      struct mcast_error *error)
 {
-    return handle_run_json(handle, make_fence(node, reason, error), json, error);
+    struct call call = make_fence(node, reason, error);
+    call.read = call_read_json;
+    return RUN_FOR(handle, call, json, json, error);
 }
 
 int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,

@@ -31,19 +31,6 @@ static int read_reserve(const struct answer *answer, struct result *result,
     return rc;
 }
 
-/* out NULL: the content of the answer is not wanted. */
-static int run_for_job(struct mcast *handle, struct call call, struct mcast_reservation **out,
-                       struct mcast_error *error)
-{
-    struct result result = {0};
-    if (!out)
-        call.read = NULL;
-    int rc = handle_run(handle, call, &result, error);
-    if (rc == 0 && out)
-        *out = (struct mcast_reservation *)result.seen.reservation;
-    return rc;
-}
-
 /* ---- reserve ---- */
 
 static int check_request(const struct mcast_request *request, struct mcast_error *error)
@@ -88,7 +75,7 @@ static struct call make_reserve(const struct mcast_request *request, struct mcas
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    return run_for_job(handle, make_reserve(request, error), out, error);
+    return RUN_FOR(handle, make_reserve(request, error), reservation, out, error);
 }
 
 int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
@@ -119,7 +106,7 @@ static struct call make_own(struct mcast_error *error)
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    return run_for_job(handle, make_bare("DELETE", cluster, job, error), out, error);
+    return RUN_FOR(handle, make_bare("DELETE", cluster, job, error), reservation, out, error);
 }
 
 int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
@@ -132,7 +119,7 @@ int mcast_async_release(struct mcast_async *async, const char *cluster, const ch
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    return run_for_job(handle, make_bare("GET", cluster, job, error), out, error);
+    return RUN_FOR(handle, make_bare("GET", cluster, job, error), reservation, out, error);
 }
 
 int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
@@ -143,7 +130,7 @@ int mcast_async_show(struct mcast_async *async, const char *cluster, const char 
 
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
 {
-    return run_for_job(handle, make_own(error), out, error);
+    return RUN_FOR(handle, make_own(error), reservation, out, error);
 }
 
 int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
@@ -202,11 +189,7 @@ static struct call make_steps(const char *cluster, const char *job, unsigned wai
 int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
                 struct mcast_steps **out, struct mcast_error *error)
 {
-    struct result result = {0};
-    int rc = handle_run(handle, make_steps(cluster, job, wait_ms, error), &result, error);
-    if (rc == 0)
-        *out = (struct mcast_steps *)result.seen.steps;
-    return rc;
+    return RUN_FOR(handle, make_steps(cluster, job, wait_ms, error), steps, out, error);
 }
 
 int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
@@ -259,11 +242,7 @@ static struct call make_cleanup(const char *step, unsigned flags, unsigned wait_
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                   bool *gone, struct mcast_error *error)
 {
-    struct result result = {0};
-    int rc = handle_run(handle, make_cleanup(step, flags, wait_ms, error), &result, error);
-    if (rc == 0 && gone)
-        *gone = result.seen.gone;
-    return rc;
+    return RUN_FOR(handle, make_cleanup(step, flags, wait_ms, error), gone, gone, error);
 }
 
 int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
@@ -276,5 +255,7 @@ int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned fl
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
-    return handle_run_json(handle, make_cleanup(step, flags, wait_ms, error), json, error);
+    struct call call = make_cleanup(step, flags, wait_ms, error);
+    call.read = call_read_json;
+    return RUN_FOR(handle, call, json, json, error);
 }

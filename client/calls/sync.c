@@ -50,22 +50,15 @@ static struct call make_sync(const char *cluster, const char *const *jobs, size_
 int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
                struct mcast_sync_result **out, struct mcast_error *error)
 {
-    struct result result = {0};
-    struct call call = make_sync(cluster, jobs, job_count, error);
-    if (!out)
-        call.read = NULL;
-    int rc = handle_run(handle, call, &result, error);
-    if (rc == 0 && out)
-        *out = (struct mcast_sync_result *)result.seen.sync;
-    return rc;
+    return RUN_FOR(handle, make_sync(cluster, jobs, job_count, error), sync, out, error);
 }
 
 int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
                      size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
                      struct mcast_error *error)
 {
-    struct call call = make_sync(cluster, jobs, job_count, error);
-    return async_begin(async, call, done, arg, request, error);
+    return async_begin(async, make_sync(cluster, jobs, job_count, error), done, arg, request,
+                       error);
 }
 
 void mcast_sync_result_free(struct mcast_sync_result *result)

@@ -204,5 +204,5 @@ int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *er
 {
     struct call call = {0};
     call_set(&call, "POST", call_read_json, error, "/v1/tokens/rotate");
-    return handle_run_json(handle, call, json, error);
+    return RUN_FOR(handle, call, json, json, error);
 }

@@ -38,6 +38,16 @@ int handle_run(struct mcast *handle, struct call call, struct result *result,
     return rc;
 }
 
+int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
+                   struct mcast_error *error)
+{
+    struct result result = {0};
+    int rc = handle_run(handle, call, &result, error);
+    if (rc == 0)
+        memcpy(out, (char *)&result.seen + member, size);
+    return rc;
+}
+
 /* In place of async.c's: nothing is begun. */
 int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,
                 uint64_t *request, struct mcast_error *error)
