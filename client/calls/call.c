@@ -75,13 +75,20 @@ json_t *call_words(const char *const *words)
     return NULL;
 }
 
-int call_read_root(const struct answer *answer, struct result *result, struct mcast_error *error)
+void *call_document(const struct answer *answer, size_t size, struct mcast_error *error)
 {
     json_t *root = NULL;
-    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
-    if (rc == 0 && !(result->document = document_create(0, root)))
-        rc = fault_nomem(error);
-    return rc;
+    void *document = NULL;
+    if (field_parse(text_string(&answer->body), answer->body.length, &root, error) == 0 &&
+        !(document = document_create(size, root)))
+        fault_nomem(error);
+    return document;
+}
+
+int call_read_root(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    result->document = call_document(answer, 0, error);
+    return result->document ? 0 : error->code;
 }
 
 int call_read_json(const struct answer *answer, struct result *result, struct mcast_error *error)

@@ -66,6 +66,9 @@ json_t *call_words(const char *const *words);
 /* The result is the answer itself: as JSON in one line, or as a document (field.h). */
 call_read_fn call_read_json, call_read_root;
 
+/* The answer in a new document of this size (field.h); NULL with the error. */
+void *call_document(const struct answer *answer, size_t size, struct mcast_error *error);
+
 /* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
  * defaults (the macro named init): one from a program compiled earlier lacks members, which keep
  * them; one compiled later may set members unknown here, which must not be dropped in silence. Both

@@ -65,17 +65,10 @@ int field_read(const json_t *object, const char *name, enum field_type type, enu
         if (!json_is_boolean(value))
             return field_fault(error, name, "neither true nor false");
         *(bool *)out = json_is_true(value);
+        break;
+    case FIELD_WORDS: /* by fields_read only */
+        break;
     }
-    return rc;
-}
-
-int fields_read(const json_t *object, const struct field *fields, size_t count, void *out,
-                struct mcast_error *error)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = field_read(object, fields[i].name, fields[i].type, fields[i].need,
-                        (char *)out + fields[i].offset, error);
     return rc;
 }
 
@@ -152,8 +145,8 @@ void *document_list(void *seen, size_t count, size_t size)
     return list->bytes;
 }
 
-int document_words(void *seen, const json_t *object, const char *name, const char *const **out,
-                   struct mcast_error *error)
+static int read_words(void *seen, const json_t *object, const char *name, const char *const **out,
+                      struct mcast_error *error)
 {
     json_t *array = NULL;
     int rc = field_nested(object, name, JSON_ARRAY, &array, error);
@@ -162,13 +155,25 @@ int document_words(void *seen, const json_t *object, const char *name, const cha
     const char **words = document_list(seen, json_array_size(array) + 1, sizeof(*words));
     if (!words)
         return fault_nomem(error);
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        words[i] = json_string_value(json_array_get(array, i));
-        if (!words[i])
+    for (size_t i = 0; i < json_array_size(array); i++)
+        if (!(words[i] = json_string_value(json_array_get(array, i))))
             return field_fault(error, name, "not a list of strings");
-    }
     *out = words;
     return 0;
+}
+
+int fields_read(const json_t *object, const struct field *fields, size_t count, void *out,
+                struct mcast_error *error)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const struct field *field = &fields[i];
+        void *member = (char *)out + field->offset;
+        rc = field->type == FIELD_WORDS
+                 ? read_words(out, object, field->name, member, error)
+                 : field_read(object, field->name, field->type, field->need, member, error);
+    }
+    return rc;
 }
 
 int document_numbers(void *seen, const json_t *object, const char *name, size_t max,

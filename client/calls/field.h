@@ -22,6 +22,7 @@ enum field_type {
     FIELD_UINT64,
     FIELD_UINT32,
     FIELD_BOOL,
+    FIELD_WORDS, /* const char *const *, a list in the document, ended by NULL also when missing */
 };
 
 struct field {
@@ -31,7 +32,7 @@ struct field {
     size_t offset; /* of the member */
 };
 
-/* Fills the struct from the fields of the object. */
+/* Fills the struct, which is a document where there are FIELD_WORDS. */
 int fields_read(const json_t *object, const struct field *fields, size_t count, void *out,
                 struct mcast_error *error);
 #define FIELDS_READ(object, fields, out, error)                                                    \
@@ -59,10 +60,6 @@ json_t *document_root(const void *document);
 
 /* Memory that is freed with the document, zeroed; NULL when it is exhausted. */
 void *document_list(void *document, size_t count, size_t size);
-
-/* An array of strings as a list that NULL ends. A missing array is an empty list. */
-int document_words(void *document, const json_t *object, const char *name, const char *const **out,
-                   struct mcast_error *error);
 
 /* An array of at most `max` numbers from 0 to 65,535. A missing array is an empty list. */
 int document_numbers(void *document, const json_t *object, const char *name, size_t max,

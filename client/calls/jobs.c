@@ -148,16 +148,13 @@ static const struct field of_steps[] = {
 
 static int read_steps(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    json_t *root = NULL, *array = NULL;
-    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
-    if (rc < 0)
-        return rc;
-    struct mcast_steps *seen = document_create(sizeof(*seen), root);
-    if (!seen)
-        return fault_nomem(error);
-    result->seen.steps = seen;
-    if ((rc = field_nested(root, "steps", JSON_ARRAY, &array, error)) < 0 ||
-        (rc = FIELDS_READ(root, of_steps, seen, error)) < 0)
+    struct mcast_steps *seen = call_document(answer, sizeof(*seen), error);
+    json_t *array = NULL;
+    int rc;
+    if (!(result->seen.steps = seen))
+        return error->code;
+    if ((rc = field_nested(document_root(seen), "steps", JSON_ARRAY, &array, error)) < 0 ||
+        (rc = FIELDS_READ(document_root(seen), of_steps, seen, error)) < 0)
         return rc;
     size_t count = json_array_size(array);
     struct mcast_step *steps = document_list(seen, count, sizeof(*steps));

@@ -25,6 +25,7 @@ static const struct field scalars[] = {
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},
     {"cores_per_node", FIELD_UINT32, FIELD_OPTIONAL, AT(cores_per_node)},
+    {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
 };
 
 static const struct field of_hwcoll[] = {
@@ -41,6 +42,7 @@ static const struct field of_waiting_for[] = {
     {"created", FIELD_UINT32, FIELD_OPTIONAL, AT(waiting_created)},
     {"silent", FIELD_STRING, FIELD_OPTIONAL, AT(waiting_silent)},
     {"silent_more", FIELD_UINT32, FIELD_OPTIONAL, AT(waiting_silent_more)},
+    {"nodes", FIELD_WORDS, FIELD_OPTIONAL, AT(waiting_nodes)},
 };
 
 static const struct field of_report[] = {
@@ -83,7 +85,6 @@ static int decode_waiting(struct mcast_reservation *seen, const json_t *root,
         return rc;
     seen->held = true;
     if ((rc = FIELDS_READ(waiting, of_waiting_for, seen, error)) < 0 ||
-        (rc = document_words(seen, waiting, "nodes", &seen->waiting_nodes, error)) < 0 ||
         (rc = decode_reports(seen, waiting, error)) < 0)
         return rc;
     return seen->waiting_unheard > seen->waiting_count
@@ -123,8 +124,7 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
         (rc = document_numbers(seen, root, "vnis", VNIS_MAX, &seen->vnis, &seen->vni_count,
                                error)) < 0 ||
         (rc = decode_hwcoll(seen, root, error)) < 0 ||
-        (rc = decode_waiting(seen, root, error)) < 0 || (rc = decode_env(seen, root, error)) < 0 ||
-        (rc = document_words(seen, root, "traffic_classes", &seen->traffic_classes, error)) < 0)
+        (rc = decode_waiting(seen, root, error)) < 0 || (rc = decode_env(seen, root, error)) < 0)
         document_free(seen);
     else
         *out = seen;

@@ -7,29 +7,22 @@
 
 #define AT(member) offsetof(struct mcast_sync_result, member)
 
-static const struct field counts[] = {
+static const struct field of_sync[] = {
     {"active", FIELD_UINT64, FIELD_REQUIRED, AT(active)},
     {"confirmed", FIELD_UINT64, FIELD_REQUIRED, AT(confirmed)},
     {"suspect_count", FIELD_UINT64, FIELD_OPTIONAL, AT(suspect_count)},
     {"released_count", FIELD_UINT64, FIELD_OPTIONAL, AT(released_count)},
     {"unknown_count", FIELD_UINT64, FIELD_OPTIONAL, AT(unknown_count)},
+    {"suspect", FIELD_WORDS, FIELD_OPTIONAL, AT(suspect)},
+    {"released", FIELD_WORDS, FIELD_OPTIONAL, AT(released)},
+    {"unknown", FIELD_WORDS, FIELD_OPTIONAL, AT(unknown)},
 };
 
 static int read_sync(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    json_t *root = NULL;
-    int rc = field_parse(text_string(&answer->body), answer->body.length, &root, error);
-    if (rc < 0)
-        return rc;
-    struct mcast_sync_result *seen = document_create(sizeof(*seen), root);
-    if (!seen)
-        return fault_nomem(error);
+    struct mcast_sync_result *seen = call_document(answer, sizeof(*seen), error);
     result->seen.sync = seen;
-    if ((rc = FIELDS_READ(root, counts, seen, error)) < 0 ||
-        (rc = document_words(seen, root, "suspect", &seen->suspect, error)) < 0 ||
-        (rc = document_words(seen, root, "released", &seen->released, error)) < 0)
-        return rc;
-    return document_words(seen, root, "unknown", &seen->unknown, error);
+    return seen ? FIELDS_READ(document_root(seen), of_sync, seen, error) : error->code;
 }
 
 static struct call make_sync(const char *cluster, const char *const *jobs, size_t job_count,
