@@ -86,8 +86,7 @@ struct mcast; /* a connection to one broker, kept open between calls */
  * broker over TCP, and cannot be loaded. */
 MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
 
-/* Takes NULL. Keeps errno. */
-MCAST_API void mcast_close(struct mcast *handle);
+MCAST_API void mcast_close(struct mcast *handle); /* takes NULL, keeps errno */
 
 /* Milliseconds for one answer, from 1; the default is 30,000. Streams of events have no limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
@@ -151,8 +150,7 @@ MCAST_API int mcast_set_token(struct mcast *handle, const char *token, struct mc
  * from other threads, as long as the handle is not being closed. */
 MCAST_API void mcast_stop(struct mcast *handle);
 
-/* The release of the library, "0.1.0". */
-MCAST_API const char *mcast_version(void);
+MCAST_API const char *mcast_version(void); /* "0.1.0" */
 
 /* ---- Reservations ---------------------------------------------------------------------------- */
 
@@ -210,7 +208,7 @@ struct mcast_reservation {
     const struct mcast_variable *env; /* env_count of them; none in lists and after a release */
     size_t env_count;
     bool repeated; /* mcast_reserve: this very request had been granted before */
-    /* Of a released job whose VNIs are held back until its nodes are clean. */
+    /* Of a released job whose VNIs are quarantined until its nodes are clean. */
     const char *held_until;           /* RFC 3339: how long nodes that have said nothing are waited
                                          for; NULL: see held */
     uint32_t waiting_count;           /* nodes that are not known to be clean */
@@ -219,7 +217,7 @@ struct mcast_reservation {
     /* In a list with filter.node: "named": by the job's node list; "reported": by the node, of a
      * job that named no nodes; "possible": of such a job, which may run anywhere. Else NULL. */
     const char *on_node;
-    /* More of those that the VNIs are held back for. */
+    /* More of those that the VNIs are quarantined for. */
     uint32_t waiting_lingering;                  /* nodes on which services will not go */
     uint32_t waiting_created;                    /* nodes that only said that some were made */
     const struct mcast_waiting *waiting_reports; /* waiting_report_count of the two, by name */
@@ -227,7 +225,7 @@ struct mcast_reservation {
     const char *waiting_silent;   /* node list of those that said nothing; NULL: not told, as when
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
-    bool held; /* its VNIs are held back, without held_until: until all its nodes have reported */
+    bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -244,8 +242,7 @@ MCAST_API int mcast_release(struct mcast *handle, const char *cluster, const cha
 MCAST_API int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                          struct mcast_reservation **out, struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_reservation_free(struct mcast_reservation *reservation);
+MCAST_API void mcast_reservation_free(struct mcast_reservation *reservation); /* takes NULL */
 
 enum mcast_json {
     MCAST_JSON_SECRETS = 1, /* with the values of secret variables, else "***" stands for them */
@@ -276,8 +273,7 @@ struct mcast_steps {
 MCAST_API int mcast_steps(struct mcast *handle, const char *cluster, const char *job,
                           unsigned wait_ms, struct mcast_steps **out, struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_steps_free(struct mcast_steps *steps);
+MCAST_API void mcast_steps_free(struct mcast_steps *steps); /* takes NULL */
 
 /* As mcast_reservation_json; flags: MCAST_JSON_INDENT or 0. */
 MCAST_API char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags);
@@ -483,8 +479,7 @@ struct mcast_token {
 MCAST_API int mcast_token_read(const char *token, struct mcast_token **out,
                                struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_token_free(struct mcast_token *token);
+MCAST_API void mcast_token_free(struct mcast_token *token); /* takes NULL */
 
 /* ---- Reconciliation -------------------------------------------------------------------------- */
 
@@ -600,8 +595,8 @@ MCAST_API int mcast_async_fd(const struct mcast_async *async);
  * are still in flight. */
 MCAST_API size_t mcast_async_dispatch(struct mcast_async *async);
 
-/* How many are in flight. */
-MCAST_API size_t mcast_async_under_way(const struct mcast_async *async);
+MCAST_API size_t
+mcast_async_under_way(const struct mcast_async *async); /* how many are in flight */
 
 /* For requests begun from now on: milliseconds to the answer, from 1, with all retries and all
  * waiting for a free connection; the default is the handle's. */
