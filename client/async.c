@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* At first: what the broker grants to one who is no manager (its shares are 64 on the Unix socket,
- * and 16 over TCP for one address, until its certificate is seen), with room for others. */
+ * and 16 over TCP for one address, until its certificate is seen), with some left for others. */
 enum { CONNECTIONS_SOCKET = 32, CONNECTIONS_TCP = 8, CONNECTIONS_MAX = 1024 };
 
 static const char no_munge[] = "requests without waiting carry no MUNGE credential: set a client "

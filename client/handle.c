@@ -87,7 +87,7 @@ int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_erro
     *ahead_ms = peer->clock_ahead_ms;
     if (peer->clock_known)
         return 0;
-    return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not told its time yet",
+    return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not sent its time yet",
                      endpoint_name(&peer->endpoint));
 }
 

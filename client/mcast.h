@@ -37,7 +37,7 @@ extern "C" {
     X(USAGE, -2, "an argument is not allowed; nothing was sent")                                   \
     X(NOT_FOUND, -3, "the broker knows no such job")                                               \
     X(UNREACHABLE, -4, "no connection, a connection that broke, or no answer in time")             \
-    X(UNCLEAR, -5, "what answered does not speak as mcastd does")                                  \
+    X(UNCLEAR, -5, "what answered is not mcastd, or of another version")                           \
     X(NOMEM, -6, "memory is exhausted")                                                            \
     X(STOPPED, -7, "mcast_stop was called, or a request without waiting was given up")
 

@@ -7,13 +7,13 @@
 
 bool text_add(struct text *text, const char *bytes, size_t length)
 {
-    if (text->room - text->length <= length) {
-        size_t room = (text->length + length + 1) * 2;
-        char *grown = realloc(text->bytes, room);
+    if (text->capacity - text->length <= length) {
+        size_t capacity = (text->length + length + 1) * 2;
+        char *grown = realloc(text->bytes, capacity);
         if (!grown)
             return false;
         text->bytes = grown;
-        text->room = room;
+        text->capacity = capacity;
     }
     if (length > 0)
         memcpy(text->bytes + text->length, bytes, length);

@@ -10,7 +10,7 @@
 struct text {
     char *bytes;   /* NUL-terminated once something was added; NULL before */
     size_t length; /* without the NUL */
-    size_t room;
+    size_t capacity;
 };
 
 /* False when memory is exhausted; the text is then as it was. */

@@ -196,7 +196,7 @@ static int connect_once(struct mcast *handle, struct subscription *sub, bool fol
 }
 
 /* Until something ends it for good: after the first connection neither "not now" does, nor whatever
- * else is wrong with the way to a broker that has been reached before. */
+ * else is wrong with the connection to a broker that has been reached before. */
 static int follow_events(struct mcast *handle, struct subscription *sub)
 {
     struct later later = {0};

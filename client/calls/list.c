@@ -101,7 +101,7 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
     if ((rc = field_read(root, "next", FIELD_STRING, FIELD_OPTIONAL, next, error)) < 0 ||
         (*next && (rc = advance(listing, *next, error)) < 0))
         return rc;
-    /* A page for a node must tell it: who took what it sees for all could destroy what is in use.
+    /* A page for a node must have it: who took what it sees for all could destroy what is in use.
      */
     if (listing->hidden &&
         (rc = field_read(root, "hidden", FIELD_UINT32, FIELD_REQUIRED, &hidden, error)) < 0)

@@ -21,7 +21,6 @@ static const struct field scalars[] = {
     {"held_until", FIELD_STRING, FIELD_OPTIONAL, AT(held_until)},
     {"warning", FIELD_STRING, FIELD_OPTIONAL, AT(warning)},
     {"on_node", FIELD_STRING, FIELD_OPTIONAL, AT(on_node)},
-    {"number", FIELD_UINT64, FIELD_OPTIONAL, AT(number)}, /* see reservation_decode */
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},
     {"cores_per_node", FIELD_UINT32, FIELD_OPTIONAL, AT(cores_per_node)},
@@ -51,7 +50,7 @@ static const struct field of_report[] = {
     {"services", FIELD_STRING, FIELD_OPTIONAL, offsetof(struct mcast_waiting, services)},
 };
 
-/* An older broker does not tell them. */
+/* An older broker does not send them. */
 static int decode_reports(struct mcast_reservation *seen, const json_t *waiting,
                           struct mcast_error *error)
 {
@@ -118,8 +117,10 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
     seen->uid = UINT32_MAX;
     rc = FIELDS_READ(root, scalars, seen, error);
     /* Of a job that is gone the broker remembers the name, and for a while only. */
-    if (rc == 0 && seen->number == 0 && strcmp(seen->state, "gone") != 0)
-        rc = field_fault(error, "number", "missing");
+    if (rc == 0)
+        rc = field_read(root, "number", FIELD_UINT64,
+                        strcmp(seen->state, "gone") == 0 ? FIELD_OPTIONAL : FIELD_REQUIRED,
+                        &seen->number, error);
     if (rc < 0 ||
         (rc = document_numbers(seen, root, "vnis", VNIS_MAX, &seen->vnis, &seen->vni_count,
                                error)) < 0 ||

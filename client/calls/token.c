@@ -75,7 +75,7 @@ static int copy_out(const char *token, char *out, size_t size, struct mcast_erro
     size_t length = strlen(token);
     if (length >= size)
         return fault_set(error, MCAST_USAGE,
-                         "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
+                         "the buffer is too small for the token: give %d bytes (MCAST_TOKEN_SIZE)",
                          MCAST_TOKEN_SIZE);
     memcpy(out, token, length + 1);
     return 0;

@@ -11,8 +11,8 @@
 
 enum {
     ATTEMPTS = 2,
-    READY_MAX = 64,     /* sockets served in one turn; the others keep the descriptor readable */
-    ROOM_PAUSE_MS = 10, /* until a connection is tried for again that found no room */
+    READY_MAX = 64,      /* sockets served in one turn; the others keep the descriptor readable */
+    QUEUE_PAUSE_MS = 10, /* until a connection is tried again for which the queue was full */
 };
 
 /* ---- for the transports ---- */
@@ -220,7 +220,7 @@ static void conclude(struct broker *broker, struct request *request)
     broker->sent--;
     if (rc == 0)
         rc = judge_answer(broker, request);
-    /* Whether all others would be told the same; that its own time is over concerns only itself. */
+    /* All others would get the same answer; a timeout concerns only itself. */
     bool refused =
         rc < 0 && mcast_later(&request->error, NULL) && strcmp(request->error.word, "timeout") != 0;
     if (refused)
@@ -296,10 +296,10 @@ static void expire_all(struct broker *broker)
 
 /* ---- sending ---- */
 
-/* There is a queue before the broker, and it is full. */
-static void wait_for_room(struct broker *broker, struct request *request, int64_t now)
+/* The queue of connections that the broker has not accepted yet is full. */
+static void wait_for_queue(struct broker *broker, struct request *request, int64_t now)
 {
-    request_set_trouble(request, TROUBLE_ABSENT, "it has had no room for another connection");
+    request_set_trouble(request, TROUBLE_ABSENT, "its queue of new connections is full");
     if (now >= request->connect_by_ms) {
         conclude(broker, request);
         return;
@@ -307,7 +307,7 @@ static void wait_for_room(struct broker *broker, struct request *request, int64_
     request_conclude(request);
     broker->refusal = request->error;
     broker->sent--;
-    broker->resume_ms = now + ROOM_PAUSE_MS;
+    broker->resume_ms = now + QUEUE_PAUSE_MS;
     send_again(broker, request);
 }
 
@@ -322,8 +322,8 @@ static void send_request(struct broker *broker, struct request *request, int64_t
     move_request(request, &broker->in_flight);
     broker->sent++;
     enum transport_start start = broker->transport->kind->start(broker->transport, request);
-    if (start == TRANSPORT_NO_ROOM) {
-        wait_for_room(broker, request, now);
+    if (start == TRANSPORT_QUEUE_FULL) {
+        wait_for_queue(broker, request, now);
     } else if (start == TRANSPORT_NO_MEMORY) {
         request_set_trouble(request, TROUBLE_NOMEM, "");
         conclude(broker, request);
@@ -342,7 +342,7 @@ static void send_waiting(struct broker *broker)
         send_request(broker, TAILQ_FIRST(&broker->waiting), now);
 }
 
-/* There is a connection again. Whether that broker serves requests, its next answer tells; one that
+/* There is a connection again. Whether that broker serves requests, its next answer shows; one that
  * could not before is asked by one request alone until then. */
 static void note_connections(struct broker *broker)
 {

@@ -36,8 +36,8 @@ int64_t later_now_ms(void);
 /* ---- transports: unix.c, with HTTP of its own; curl.c over TCP, with libcurl ---- */
 
 enum transport_start {
-    TRANSPORT_STARTED, /* it may have ended already */
-    TRANSPORT_NO_ROOM, /* the broker takes no more connections at the moment */
+    TRANSPORT_STARTED,    /* it may have ended already */
+    TRANSPORT_QUEUE_FULL, /* the broker accepts no more connections at the moment */
     TRANSPORT_NO_MEMORY,
 };
 
@@ -51,7 +51,7 @@ struct transport_kind {
     enum transport_start (*start)(struct transport *transport, struct request *request);
     /* Gives up one that was started and has not ended. */
     void (*abandon)(struct transport *transport, struct request *request);
-    /* What transport_watch was told of has come, or (TRANSPORT_TIME) due_ms. */
+    /* There are events that transport_watch asked for, or (TRANSPORT_TIME) it is due_ms. */
     void (*serve)(struct transport *transport, uint64_t tag, uint32_t events);
 };
 
@@ -76,7 +76,7 @@ int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error)
 void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll);
 
 /* Has `serve` called with the tag when there are such events of the descriptor, as they are last
- * named. False: the set has no room. */
+ * named. False: the set is full. */
 bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events);
 void transport_unwatch(const struct transport *transport, int fd);
 

@@ -79,7 +79,7 @@ int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error)
 
 /* ---- transfers ---- */
 
-/* What carries one request. */
+/* One request in flight. */
 struct transfer {
     struct request *request;
     struct transport *transport;
@@ -94,7 +94,7 @@ struct curl_transport {
     CURL *spare; /* of the last request: it knows the TLS session, which makes the next one short */
 };
 
-/* When curl wants a turn. Asked for rather than told by curl's callback, which stays silent when a
+/* When curl is due. Asked for, because curl's callback is not called when a
  * time that it has named before was not quite over (whole milliseconds are too coarse for it). */
 static void update_due(struct curl_transport *self)
 {
@@ -103,7 +103,7 @@ static void update_due(struct curl_transport *self)
     self->transport.due_ms = timeout_ms < 0 ? INT64_MAX : later_now_ms() + timeout_ms;
 }
 
-/* ---- callbacks, and what curl is told ---- */
+/* ---- callbacks and options ---- */
 
 static size_t on_body(char *bytes, size_t one, size_t length, void *data)
 {
@@ -311,8 +311,8 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
 
 /* ---- driven by the broker ---- */
 
-/* Its tag is the descriptor and 1, which is never 0. One that finds no room in the set is a request
- * that ends with its time limit. */
+/* Its tag is the descriptor and 1, which is never 0. One that does not fit into the set is a
+ * request that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
     (void)easy, (void)known;

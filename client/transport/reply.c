@@ -71,7 +71,7 @@ static void read_header(struct reply *reply)
     } else if (reply->sized || reply->chunked ||
                !(sized ? read_number(value, 10, &reply->left)
                        : strcasecmp(value, "chunked") == 0)) {
-        refuse_reply(reply, "the length of its body is not told once");
+        refuse_reply(reply, "the length of its body is not given exactly once");
     } else {
         reply->sized = sized;
         reply->chunked = !sized;
@@ -88,7 +88,7 @@ static void read_head_end(struct reply *reply)
     reply->request->answer.status = reply->status;
     reply->part = reply->chunked ? REPLY_CHUNK_SIZE : REPLY_BODY;
     if (!bodiless && !reply->sized && !reply->chunked)
-        refuse_reply(reply, "the length of its body is not told");
+        refuse_reply(reply, "the length of its body is not given");
     else if (bodiless || (reply->sized && reply->left == 0))
         reply->state = REPLY_WHOLE;
 }

@@ -84,7 +84,7 @@ struct request {
     bool connected;         /* there was one to send it over */
     bool unread;            /* its connection was closed before the broker can have read it */
     struct trouble trouble; /* how it ended */
-    void *connection;       /* what carries it, or NULL */
+    void *connection;       /* the transport's, or NULL */
     /* broker.c's own */
     TAILQ_ENTRY(request) link;
     struct requests *list; /* that it is in */
@@ -105,7 +105,7 @@ struct request {
  * MCAST_UNREACHABLE: there is no credential. */
 int request_prepare(struct request *request);
 
-/* ---- what the transport tells, in this order ---- */
+/* ---- called by the transport, in this order ---- */
 
 /* One header of the answer; what stands behind the first 255 bytes of its line does not matter.
  * Those of interim answers (1xx) are none. */
@@ -125,7 +125,7 @@ int request_conclude(struct request *request);
 
 /* Whether the broker has seen the credential before, or it lay in a queue for too long: libcurl
  * repeats a request by itself when a kept connection turns out to be dead, and the broker may have
- * read it all the same. A new one tells which. */
+ * read it all the same. A new one shows which. */
 bool request_stale(const struct request *request);
 
 /* Wipes and frees all but the call. */

@@ -32,7 +32,7 @@ static int explain_absence(const struct trouble *trouble, const struct peer *pee
                        name, os_error ? strerror(os_error) : words);
 }
 
-/* Nothing was sent: the server is not the one that was wanted, or nobody can tell. */
+/* Nothing was sent: the server is not the one that was wanted, or that is unknown. */
 static int explain_distrust(const char *words, const struct peer *peer, struct mcast_error *error)
 {
     const char *name = endpoint_name(&peer->endpoint), *cacert = peer->credentials.is[CACERT];
@@ -130,6 +130,5 @@ int trouble_explain(const struct trouble *trouble, const struct peer *peer, int6
     case TROUBLE_GARBLED:
         break;
     }
-    return fault_set(error, MCAST_UNCLEAR, "what answers at %s does not speak as mcastd does (%s)",
-                     name, words);
+    return fault_set(error, MCAST_UNCLEAR, "what answers at %s is not mcastd: %s", name, words);
 }

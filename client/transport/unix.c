@@ -23,7 +23,7 @@ enum {
 struct connection {
     struct request *request; /* NULL: idle */
     int fd;
-    bool used;  /* it has carried another request before */
+    bool used;  /* it has had another request before */
     char *text; /* the request as it is sent; NULL: it is written */
     size_t length, sent;
     struct reply reply;
@@ -122,19 +122,19 @@ static void give_back(struct unix_transport *self, struct connection *connection
 
 /* ---- writing and reading ---- */
 
-/* In memory that has room for all of it, so that no copy of a token is left behind as it grows. */
+/* In memory of its whole size, so that no copy of a token is left behind as it grows. */
 static bool make_text(struct connection *connection, const struct request *request)
 {
     static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
     const struct call *call = &request->call;
     const char *body = call->body ? call->body : "";
-    size_t used = 0, room = 128 + sizeof(same) + strlen(call->path) + strlen(body);
+    size_t used = 0, size = 128 + sizeof(same) + strlen(call->path) + strlen(body);
     for (size_t i = 0; i < request->headers.count; i++)
-        room += strlen(request->headers.line[i]) + 2;
-    char *text = malloc(room);
+        size += strlen(request->headers.line[i]) + 2;
+    char *text = malloc(size);
     if (!text)
         return false;
-#define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
+#define PUT(...) used += (size_t)snprintf(text + used, size - used, __VA_ARGS__)
     PUT("%s %s HTTP/1.1\r\n%s", call->method, call->path, same);
     for (size_t i = 0; i < request->headers.count; i++)
         PUT("%s\r\n", request->headers.line[i]);
@@ -142,7 +142,7 @@ static bool make_text(struct connection *connection, const struct request *reque
         PUT("Content-Length: %zu\r\n", strlen(body));
     PUT("\r\n%s", body);
 #undef PUT
-    assert(used < room);
+    assert(used < size);
     connection->text = text;
     connection->length = used;
     connection->sent = 0;
@@ -210,7 +210,7 @@ static enum transport_start unix_start(struct transport *transport, struct reque
     struct connection *connection = request->fresh ? NULL : take_idle(self);
     if (!connection && !(connection = open_connection(request))) {
         if (request->trouble.os_error == EAGAIN)
-            return TRANSPORT_NO_ROOM;
+            return TRANSPORT_QUEUE_FULL;
         transport_end(transport, request);
         return TRANSPORT_STARTED;
     }
