@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of the library that never waits (mcast.h, "Without waiting"). */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <errno.h>
@@ -40,13 +40,7 @@ static int copy_settings(struct mcast_async *async, struct mcast *handle, struct
     mine->credentials.munge = MCAST_MUNGE_NEVER;
     async->timeout_ms = handle->timeout_ms;
     async->broker.unproved = no_munge;
-    if (secret_none(given->token))
-        return 0;
-    char *token = strdup(secret_expose(given->token));
-    if (!token)
-        return fault_nomem(error);
-    mine->token = secret_of(token);
-    return 0;
+    return handle_set_token(mine, secret_expose(given->token), error);
 }
 
 int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/handle.h"
-#include "client/fault.h"
+#include "base/names.h"
+#include "client/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,8 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-enum { TOKEN_LENGTH_MAX = 4096 };
 
 int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
 {
@@ -94,33 +93,30 @@ int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_erro
 /* What would end a header's line, or is nowhere in a token (RFC 6750: b64token). */
 static bool token_possible(const char *token)
 {
-    size_t length = strnlen(token, TOKEN_LENGTH_MAX + 1);
+    size_t length = strnlen(token, TOKEN_MAX + 1);
     for (size_t i = 0; i < length; i++)
         if (token[i] <= ' ' || token[i] >= 0x7f)
             return false;
-    return length > 0 && length <= TOKEN_LENGTH_MAX;
+    return length > 0 && length <= TOKEN_MAX;
 }
 
-static int copy_token(struct mcast *handle, const char *token, struct mcast_error *error)
+int handle_set_token(struct peer *peer, const char *token, struct mcast_error *error)
 {
-    if (!token_possible(token))
+    char *copy = NULL;
+    if (token && !token_possible(token))
         return fault_set(error, MCAST_USAGE,
                          "this is no token: 1 to %d printable ASCII characters without a space",
-                         TOKEN_LENGTH_MAX);
-    char *copy = strdup(token);
-    if (!copy)
+                         TOKEN_MAX);
+    if (token && !(copy = strdup(token)))
         return fault_nomem(error);
-    secret_wipe(&handle->broker.peer.token);
-    handle->broker.peer.token = secret_of(copy);
+    secret_wipe(&peer->token);
+    peer->token = secret_of(copy);
     return 0;
 }
 
 int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error)
 {
-    if (token)
-        return copy_token(handle, token, error);
-    secret_wipe(&handle->broker.peer.token);
-    return 0;
+    return handle_set_token(&handle->broker.peer, token, error);
 }
 
 int handle_check_token(const struct peer *peer, const struct call *call, struct mcast_error *error)
@@ -137,7 +133,7 @@ int handle_settle_token(struct mcast *handle, struct mcast_error *error)
     const char *given = secure_getenv("MCAST_TOKEN");
     if (!secret_none(handle->broker.peer.token) || !given || !given[0])
         return 0;
-    return copy_token(handle, given, error);
+    return mcast_set_token(handle, given, error);
 }
 
 const char *mcast_version(void)

@@ -48,6 +48,9 @@ int handle_pause(struct mcast *handle, unsigned milliseconds, struct mcast_error
 /* MCAST_USAGE: it is none. */
 int handle_set_timeout(unsigned *place, unsigned milliseconds, struct mcast_error *error);
 
+/* A copy of the token; NULL: none. MCAST_USAGE: it is no token; MCAST_NOMEM. */
+int handle_set_token(struct peer *peer, const char *token, struct mcast_error *error);
+
 /* Reads MCAST_TOKEN, once, where no token was set. MCAST_USAGE, MCAST_NOMEM. */
 int handle_settle_token(struct mcast *handle, struct mcast_error *error);
 

@@ -2,7 +2,7 @@
 /* What nodes report, and what administrators ask and decide. */
 
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <string.h>

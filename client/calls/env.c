@@ -2,7 +2,7 @@
 /* The environment for the tasks of one step, as the broker sends it. */
 
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The environment of a step, from that of the job it is part of: no broker is asked (F16, F17). */
 
 #include "client/calls/call.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "base/names.h"
 #include "base/steppath.h"
 #include "base/jobid.h"

@@ -3,7 +3,7 @@
 
 #include "client/calls/events.h"
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 
 #include <stdlib.h>
 

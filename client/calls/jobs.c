@@ -4,7 +4,7 @@
 
 #include "base/steppath.h"
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 enum { VNI_COUNT_MAX = 4 };

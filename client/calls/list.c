@@ -2,7 +2,7 @@
 /* Every reservation, page by page. */
 
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
-#include "client/fault.h"
+#include "client/text.h"
 
 #include <jansson.h>
 #include <stdio.h>

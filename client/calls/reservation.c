@@ -2,7 +2,7 @@
 /* A reservation as the broker sends it, and what of it is shown. */
 
 #include "client/calls/call.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/calls/field.h"
 
 #include <string.h>

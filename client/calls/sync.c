@@ -2,7 +2,7 @@
 /* Tells the broker which jobs of a cluster are active. */
 
 #include "client/calls/field.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #define AT(member) offsetof(struct mcast_sync_result, member)

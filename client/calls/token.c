@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The broker's bearer tokens: read and narrowed without the broker, and made by it. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/calls/field.h"
 #include "client/handle.h"
 #include "tokens/bearer.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/broker.h"
-#include "client/fault.h"
+#include "client/text.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/peer.h"
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <dlfcn.h>

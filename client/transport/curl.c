@@ -3,7 +3,7 @@
  * whose broker is not on a Unix socket: loading it and the thirty libraries below it takes longer
  * than all that a program asks. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/transport/broker.h"
 
 #include <curl/curl.h>

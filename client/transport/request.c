@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/request.h"
 #include "base/memory.h"
-#include "client/fault.h"
+#include "client/text.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/transport/request.h"
 
 #include <errno.h>

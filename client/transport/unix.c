@@ -2,7 +2,7 @@
 /* Over the broker's Unix socket: nothing but libc, because most programs that ask make one request
  * and end. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/transport/reply.h"
 #include "client/transport/broker.h"
 

@@ -2,7 +2,7 @@
 /* The client's reading of pages (mcast_list), of those for a node, too, and of a sync's answer
  * (mcast_sync): each line is the body of one answer. What would ask the broker is replaced. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/calls/field.h"
 #include "client/handle.h"
 #include "tests/fuzz/fuzz.h"
