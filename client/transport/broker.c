@@ -20,7 +20,6 @@ enum {
 void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll)
 {
     *transport = (struct transport){.kind = kind, .epoll = epoll, .due_ms = INT64_MAX};
-    TAILQ_INIT(&transport->ended);
 }
 
 bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events)
@@ -43,18 +42,18 @@ void transport_connected(struct transport *transport, struct request *request)
     transport->connected++;
 }
 
-static void move_request(struct request *request, struct requests *list)
-{
-    if (request->list)
-        TAILQ_REMOVE(request->list, request, link);
-    request->list = list;
-    if (list)
-        TAILQ_INSERT_TAIL(list, request, link);
-}
-
 void transport_end(struct transport *transport, struct request *request)
 {
-    move_request(request, &transport->ended);
+    request->state = REQUEST_ENDED;
+    transport->ended++;
+}
+
+static struct request *find_in_state(const struct broker *broker, enum request_state state)
+{
+    struct request *request = TAILQ_FIRST(&broker->requests);
+    while (request && request->state != state)
+        request = TAILQ_NEXT(request, link);
+    return request;
 }
 
 /* ---- the descriptor ---- */
@@ -66,9 +65,9 @@ static void arm_timer(struct broker *broker)
     int64_t due = broker->due_ms;
     if (broker->transport->due_ms < due)
         due = broker->transport->due_ms;
-    if (!TAILQ_EMPTY(&broker->waiting) && broker->sent < broker->width && broker->resume_ms < due)
+    if (broker->count > broker->sent && broker->sent < broker->width && broker->resume_ms < due)
         due = broker->resume_ms;
-    if (due < 1 || !TAILQ_EMPTY(&broker->transport->ended))
+    if (due < 1 || broker->transport->ended > 0)
         due = 1; /* 0 would disarm it */
     if (due == broker->armed_ms)
         return;
@@ -99,8 +98,7 @@ static void serve_transport(struct broker *broker)
 int broker_init(struct broker *broker, struct mcast_error *error)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = TRANSPORT_TIME};
-    TAILQ_INIT(&broker->waiting);
-    TAILQ_INIT(&broker->in_flight);
+    TAILQ_INIT(&broker->requests);
     broker->width = 1;
     broker->armed_ms = broker->due_ms = INT64_MAX;
     broker->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -123,7 +121,7 @@ int broker_fd(const struct broker *broker)
 /* It is in no transport any more; request->rc and what belongs to it are set. */
 static void finish_request(struct broker *broker, struct request *request)
 {
-    move_request(request, NULL);
+    TAILQ_REMOVE(&broker->requests, request, link);
     broker->count--;
     request_release(request);
     request->done(request);
@@ -134,19 +132,12 @@ static void set_deadline(struct request *request, int64_t now)
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
 }
 
-/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
-static void note_deadline(struct broker *broker, const struct request *request)
+/* Lowers due_ms, before which no request is due. */
+static void wait_to_be_sent(struct broker *broker, struct request *request)
 {
+    request->state = REQUEST_WAITING;
     if (request->deadline_ms < broker->due_ms)
         broker->due_ms = request->deadline_ms;
-}
-
-static void send_again(struct broker *broker, struct request *request)
-{
-    move_request(request, NULL);
-    request->list = &broker->waiting;
-    TAILQ_INSERT_HEAD(&broker->waiting, request, link);
-    note_deadline(broker, request);
 }
 
 /* One round of attempts has failed: the next one is later, and a single one. */
@@ -216,7 +207,7 @@ static void conclude(struct broker *broker, struct request *request)
     int64_t now = later_now_ms();
     int rc = request_conclude(request);
     bool answered = rc >= 0;
-    move_request(request, NULL);
+    broker->transport->ended -= request->state == REQUEST_ENDED;
     broker->sent--;
     if (rc == 0)
         rc = judge_answer(broker, request);
@@ -227,7 +218,7 @@ static void conclude(struct broker *broker, struct request *request)
         broker->refusal = request->error;
     if (rc < 0 && is_retried(broker, request, now)) {
         request->connect_by_ms = 0;
-        send_again(broker, request);
+        wait_to_be_sent(broker, request);
         return;
     }
     if (refused) {
@@ -268,13 +259,17 @@ static void expire_in_flight(struct broker *broker, struct request *request)
     conclude(broker, request);
 }
 
-/* The first in the list that is due, or NULL; notes when the others are. */
-static struct request *find_due(struct requests *list, int64_t now, int64_t *due_ms)
+/* The first that is due, or NULL; notes when the others are. */
+static struct request *find_due(struct broker *broker, int64_t now, int64_t *due_ms)
 {
-    struct request *request = TAILQ_FIRST(list);
-    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link))
-        if (request->deadline_ms < *due_ms)
+    struct request *request;
+    TAILQ_FOREACH(request, &broker->requests, link)
+    {
+        if (request->state != REQUEST_ENDED && request->deadline_ms <= now)
+            break;
+        if (request->state != REQUEST_ENDED && request->deadline_ms < *due_ms)
             *due_ms = request->deadline_ms;
+    }
     return request;
 }
 
@@ -286,10 +281,8 @@ static void expire_all(struct broker *broker)
     if (now < broker->due_ms)
         return;
     broker->due_ms = INT64_MAX; /* what a callback begins may lower it */
-    while (!broker->ending && (request = find_due(&broker->waiting, now, &due_ms)))
-        expire_waiting(broker, request);
-    while (!broker->ending && (request = find_due(&broker->in_flight, now, &due_ms)))
-        expire_in_flight(broker, request);
+    while (!broker->ending && (request = find_due(broker, now, &due_ms)))
+        (request->state == REQUEST_WAITING ? expire_waiting : expire_in_flight)(broker, request);
     if (due_ms < broker->due_ms)
         broker->due_ms = due_ms;
 }
@@ -308,7 +301,7 @@ static void wait_for_queue(struct broker *broker, struct request *request, int64
     broker->refusal = request->error;
     broker->sent--;
     broker->resume_ms = now + QUEUE_PAUSE_MS;
-    send_again(broker, request);
+    wait_to_be_sent(broker, request);
 }
 
 static void send_request(struct broker *broker, struct request *request, int64_t now)
@@ -319,7 +312,7 @@ static void send_request(struct broker *broker, struct request *request, int64_t
         finish_request(broker, request);
         return;
     }
-    move_request(request, &broker->in_flight);
+    request->state = REQUEST_IN_FLIGHT;
     broker->sent++;
     enum transport_start start = broker->transport->kind->start(broker->transport, request);
     if (start == TRANSPORT_QUEUE_FULL) {
@@ -336,10 +329,10 @@ static void send_waiting(struct broker *broker)
 {
     int64_t now = later_now_ms();
     for (unsigned i = 0;
-         i < broker->connections && !broker->ending && !TAILQ_EMPTY(&broker->waiting) &&
+         i < broker->connections && !broker->ending && broker->count > broker->sent &&
          broker->sent < broker->width && broker->resume_ms <= now;
          i++)
-        send_request(broker, TAILQ_FIRST(&broker->waiting), now);
+        send_request(broker, find_in_state(broker, REQUEST_WAITING), now);
 }
 
 /* There is a connection again. Whether that broker serves requests, its next answer shows; one that
@@ -358,13 +351,12 @@ static void note_connections(struct broker *broker)
  * program's loop, which may have others to serve in between. */
 void broker_turn(struct broker *broker)
 {
-    struct request *request;
     expire_all(broker);
     send_waiting(broker);
     serve_transport(broker);
     note_connections(broker);
-    while (!broker->ending && (request = TAILQ_FIRST(&broker->transport->ended)))
-        conclude(broker, request);
+    while (!broker->ending && broker->transport->ended > 0)
+        conclude(broker, find_in_state(broker, REQUEST_ENDED));
     send_waiting(broker);
     arm_timer(broker);
 }
@@ -378,29 +370,26 @@ int broker_begin(struct broker *broker, struct request *request, struct mcast_er
     request->peer = &broker->peer;
     request->number = ++broker->last_number;
     broker->count++;
+    TAILQ_INSERT_TAIL(&broker->requests, request, link);
     set_deadline(request, later_now_ms());
-    move_request(request, &broker->waiting);
-    note_deadline(broker, request);
+    wait_to_be_sent(broker, request);
     arm_timer(broker);
     return 0;
 }
 
 struct request *broker_find(const struct broker *broker, uint64_t number)
 {
-    const struct requests *lists[] = {&broker->waiting, &broker->in_flight,
-                                      &broker->transport->ended};
-    struct request *request = NULL;
-    for (size_t i = 0; i < 3 && !request; i++)
-        for (request = TAILQ_FIRST(lists[i]); request && request->number != number;)
-            request = TAILQ_NEXT(request, link);
+    struct request *request = TAILQ_FIRST(&broker->requests);
+    while (request && request->number != number)
+        request = TAILQ_NEXT(request, link);
     return request;
 }
 
 void broker_cancel(struct broker *broker, struct request *request)
 {
     request->rc = fault_set(&request->error, MCAST_STOPPED, "the program asked libmcast to stop");
-    if (request->list != &broker->waiting)
-        broker->sent--;
+    broker->sent -= request->state != REQUEST_WAITING;
+    broker->transport->ended -= request->state == REQUEST_ENDED;
     if (request->connection)
         broker->transport->kind->abandon(broker->transport, request);
     finish_request(broker, request);
@@ -413,9 +402,7 @@ void broker_release(struct broker *broker)
     int saved = errno;
     broker->ending = true;
     if (broker->transport) {
-        while ((request = TAILQ_FIRST(&broker->in_flight)) ||
-               (request = TAILQ_FIRST(&broker->transport->ended)) ||
-               (request = TAILQ_FIRST(&broker->waiting)))
+        while ((request = TAILQ_FIRST(&broker->requests)))
             broker_cancel(broker, request);
         broker->transport->kind->destroy(broker->transport);
     }

@@ -57,10 +57,10 @@ struct transport_kind {
 
 struct transport {
     const struct transport_kind *kind;
-    int epoll;             /* the broker's */
-    int64_t due_ms;        /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
-    unsigned connected;    /* counts up when there is a connection for a request */
-    struct requests ended; /* in their order */
+    int epoll;          /* the broker's */
+    int64_t due_ms;     /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
+    unsigned connected; /* counts up when there is a connection for a request */
+    unsigned ended;     /* requests in that state */
 };
 
 /* MCAST_NOMEM; MCAST_UNREACHABLE: libcurl is not there. */
@@ -97,11 +97,11 @@ struct broker {
     /* broker.c's own */
     struct transport *transport;
     int epoll, timer;
-    int64_t armed_ms; /* what the timer is set to; INT64_MAX: nothing */
-    int64_t due_ms;   /* no request is due before */
-    struct requests waiting, in_flight;
-    unsigned count;       /* of all */
-    unsigned sent, width; /* of those in flight: how many there are, and may be */
+    int64_t armed_ms;               /* what the timer is set to; INT64_MAX: nothing */
+    int64_t due_ms;                 /* no request is due before */
+    TAILQ_HEAD(, request) requests; /* in the order in which they were begun */
+    unsigned count;
+    unsigned sent, width; /* of those that are not waiting: how many there are, and may be */
     unsigned connected;   /* the transport's, at the last look */
     uint64_t last_number;
     int64_t resume_ms; /* nothing is sent before */

@@ -62,7 +62,7 @@ struct headers {
 };
 
 struct request;
-TAILQ_HEAD(requests, request);
+enum request_state { REQUEST_WAITING, REQUEST_IN_FLIGHT, REQUEST_ENDED };
 
 typedef void request_fn(struct request *request);
 
@@ -87,7 +87,7 @@ struct request {
     void *connection;       /* the transport's, or NULL */
     /* broker.c's own */
     TAILQ_ENTRY(request) link;
-    struct requests *list; /* that it is in */
+    enum request_state state;
     uint64_t number;
     int64_t deadline_ms, connect_by_ms;
     bool retried;
