@@ -184,17 +184,23 @@ static bool prepare_connection(CURL *easy, const struct peer *peer, const char *
     return !failed && (!peer->endpoint.tls || prepare_tls(easy, &peer->credentials));
 }
 
-static bool prepare_headers(struct transfer *transfer, const struct headers *headers)
+static bool add_header(struct transfer *transfer, const char *line)
 {
-    for (size_t i = 0; i <= headers->count; i++) {
-        /* The last keeps curl from asking for leave before it sends a large body. */
-        const char *line = i < headers->count ? headers->line[i] : "Expect:";
-        struct curl_slist *longer = curl.slist_append(transfer->headers, line);
-        if (!longer)
-            return false;
+    struct curl_slist *longer = curl.slist_append(transfer->headers, line);
+    if (longer)
         transfer->headers = longer;
-    }
-    return true;
+    return longer;
+}
+
+/* Cuts the head into its lines. */
+static bool prepare_headers(struct transfer *transfer, char *head)
+{
+    char *rest = NULL;
+    bool ok = add_header(transfer, "Expect:"); /* no asking for leave before a large body */
+    for (char *line = strtok_r(head, "\r\n", &rest); ok && line;
+         line = strtok_r(NULL, "\r\n", &rest))
+        ok = add_header(transfer, line);
+    return ok;
 }
 
 static bool prepare_transfer(struct transfer *transfer)
@@ -204,7 +210,7 @@ static bool prepare_transfer(struct transfer *transfer)
     CURL *easy = transfer->easy;
     bool failed = false;
     curl.easy_reset(easy);
-    if (!prepare_headers(transfer, &request->headers) ||
+    if (!prepare_headers(transfer, request->head) ||
         !prepare_connection(easy, request->peer, call->path))
         return false;
     SET(CUSTOMREQUEST, call->method);

@@ -22,66 +22,68 @@ static int64_t now_ms(void)
 
 /* ---- what it is sent with ---- */
 
-/* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
-static bool add_header(struct headers *headers, const char *start, const char *rest)
+static int make_credential(const struct call *call, const char *socket, char **credential,
+                           struct mcast_error *error)
 {
-    char **line = &headers->line[headers->count];
-    if (!rest)
-        return true;
-    assert(headers->count < REQUEST_HEADERS_MAX);
-    if (asprintf(line, "%s%s", start, rest) < 0)
-        return false;
-    headers->count++;
-    return true;
-}
-
-static int add_credential(struct headers *headers, const struct call *call, const char *socket,
-                          struct mcast_error *error)
-{
-    char *payload = NULL, *credential = NULL;
+    char *payload = NULL;
     /* What it is good for stands in it: it cannot be used for another request. */
     if (asprintf(&payload, "mcastd1 %s %s", call->method, call->path) < 0)
         return fault_nomem(error);
-    int rc = credentials_make_munge(socket, payload, &credential, error);
-    if (rc == 0 && !add_header(headers, "Authorization: Munge ", credential))
-        rc = fault_nomem(error);
-    memory_wipe_text(credential);
+    int rc = credentials_make_munge(socket, payload, credential, error);
     free(payload);
     return rc;
 }
 
-static void release_headers(struct headers *headers)
+/* In one piece of memory, so that no copy of a token is left behind as it grows. */
+static int write_head(struct request *request, const char *scheme, const char *proof,
+                      const char *node)
 {
-    while (headers->count > 0)
-        memory_wipe_text(headers->line[--headers->count]);
+    static const char format[] = "Accept: %s\r\n%s%s%s%s%s%s%s";
+    const struct call *call = &request->call;
+    const char *accept = call->accept ? call->accept : "application/json";
+    size_t size = strlen(accept) + strlen(proof) + strlen(node) + 200;
+    request->head_size = size;
+    request->head = malloc(size);
+    if (!request->head)
+        return fault_nomem(&request->error);
+    int length = snprintf(request->head, size, format, accept,
+                          call->body ? "Content-Type: application/json\r\n" : "", scheme, proof,
+                          proof[0] ? "\r\n" : "", node[0] ? "Mcast-Node: " : "", node,
+                          node[0] ? "\r\n" : "");
+    assert(length > 0 && (size_t)length < size);
+    return 0;
 }
 
-static int make_headers(struct request *request)
+static int make_head(struct request *request)
 {
-    struct mcast_error *error = &request->error;
     const struct call *call = &request->call;
     struct peer *peer = request->peer;
     const struct credentials *credentials = &peer->credentials;
-    struct headers *headers = &request->headers;
+    const char *node = credentials->is[NODE];
+    char *credential = NULL;
     peer->unproved[0] = '\0';
-    if (!add_header(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
-        !add_header(headers, "Content-Type: ", call->body ? "application/json" : NULL))
-        return fault_nomem(error);
     if (call->with_token)
-        return add_header(headers, "Authorization: Bearer ", secret_expose(peer->token))
-                   ? 0
-                   : fault_nomem(error);
+        return write_head(request, "Authorization: Bearer ", secret_expose(peer->token), "");
     if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
-        return 0;
-    int rc = add_credential(headers, call, credentials->is[MUNGE_SOCKET], error);
+        return write_head(request, "", "", "");
+    int rc = make_credential(call, credentials->is[MUNGE_SOCKET], &credential, &request->error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
-        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", error->text);
-        return 0;
+        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", request->error.text);
+        rc = write_head(request, "", "", "");
+    } else if (rc == 0) {
+        /* Of root's credential only the host is believed, and by this name (docs/security.md). */
+        rc = write_head(request, "Authorization: Munge ", credential, node ? node : "");
     }
-    /* Of root's credential only the host is believed, and by this name (docs/security.md). */
-    return rc < 0 || add_header(headers, "Mcast-Node: ", credentials->is[NODE])
-               ? rc
-               : fault_nomem(error);
+    memory_wipe_text(credential);
+    return rc;
+}
+
+static void release_head(struct request *request)
+{
+    if (request->head)
+        explicit_bzero(request->head, request->head_size); /* curl.c cuts it into lines */
+    free(request->head);
+    request->head = NULL;
 }
 
 /* ---- what comes back ---- */
@@ -179,7 +181,7 @@ int request_prepare(struct request *request)
     request->answer = (struct answer){.body = body};
     int rc = peer->endpoint.tls ? credentials_check(&peer->credentials, &request->error) : 0;
     if (rc == 0)
-        rc = make_headers(request);
+        rc = make_head(request);
     request->sent_ms = now_ms();
     return rc;
 }
@@ -188,7 +190,7 @@ int request_conclude(struct request *request)
 {
     const struct peer *peer = request->peer;
     struct mcast_error *error = &request->error;
-    release_headers(&request->headers);
+    release_head(request);
     *error = (struct mcast_error){0};
     if (request->ended != 0)
         return request->ended;
@@ -212,6 +214,6 @@ bool request_stale(const struct request *request)
 
 void request_release(struct request *request)
 {
-    release_headers(&request->headers);
+    release_head(request);
     text_release(&request->answer.body);
 }

@@ -51,14 +51,6 @@ enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
     REQUEST_CONNECT_MS = 5000,     /* of these, for a connection */
     REQUEST_ANSWER_MAX = 64 << 20, /* bytes of one answer */
-    REQUEST_HEADERS_MAX = 4,
-};
-
-/* Lines "Name: value", each in memory of its own, so that none is copied unwiped when there are
- * more of them: a token may be among them. */
-struct headers {
-    char *line[REQUEST_HEADERS_MAX];
-    size_t count;
 };
 
 struct request;
@@ -79,7 +71,8 @@ struct request {
     struct result result;
     /* for the transport */
     struct peer *peer;
-    struct headers headers; /* to be sent */
+    size_t head_size;
+    char *head;             /* lines "Name: value" and CRLF to be sent; a token may be among them */
     bool fresh;             /* over a new connection */
     bool connected;         /* there was one to send it over */
     bool unread;            /* its connection was closed before the broker can have read it */
@@ -100,7 +93,7 @@ struct request {
     int given_up; /* a code: why no more of the body is wanted */
 };
 
-/* Makes it ready for the next attempt, with headers of its own, because a MUNGE credential is good
+/* Makes it ready for the next attempt, with a head of its own, because a MUNGE credential is good
  * for one. Sets request->error: MCAST_USAGE: a file of the credentials cannot be used; MCAST_NOMEM;
  * MCAST_UNREACHABLE: there is no credential. */
 int request_prepare(struct request *request);
@@ -120,7 +113,7 @@ void request_set_trouble(struct request *request, enum trouble_kind kind, const 
 /* ---- */
 
 /* What came of it: 0 with an answer of any status, what call.each returned, or a code, with
- * request->error. Wipes the headers. */
+ * request->error. Wipes the head. */
 int request_conclude(struct request *request);
 
 /* Whether the broker has seen the credential before, or it lay in a queue for too long: libcurl

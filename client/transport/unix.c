@@ -128,24 +128,19 @@ static bool make_text(struct connection *connection, const struct request *reque
     static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
     const struct call *call = &request->call;
     const char *body = call->body ? call->body : "";
-    size_t used = 0, size = 128 + sizeof(same) + strlen(call->path) + strlen(body);
-    for (size_t i = 0; i < request->headers.count; i++)
-        size += strlen(request->headers.line[i]) + 2;
-    char *text = malloc(size);
-    if (!text)
-        return false;
-#define PUT(...) used += (size_t)snprintf(text + used, size - used, __VA_ARGS__)
-    PUT("%s %s HTTP/1.1\r\n%s", call->method, call->path, same);
-    for (size_t i = 0; i < request->headers.count; i++)
-        PUT("%s\r\n", request->headers.line[i]);
+    char framing[48] = "";
     if (call->body)
-        PUT("Content-Length: %zu\r\n", strlen(body));
-    PUT("\r\n%s", body);
-#undef PUT
-    assert(used < size);
-    connection->text = text;
-    connection->length = used;
+        snprintf(framing, sizeof(framing), "Content-Length: %zu\r\n", strlen(body));
+    size_t size = sizeof(same) + sizeof(framing) + strlen(call->method) + strlen(call->path) +
+                  strlen(request->head) + strlen(body) + 16;
+    connection->text = malloc(size);
+    if (!connection->text)
+        return false;
+    connection->length =
+        (size_t)snprintf(connection->text, size, "%s %s HTTP/1.1\r\n%s%s%s\r\n%s", call->method,
+                         call->path, same, request->head, framing, body);
     connection->sent = 0;
+    assert(connection->length < size);
     return true;
 }
 
