@@ -171,6 +171,22 @@ static void give(int client, const char *text)
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
+/* Asks for /v1/status over this connection (-1: a new one), is answered so, and returns the
+ * connection. */
+static int exchange(struct server *server, int client, bool fresh, const char *answer)
+{
+    struct asked asked;
+    ask(&asked, "/v1/status");
+    asked.request.fresh = fresh;
+    launch(server, &asked);
+    client = client < 0 ? accept_one(server) : client;
+    expect_request(client, REQUEST("/v1/status"));
+    give(client, answer);
+    turn(server);
+    expect_answer(&asked);
+    return client;
+}
+
 static bool is_unconnected(const struct server *server)
 {
     struct pollfd knock = {.fd = server->listener, .events = POLLIN};
@@ -201,36 +217,15 @@ static void broker__an_answer_byte_by_byte(void **state)
 static void broker__a_connection_is_kept(void **state)
 {
     struct server *server = *state;
-    struct asked asked;
     int client = -1;
-    for (int i = 0; i < 3; i++) {
-        ask(&asked, "/v1/status");
-        launch(server, &asked);
-        client = i == 0 ? accept_one(server) : client;
-        expect_request(client, REQUEST("/v1/status"));
-        give(client, ANSWER);
-        turn(server);
-        expect_answer(&asked);
-    }
+    for (int i = 0; i < 3; i++)
+        client = exchange(server, client, false, ANSWER);
     assert_true(is_unconnected(server));
     assert_int_equal(server->handle.broker.transport->connected, 3);
     close(client);
-    ask(&asked, "/v1/status");
-    launch(server, &asked);
-    client = accept_one(server);
-    expect_request(client, REQUEST("/v1/status"));
-    give(client, ANSWER);
-    turn(server);
-    expect_answer(&asked);
+    client = exchange(server, -1, false, ANSWER);
     /* Nor is one that is wanted to be fresh. */
-    ask(&asked, "/v1/status");
-    asked.request.fresh = true;
-    launch(server, &asked);
-    int other = accept_one(server);
-    expect_request(other, REQUEST("/v1/status"));
-    give(other, ANSWER);
-    turn(server);
-    expect_answer(&asked);
+    int other = exchange(server, -1, true, ANSWER);
     close(client);
     close(other);
 }
@@ -242,15 +237,8 @@ static void broker__a_connection_is_not_kept(void **state)
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", ANSWER ANSWER};
     struct server *server = *state;
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-        struct asked asked;
         char byte;
-        ask(&asked, "/v1/status");
-        launch(server, &asked);
-        int client = accept_one(server);
-        expect_request(client, REQUEST("/v1/status"));
-        give(client, answers[i]);
-        turn(server);
-        expect_answer(&asked);
+        int client = exchange(server, -1, false, answers[i]);
         assert_true(recv(client, &byte, 1, 0) <= 0);
         close(client);
     }
@@ -262,14 +250,7 @@ static void broker__a_kept_connection_dies(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    ask(&asked, "/v1/status");
-    launch(server, &asked);
-    int client = accept_one(server);
-    expect_request(client, REQUEST("/v1/status"));
-    give(client, ANSWER);
-    turn(server);
-    expect_answer(&asked);
-
+    int client = exchange(server, -1, false, ANSWER);
     ask(&asked, "/v1/list");
     launch(server, &asked);
     close(client);
@@ -319,21 +300,29 @@ static void broker__no_mcastd(void **state)
     close(client);
 }
 
-/* A body of megabytes is sent in as many pieces as it takes, and whole. */
+/* Asks with a body of megabytes. */
+static int ask_long(struct server *server, struct asked *asked)
+{
+    char *body = malloc(BIG + 1);
+    assert_non_null(body);
+    memset(body, 'x', BIG);
+    body[BIG] = '\0';
+    ask(asked, "/v1/sync");
+    asked->request.call.method = "POST";
+    asked->request.call.body = body;
+    launch(server, asked);
+    return accept_one(server);
+}
+
+/* It is sent in as many pieces as it takes, and whole. */
 static void broker__a_long_request(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    char *body = malloc(BIG + 1), *piece = malloc(BIG);
+    char *piece = malloc(BIG);
     size_t all = 0;
-    assert_true(body && piece);
-    memset(body, 'x', BIG);
-    body[BIG] = '\0';
-    ask(&asked, "/v1/sync");
-    asked.request.call.method = "POST";
-    asked.request.call.body = body;
-    launch(server, &asked);
-    int client = accept_one(server);
+    assert_non_null(piece);
+    int client = ask_long(server, &asked);
     while (all < BIG) {
         ssize_t got = recv(client, piece, BIG, 0);
         assert_true(got > 0);
@@ -355,15 +344,7 @@ static void broker__an_early_answer(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    char *body = malloc(BIG + 1);
-    assert_non_null(body);
-    memset(body, 'x', BIG);
-    body[BIG] = '\0';
-    ask(&asked, "/v1/sync");
-    asked.request.call.method = "POST";
-    asked.request.call.body = body;
-    launch(server, &asked);
-    int client = accept_one(server);
+    int client = ask_long(server, &asked);
     give(client, ANSWER);
     close(client);
     turn(server);
