@@ -92,7 +92,7 @@ int names_check_wait(unsigned wait_ms, struct mcast_error *error);
 int names_check(const char *cluster, const char *job, struct mcast_error *error);
 #define NAMES_JOB_PATH "/v1/clusters/%s/jobs/%s"
 
-/* ---- what an answer is about: reservation.c, env.c, problem.c ---- */
+/* ---- what an answer is about ---- */
 
 /* Takes over the reference to root, also on failure. MCAST_UNCLEAR when a field that is needed is
  * missing, or one is of a wrong type; unknown fields and words are fine. */

@@ -89,7 +89,7 @@ static const char *slurm_name(const char *step)
 }
 
 /* A path is Flux's job id path, which is whole: the job may have been submitted from one of its
- * neighbours, whose step is no part of its own. A part alone is a job of the instance whose path is
+ * siblings, whose step is no part of its own. A part alone is a job of the instance whose path is
  * inherited, or else one of Slurm's steps, which have no steps of their own. */
 static int settle_step(const char *inherited, const char *given, char step[STEP_ID_MAX + 1],
                        struct mcast_error *error)
