@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of the library that never waits (mcast.h, "Without waiting"). */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* At first: what the broker grants to one who is no manager (its shares are 64 on the Unix socket,
- * and 16 over TCP for one address, until its certificate is seen), with room for others. */
+ * and 16 over TCP for one address, until its certificate is seen), with some left for others. */
 enum { CONNECTIONS_SOCKET = 32, CONNECTIONS_TCP = 8, CONNECTIONS_MAX = 1024 };
 
 static const char no_munge[] = "requests without waiting carry no MUNGE credential: set a client "
@@ -18,18 +18,19 @@ static const char no_munge[] = "requests without waiting carry no MUNGE credenti
 struct mcast_async {
     struct broker broker;
     unsigned timeout_ms;
+    bool retries; /* MCAST_PATIENT */
     bool dispatching;
 };
 
 /* The handle settles its credentials and token, so that the environment is read once. */
-static int take_over(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
+static int copy_settings(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
 {
     struct peer *given = &handle->broker.peer, *mine = &async->broker.peer;
     bool tcp = !given->endpoint.socket[0];
     int rc;
     if (tcp && given->credentials.munge == MCAST_MUNGE_ALWAYS)
         return fault_set(error, MCAST_USAGE,
-                         "MUNGE credentials are not to be had without waiting for munged: set a "
+                         "MUNGE credentials are not available without waiting for munged: set a "
                          "client certificate (cert and key), or use the broker's Unix socket");
     if ((tcp && ((rc = credentials_settle(&given->credentials, error)) < 0 ||
                  (rc = curl_check_async(&given->endpoint, error)) < 0)) ||
@@ -39,13 +40,7 @@ static int take_over(struct mcast_async *async, struct mcast *handle, struct mca
     mine->credentials.munge = MCAST_MUNGE_NEVER;
     async->timeout_ms = handle->timeout_ms;
     async->broker.unproved = no_munge;
-    if (secret_none(given->token))
-        return 0;
-    char *token = strdup(secret_expose(given->token));
-    if (!token)
-        return fault_nomem(error);
-    mine->token = secret_of(token);
-    return 0;
+    return handle_set_token(mine, secret_expose(given->token), error);
 }
 
 int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
@@ -60,11 +55,11 @@ int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned fl
     if (!async)
         return fault_nomem(error);
     async->broker.peer.endpoint = *endpoint;
-    async->broker.patient = flags & MCAST_PATIENT;
+    async->retries = flags & MCAST_PATIENT;
     async->broker.connections = endpoint->socket[0] ? CONNECTIONS_SOCKET : CONNECTIONS_TCP;
     int rc = broker_init(&async->broker, error);
     if (rc == 0)
-        rc = take_over(async, handle, error);
+        rc = copy_settings(async, handle, error);
     if (rc == 0)
         *out = async;
     else
@@ -137,46 +132,38 @@ struct begun {
     void *arg;
 };
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
     struct begun *begun = (struct begun *)request;
-    const struct mcast_outcome outcome = {
-        .code = rc,
-        .error = error,
-        .reservation = result->reservation,
-        .steps = result->steps,
-        .sync = result->sync,
-        .env = result->env,
-        .env_count = result->env_count,
-        .json = result->json,
-        .releasing = result->releasing,
-        .gone = result->gone,
-    };
-    begun->done(&outcome, begun->arg);
-    result_release(result);
+    struct mcast_outcome *outcome = &request->result.seen;
+    outcome->code = request->rc;
+    outcome->error = &request->error;
+    begun->done(outcome, begun->arg);
+    result_release(&request->result);
     call_release(&request->call);
     free(begun);
 }
 
-int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
-                void *arg, uint64_t *number, struct mcast_error *error)
+int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,
+                uint64_t *number, struct mcast_error *error)
 {
     struct begun *begun = NULL;
-    int rc = made;
-    if (rc == 0 && call->with_token && secret_none(async->broker.peer.token))
-        rc = handle_no_token(error);
+    int rc = call.rc;
+    if (rc == 0)
+        rc = handle_check_token(&async->broker.peer, &call, error);
     if (rc == 0 && !(begun = calloc(1, sizeof(*begun))))
         rc = fault_nomem(error);
     if (rc == 0) {
-        *begun =
-            (struct begun){.request = {.call = *call, .done = on_done}, .done = done, .arg = arg};
-        begun->request.limit_ms = (int64_t)async->timeout_ms + call->wait_ms;
+        begun->request = (struct request){.call = call, .done = on_done};
+        begun->request.limit_ms = (int64_t)async->timeout_ms + call.wait_ms;
+        begun->request.retry_until_ms = async->retries ? INT64_MAX : 0;
+        begun->done = done;
+        begun->arg = arg;
         rc = broker_begin(&async->broker, &begun->request, error);
     }
     if (rc < 0) {
         free(begun);
-        call_release(call);
+        call_release(&call);
     } else if (number) {
         *number = begun->request.number;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/handle.h"
-#include "client/fault.h"
-#include "client/calls/variable.h"
+#include "base/names.h"
+#include "client/text.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-
-enum { TOKEN_LENGTH_MAX = 4096 };
 
 int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
 {
@@ -64,16 +62,22 @@ int mcast_set_timeout(struct mcast *handle, unsigned milliseconds, struct mcast_
     return handle_set_timeout(&handle->timeout_ms, milliseconds, error);
 }
 
-int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
-                       void *data, struct mcast_error *error)
+int mcast_set_retry_timeout(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
+                            void *data, struct mcast_error *error)
 {
     if (milliseconds > INT32_MAX)
-        return fault_set(error, MCAST_USAGE, "a patience of %u ms is not allowed: 0 to %d",
+        return fault_set(error, MCAST_USAGE, "a retry timeout of %u ms is not allowed: 0 to %d",
                          milliseconds, INT32_MAX);
-    handle->patience_ms = milliseconds;
+    handle->retry_ms = milliseconds;
     handle->on_wait = on_wait;
     handle->wait_data = data;
     return 0;
+}
+
+int mcast_set_patience(struct mcast *handle, unsigned milliseconds, mcast_wait_fn *on_wait,
+                       void *data, struct mcast_error *error)
+{
+    return mcast_set_retry_timeout(handle, milliseconds, on_wait, data, error);
 }
 
 int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error)
@@ -82,47 +86,46 @@ int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_erro
     *ahead_ms = peer->clock_ahead_ms;
     if (peer->clock_known)
         return 0;
-    return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not told its time yet",
+    return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not sent its time yet",
                      endpoint_name(&peer->endpoint));
 }
 
 /* What would end a header's line, or is nowhere in a token (RFC 6750: b64token). */
 static bool token_possible(const char *token)
 {
-    size_t length = strnlen(token, TOKEN_LENGTH_MAX + 1);
+    size_t length = strnlen(token, TOKEN_MAX + 1);
     for (size_t i = 0; i < length; i++)
         if (token[i] <= ' ' || token[i] >= 0x7f)
             return false;
-    return length > 0 && length <= TOKEN_LENGTH_MAX;
+    return length > 0 && length <= TOKEN_MAX;
 }
 
-static int take_token(struct mcast *handle, const char *token, struct mcast_error *error)
+int handle_set_token(struct peer *peer, const char *token, struct mcast_error *error)
 {
-    if (!token_possible(token))
+    char *copy = NULL;
+    if (token && !token_possible(token))
         return fault_set(error, MCAST_USAGE,
                          "this is no token: 1 to %d printable ASCII characters without a space",
-                         TOKEN_LENGTH_MAX);
-    char *copy = strdup(token);
-    if (!copy)
+                         TOKEN_MAX);
+    if (token && !(copy = strdup(token)))
         return fault_nomem(error);
-    secret_wipe(&handle->broker.peer.token);
-    handle->broker.peer.token = secret_of(copy);
+    secret_wipe(&peer->token);
+    peer->token = secret_of(copy);
     return 0;
 }
 
 int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error)
 {
-    if (token)
-        return take_token(handle, token, error);
-    secret_wipe(&handle->broker.peer.token);
-    return 0;
+    return handle_set_token(&handle->broker.peer, token, error);
 }
 
-int handle_no_token(struct mcast_error *error)
+int handle_check_token(const struct peer *peer, const struct call *call, struct mcast_error *error)
 {
+    if (!call->with_token || !secret_none(peer->token))
+        return 0;
     return fault_set(error, MCAST_USAGE,
-                     "no token is given: set MCAST_TOKEN to the job's (in its tasks it is %s)",
-                     envnames[ENVNAME_TOKEN]);
+                     "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
+                     "FI_CXI_COLL_MCAST_TOKEN)");
 }
 
 int handle_settle_token(struct mcast *handle, struct mcast_error *error)
@@ -130,7 +133,7 @@ int handle_settle_token(struct mcast *handle, struct mcast_error *error)
     const char *given = secure_getenv("MCAST_TOKEN");
     if (!secret_none(handle->broker.peer.token) || !given || !given[0])
         return 0;
-    return take_token(handle, given, error);
+    return mcast_set_token(handle, given, error);
 }
 
 const char *mcast_version(void)
@@ -166,20 +169,20 @@ int handle_pause(struct mcast *handle, unsigned milliseconds, struct mcast_error
 /* What is waited for. */
 struct wanted {
     struct request request; /* first, so that the two have one address */
+    struct mcast *handle;
     bool done;
-    int rc;
-    struct mcast_error error;
-    struct result result;
 };
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
-    struct wanted *wanted = (struct wanted *)request;
-    wanted->done = true;
-    wanted->rc = rc;
-    wanted->error = *error;
-    wanted->result = *result;
+    ((struct wanted *)request)->done = true;
+}
+
+static void on_retry(struct request *request)
+{
+    const struct mcast *handle = ((struct wanted *)request)->handle;
+    if (handle->on_wait)
+        handle->on_wait(&request->error, handle->wait_data);
 }
 
 /* Until it is done or the program stops it. */
@@ -197,13 +200,16 @@ static void wait_for(struct mcast *handle, struct wanted *wanted)
     }
 }
 
-int handle_ask(struct mcast *handle, const struct call *call, struct result *result,
+int handle_ask(struct mcast *handle, const struct call *call, bool retry, struct result *result,
                struct mcast_error *error)
 {
     struct peer *peer = &handle->broker.peer;
-    struct wanted wanted = {.request = {.call = *call, .done = on_done}};
+    struct wanted wanted = {.request = {.call = *call, .done = on_done, .on_retry = on_retry},
+                            .handle = handle};
     if (!call->each)
         wanted.request.limit_ms = (int64_t)handle->timeout_ms + call->wait_ms;
+    if (retry)
+        wanted.request.retry_until_ms = later_now_ms() + handle->retry_ms;
     if (handle->busy)
         return fault_set(error, MCAST_USAGE,
                          "a callback must not use the handle that calls it; open another one");
@@ -214,71 +220,40 @@ int handle_ask(struct mcast *handle, const struct call *call, struct result *res
         rc = broker_begin(&handle->broker, &wanted.request, error);
     if (rc < 0)
         return rc;
+    handle->broker.later.last_ms = 0;
     handle->busy = true;
     wait_for(handle, &wanted);
     handle->busy = false;
-    *result = wanted.result;
-    if (wanted.error.code != 0 && error)
-        *error = wanted.error;
-    return wanted.rc;
+    *result = wanted.request.result;
+    if (wanted.request.error.code != 0 && error)
+        *error = wanted.request.error;
+    return wanted.request.rc;
 }
 
-void handle_be_patient(struct patience *patience, struct mcast *handle)
-{
-    *patience = (struct patience){.handle = handle, .end_ms = later_now_ms() + handle->patience_ms};
-}
-
-bool handle_again(struct patience *patience, struct mcast_error *error)
-{
-    struct mcast *handle = patience->handle;
-    unsigned after_ms;
-    if (handle->patience_ms == 0 || !mcast_later(error, &after_ms))
-        return false;
-    int64_t left = patience->end_ms - later_now_ms();
-    if (left <= 0 || left < later_after(after_ms))
-        return false;
-    if (patience->later.last_ms == 0 && handle->on_wait)
-        handle->on_wait(error, handle->wait_data);
-    unsigned pause = later_pause(&patience->later, after_ms);
-    struct mcast_error stopped;
-    if (handle_pause(handle, pause < left ? pause : (unsigned)left, &stopped) == 0)
-        return true;
-    *error = stopped;
-    return false;
-}
-
-int handle_run(struct mcast *handle, struct call *call, int made, struct result *result,
+int handle_run(struct mcast *handle, struct call call, struct result *result,
                struct mcast_error *error)
 {
-    struct patience patience;
-    struct mcast_error why; /* what it says decides about asking again */
-    int rc = made;
-    if (rc == 0 && call->with_token)
-        rc = handle_settle_token(handle, error);
-    if (rc == 0 && call->with_token && secret_none(handle->broker.peer.token))
-        rc = handle_no_token(error);
-    if (rc == 0) {
-        handle_be_patient(&patience, handle);
-        do
-            rc = handle_ask(handle, call, result, &why);
-        while (rc < 0 && handle_again(&patience, &why));
-        if (rc < 0) {
-            rc = why.code;
-            if (error)
-                *error = why;
-        }
-    }
-    call_release(call);
+    int rc = call.rc;
+    if (rc == 0 && call.with_token && (rc = handle_settle_token(handle, error)) == 0)
+        rc = handle_check_token(&handle->broker.peer, &call, error);
+    if (rc == 0)
+        rc = handle_ask(handle, &call, true, result, error);
+    call_release(&call);
     return rc;
 }
 
-int handle_run_json(struct mcast *handle, struct call *call, int made, char **json,
-                    struct mcast_error *error)
+int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
+                   struct mcast_error *error)
 {
     struct result result = {0};
-    call->read = call_read_json;
-    int rc = handle_run(handle, call, made, &result, error);
-    if (rc == 0)
-        *json = result.json;
+    char *place = (char *)&result.seen + member;
+    if (!out)
+        call.read = NULL;
+    int rc = handle_run(handle, call, &result, error);
+    if (rc == 0 && out) {
+        memcpy(out, place, size);
+        memset(place, 0, size); /* it is the caller's */
+    }
+    result_release(&result);
     return rc;
 }

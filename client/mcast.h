@@ -2,19 +2,18 @@
 #ifndef MCAST_CLIENT_MCAST_H
 #define MCAST_CLIENT_MCAST_H
 
-/* libmcast: ask mcastd for a job's VNIs and multicast addresses, and give them back.
+/* libmcast: asks mcastd for a job's VNIs and multicast addresses, and gives them back.
  *
- * Every call blocks until it has its answer or its time is over (mcast_set_timeout). A handle is
- * used by one thread at a time; mcast_stop alone may be called from anywhere. Handles share
- * nothing, so a program with many threads opens many. Programs with an event loop use the form that
- * never waits: mcast_async_open, at the end of this file.
+ * Every call blocks until it has its answer or its time is over (mcast_set_timeout); the form for
+ * event loops is at the end of this file. One thread at a time uses a handle; only mcast_stop may
+ * be called from anywhere. Handles share nothing.
  *
  * Functions return MCAST_OK (0), or a negative enum mcast_code with a sentence for people in
  * *error. `error` may always be NULL. Strings are UTF-8 and NUL-terminated.
  *
- * What grows: structs that the caller fills begin with their size (…_INIT sets it); structs that
- * the library fills are allocated by it; words (states, kinds of events) get new values over time,
- * and a program must tolerate those that it does not know. */
+ * Structs that the caller fills begin with their size (…_INIT sets it); structs that the library
+ * fills are allocated by it, so both can grow. Words (states, kinds of events) get new values over
+ * time: a program must tolerate those that it does not know. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +37,7 @@ extern "C" {
     X(USAGE, -2, "an argument is not allowed; nothing was sent")                                   \
     X(NOT_FOUND, -3, "the broker knows no such job")                                               \
     X(UNREACHABLE, -4, "no connection, a connection that broke, or no answer in time")             \
-    X(UNCLEAR, -5, "what answered does not speak as mcastd does")                                  \
+    X(UNCLEAR, -5, "what answered is not mcastd, or of another version")                           \
     X(NOMEM, -6, "memory is exhausted")                                                            \
     X(STOPPED, -7, "mcast_stop was called, or a request without waiting was given up")
 
@@ -54,24 +53,21 @@ struct mcast_error {
     int code;       /* MCAST_OK or one of enum mcast_code */
     int status;     /* HTTP status, 0 when there was no answer */
     char word[48];  /* stable word: the broker's `code`, or "no-connection", "broken", "timeout",
-                       "tls" (no trust, or no common ground), "munge" (no credential to be had),
-                       "denied" (the socket may not be used), "untrusted" (who serves it is not
-                       the broker), "libcurl" (it is not installed, and
-                       the broker is not on a Unix socket) */
+                       "tls" (no trust, or no common ground), "munge" (no credential), "denied"
+                       (the socket may not be used), "untrusted" (who serves it is not the
+                       broker), "libcurl" (not installed, but needed for a broker over TCP) */
     char field[64]; /* the field of the request that was refused, or "" */
     char text[508]; /* one sentence, without a full stop at its end */
     unsigned retry_after; /* seconds that the broker wants to be left alone for; 0: not told */
 };
 
-/* Whether the error says "not now" and nothing about what was asked: nobody answers, the broker is
- * starting or stopping, cannot save anything, has too much to do. Every request may be repeated
- * without harm, and then this one should be: not before *after_ms milliseconds, which is what the
- * broker asked for (0: it did not; after_ms may be NULL), and with pauses that grow. False: the
- * same request would fail alike, or somebody has to do something first. */
+/* Whether the error says "not now" and nothing about what was asked: no answer, or the broker is
+ * starting, stopping, busy, or cannot save anything. Then repeat the request (that never does
+ * harm), not before *after_ms milliseconds, which the broker asked for (0: it did not; after_ms may
+ * be NULL), and with pauses that grow. False: the same request would fail alike. */
 MCAST_API bool mcast_later(const struct mcast_error *error, unsigned *after_ms);
 
-/* With which exit status mcastd's programs end, and hooks that are programs should. The last one:
- * "not now", or no broker that can be trusted. */
+/* Exit status of mcastd's programs. The last one: "not now", or no broker that can be trusted. */
 enum mcast_exit {
     MCAST_EXIT_OK,
     MCAST_EXIT_REFUSED,
@@ -84,44 +80,42 @@ MCAST_API enum mcast_exit mcast_exit_status(const struct mcast_error *error);
 
 struct mcast; /* a connection to one broker, kept open between calls */
 
-/* Where the broker is: "unix:/path", "/path", "https://host:port", or "http://host:port" where the
- * host is this machine. NULL: the environment variable MCAST_URL, and if that is unset or empty
- * MCAST_DEFAULT_SOCKET. Nothing is sent yet, so a broker that is not running shows at the first
- * call. *out is to be closed with mcast_close. MCAST_UNREACHABLE, "libcurl": a broker over TCP is
- * asked by libcurl, which is opened now, and is not installed. */
+/* url: "unix:/path", "/path", "https://host:port", or "http://host:port" where the host is this
+ * machine. NULL: the environment variable MCAST_URL, or else MCAST_DEFAULT_SOCKET. Nothing is sent
+ * yet. *out is to be closed with mcast_close. MCAST_UNREACHABLE, "libcurl": it is needed for a
+ * broker over TCP, and cannot be loaded. */
 MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
 
-/* Takes NULL. Keeps errno. */
-MCAST_API void mcast_close(struct mcast *handle);
+MCAST_API void mcast_close(struct mcast *handle); /* takes NULL, keeps errno */
 
-/* The longest that one answer may take, in milliseconds; 30,000 at first. 0 is not allowed. Streams
- * of events have no such limit. */
+/* Milliseconds for one answer, from 1; the default is 30,000. Streams of events have no limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
                                 struct mcast_error *error);
 
-/* What the program hears before the first pause of a call: why it waits. It must not use the handle
- * that calls it. */
+/* Called before the first pause of a call. It must not use the handle. */
 typedef void mcast_wait_fn(const struct mcast_error *why, void *data);
 
-/* How long, in milliseconds from its beginning, a call goes on asking while it is told "not now"
- * (mcast_later), with pauses of up to a second, or as long as the broker asks for. The last request
- * begins before that is over, and has its own time limit. 0, as at first: each call asks once. The
- * same for streams of events, until they are connected. on_wait may be NULL. */
+/* The retry timeout: for so many milliseconds from its beginning a call is retried while the answer
+ * is "not now" (mcast_later), with pauses of up to a second, or as long as the broker asks for. The
+ * last request begins before that, and has its own time limit. 0, the default: no retry. Streams of
+ * events are retried until they are connected. on_wait may be NULL. */
+MCAST_API int mcast_set_retry_timeout(struct mcast *handle, unsigned milliseconds,
+                                      mcast_wait_fn *on_wait, void *data,
+                                      struct mcast_error *error);
+/* Its older name. */
 MCAST_API int mcast_set_patience(struct mcast *handle, unsigned milliseconds,
                                  mcast_wait_fn *on_wait, void *data, struct mcast_error *error);
 
-/* Over TCP the broker is always verified, and wants to know who asks. What is not set here comes
- * from the environment, at the first call: MCAST_CACERT, MCAST_CERT and MCAST_KEY,
- * MCAST_MUNGE_SOCKET. On a Unix socket none of it is looked at: there the kernel tells both who the
- * other is. Files are read for each connection,
- * so that they can be renewed; what is wrong with one shows at the next call, as MCAST_USAGE. */
+/* Credentials over TCP, where the broker is always verified. What is not set comes from the
+ * environment, at the first call. A Unix socket needs none. Files are read for each connection, so
+ * that they can be renewed; what is wrong with one shows at the next call, as MCAST_USAGE. */
 
-/* Whose signature on the broker's certificate is good: a PEM file, or a folder as openssl rehash
- * makes it. NULL: MCAST_CACERT, or else the system's store. */
+/* The CA of the broker's certificate: a PEM file, or a folder as openssl rehash makes it. NULL:
+ * MCAST_CACERT, or else the system's store. */
 MCAST_API int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error);
 
-/* A certificate that says who asks, and its key: PEM files. Others must not be able to read the
- * key. Both NULL: MCAST_CERT and MCAST_KEY, or else none. */
+/* The client certificate and its key: PEM files, the key not readable by others. Both NULL:
+ * MCAST_CERT and MCAST_KEY, or else none. */
 MCAST_API int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
                                     struct mcast_error *error);
 
@@ -131,8 +125,8 @@ enum mcast_munge {
     MCAST_MUNGE_NEVER,
 };
 
-/* MUNGE credentials: each request carries a new one, which says who asks. At first
- * MCAST_MUNGE_AUTO. socket: of munged; NULL: MCAST_MUNGE_SOCKET, or else libmunge's own. */
+/* Whether each request carries a MUNGE credential; the default is MCAST_MUNGE_AUTO. socket: of
+ * munged; NULL: MCAST_MUNGE_SOCKET, or else libmunge's own. */
 MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *socket,
                               struct mcast_error *error);
 
@@ -142,22 +136,21 @@ MCAST_API int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const 
 MCAST_API int mcast_set_server_user(struct mcast *handle, const char *user,
                                     struct mcast_error *error);
 
-/* The name by which this host stands in job's node lists: with a MUNGE credential root of the host
- * may do what a node may, see the jobs that run on it and report for it, if the broker finds the
- * credential's origin among the name's addresses. NULL: none. MCAST_USAGE: no node's name. */
+/* The name of this host in node lists of jobs: with a MUNGE credential root of the host may see the
+ * jobs that run on it and report for it, if the broker finds the credential's origin among the
+ * name's addresses. NULL: none. MCAST_USAGE: no node's name. */
 MCAST_API int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error);
 
-/* A token of one job, for the calls that act for whoever has it (mcast_own and those after it): the
- * fabric manager's session token or one of the broker's. It is copied, and shown in no other call.
- * NULL: MCAST_TOKEN, at the first such call. MCAST_USAGE: it holds what no token does. */
+/* A token of one job, for the calls that need one (mcast_own and those after it), and sent in no
+ * other: the fabric manager's session token or one of the broker's. It is copied. NULL:
+ * MCAST_TOKEN, at the first such call. MCAST_USAGE: it is no token. */
 MCAST_API int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error);
 
 /* Ends the call under way, and every later one, with MCAST_STOPPED. Safe in signal handlers and
  * from other threads, as long as the handle is not being closed. */
 MCAST_API void mcast_stop(struct mcast *handle);
 
-/* The release of the library, "0.1.0". */
-MCAST_API const char *mcast_version(void);
+MCAST_API const char *mcast_version(void); /* "0.1.0" */
 
 /* ---- Reservations ---------------------------------------------------------------------------- */
 
@@ -215,7 +208,7 @@ struct mcast_reservation {
     const struct mcast_variable *env; /* env_count of them; none in lists and after a release */
     size_t env_count;
     bool repeated; /* mcast_reserve: this very request had been granted before */
-    /* Of a released job whose VNIs are held back until its nodes are clean. */
+    /* Of a released job whose VNIs are quarantined until its nodes are clean. */
     const char *held_until;           /* RFC 3339: how long nodes that have said nothing are waited
                                          for; NULL: see held */
     uint32_t waiting_count;           /* nodes that are not known to be clean */
@@ -224,7 +217,7 @@ struct mcast_reservation {
     /* In a list with filter.node: "named": by the job's node list; "reported": by the node, of a
      * job that named no nodes; "possible": of such a job, which may run anywhere. Else NULL. */
     const char *on_node;
-    /* More of those that the VNIs are held back for. */
+    /* More of those that the VNIs are quarantined for. */
     uint32_t waiting_lingering;                  /* nodes on which services will not go */
     uint32_t waiting_created;                    /* nodes that only said that some were made */
     const struct mcast_waiting *waiting_reports; /* waiting_report_count of the two, by name */
@@ -232,33 +225,32 @@ struct mcast_reservation {
     const char *waiting_silent;   /* node list of those that said nothing; NULL: not told, as when
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
-    bool held; /* its VNIs are held back, without held_until: until all its nodes have reported */
+    bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
 };
 
-/* Reserves; the same request again gets the same answer. *out (not NULL) is to be freed with
- * mcast_reservation_free. Without multicast addresses the job runs as well, only slower: that is no
+/* The same request again gets the same answer. *out (not NULL) is to be freed with
+ * mcast_reservation_free. A job without multicast addresses runs as well, only slower: that is no
  * error, see hwcoll_state and warning. */
 MCAST_API int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                             struct mcast_reservation **out, struct mcast_error *error);
 
-/* The job entered CLEANUP: everything it had is given back in the background; never waits for the
- * fabric manager. Again for a job that is already released: MCAST_OK. out may be NULL. */
+/* Everything the job had is given back in the background, without waiting for the fabric manager.
+ * MCAST_OK also for a job that is released already. out may be NULL. */
 MCAST_API int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                             struct mcast_reservation **out, struct mcast_error *error);
 
 MCAST_API int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                          struct mcast_reservation **out, struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_reservation_free(struct mcast_reservation *reservation);
+MCAST_API void mcast_reservation_free(struct mcast_reservation *reservation); /* takes NULL */
 
 enum mcast_json {
     MCAST_JSON_SECRETS = 1, /* with the values of secret variables, else "***" stands for them */
     MCAST_JSON_INDENT = 2,  /* for people; else all in one line */
 };
 
-/* The reservation as the broker put it, fields that this version does not know included. The text
- * is the caller's to free(); NULL when memory is exhausted. */
+/* The broker's answer, with fields that this version does not know. The text is the caller's to
+ * free(); NULL when memory is exhausted. */
 MCAST_API char *mcast_reservation_json(const struct mcast_reservation *reservation, unsigned flags);
 
 struct mcast_step {
@@ -271,53 +263,50 @@ struct mcast_steps {
     const struct mcast_step *steps; /* step_count of them */
     size_t step_count;
     uint64_t skipped;     /* what the fabric manager listed and cannot be the job's */
-    uint64_t unreachable; /* so many of the steps have names that are no step's: no cleanup reaches
-                             them, their trees go with the job */
+    uint64_t unreachable; /* how many of them have names that no cleanup can give: their trees go
+                             with the job */
 };
 
-/* The steps of a job that have multicast trees, as the fabric manager tells, which is waited for so
- * long (up to 60,000 ms) in addition to the handle's time limit; MCAST_REFUSED with the word
- * "pending": longer, "given-up": it does not tell. *out is to be freed with mcast_steps_free. */
+/* The steps of a job that have multicast trees. wait_ms: for the fabric manager's answer (up to
+ * 60,000), in addition to the handle's time limit; MCAST_REFUSED with the word "pending": it takes
+ * longer, "given-up": there is none. *out is to be freed with mcast_steps_free. */
 MCAST_API int mcast_steps(struct mcast *handle, const char *cluster, const char *job,
                           unsigned wait_ms, struct mcast_steps **out, struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_steps_free(struct mcast_steps *steps);
+MCAST_API void mcast_steps_free(struct mcast_steps *steps); /* takes NULL */
 
 /* As mcast_reservation_json; flags: MCAST_JSON_INDENT or 0. */
 MCAST_API char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags);
 
-/* Receives one thing at a time; what it is given is valid during the call. Returns 0 to go on, or a
- * positive number that ends the iteration. A callback must not use the handle that calls it. */
+/* Callbacks of iterations: what they are given is valid during the call. They return 0 to go on, or
+ * a positive number that ends the iteration and is its result. They must not use the handle. */
 typedef int mcast_variable_fn(const struct mcast_variable *variable, void *data);
 typedef int mcast_reservation_fn(const struct mcast_reservation *reservation, void *data);
 
 /* The variables for the tasks of one step, in the broker's order. step: 1–512 printable characters
- * without space, quote or backslash (Slurm's number, Flux's job id path); NULL: none named. Returns
- * what the callback returned, if that was positive. */
+ * without space, quote or backslash (Slurm's number, Flux's job id path); NULL: none named. */
 MCAST_API int mcast_env(struct mcast *handle, const char *cluster, const char *job,
                         const char *step, mcast_variable_fn *each, void *data,
                         struct mcast_error *error);
 
-/* The names of all variables that tasks can be given, in the broker's order, ended by NULL. What
- * mcast_env does not name is to be unset, or what an outer job had would stay. */
+/* The names of all variables that tasks can get, in the broker's order, ended by NULL. What
+ * mcast_env does not name is to be unset, or the outer job's value would stay. */
 MCAST_API const char *const *mcast_env_names(void);
 
 /* Whether FI_CXI_COLL_FABRIC_MGR_CACERT can have this value on this machine: "yes", "no", or the
  * whole path of a file or folder that is there. With another path libfabric would try for ever. */
 MCAST_API bool mcast_env_cacert_usable(const char *value);
 
-/* The variables for the tasks of a step within a job, made from the job's own without any broker or
- * handle: all of mcast_env_names, unchanged but for two. FI_CXI_COLL_JOB_STEP_ID becomes the step;
- * a CA that is not there becomes "yes", the system's store, so that the token goes to nobody whom
- * nothing vouches for. From an environment without hardware collectives all are to be unset.
+/* The variables for the tasks of a step within a job, made from the job's own, without the broker:
+ * all of mcast_env_names, unchanged but for two. FI_CXI_COLL_JOB_STEP_ID becomes the step; a CA
+ * that is not there becomes "yes", the system's store, so that the token goes to no unverified
+ * server. From an environment without hardware collectives all are to be unset.
  *
  * environment: NAME=value, ended by NULL; NULL: that of this process. step: Flux's job id path,
  * which is taken as it is; Slurm's step (0, batch, and the numbers that stand for names); or, where
  * the inherited step is a path, a job id of the instance there, which is put below it. Flux's
- * hooked f is written f. Returns what the callback returned, if that was positive.
- * MCAST_USAGE: the step is none, or only some variables of the outer job are set; each was not
- * called. */
+ * hooked f is written f. MCAST_USAGE: the step is none, or only some variables of the outer job are
+ * set; each was not called. */
 MCAST_API int mcast_env_inherit(const char *const *environment, const char *step,
                                 mcast_variable_fn *each, void *data, struct mcast_error *error);
 
@@ -329,8 +318,8 @@ struct mcast_filter {
     uint32_t uid;        /* UINT32_MAX: of every user */
     const char *node;    /* those that may have something on this node: [A-Za-z0-9_.-]{1,255}; NULL:
                             of every node. For admins, resource managers, and the node itself */
-    uint64_t *hidden;    /* with node: receives how many more there are that the caller may not see,
-                            so that what is seen is not taken for all; NULL: not wanted. */
+    uint64_t *hidden;    /* with node: receives how many more there are that the caller may not see;
+                            NULL: not wanted */
 };
 
 #define MCAST_FILTER_INIT                                                                          \
@@ -339,8 +328,7 @@ struct mcast_filter {
     }
 
 /* Every reservation that the filter (NULL: none) lets through and that the caller may see, by
- * growing number, fetched page by page. It is no snapshot: jobs may come and go meanwhile. Returns
- * what the callback returned, if that was positive. */
+ * growing number, fetched page by page: no snapshot, jobs may come and go meanwhile. */
 MCAST_API int mcast_list(struct mcast *handle, const struct mcast_filter *filter,
                          mcast_reservation_fn *each, void *data, struct mcast_error *error);
 
@@ -372,53 +360,49 @@ struct mcast_node_report {
         sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0           \
     }
 
-/* Tells which services a job has on a node. The VNIs of a released job are given to nobody until
- * each of its nodes has reported "destroyed". *releasing (NULL: not wanted): the job is released
- * already. MCAST_NOT_FOUND: there is no such reservation any more; MCAST_REFUSED with the word
- * "vnis-given-back": its VNIs are not this job's any more. After either, services that were created
- * must be destroyed at once. */
+/* Which services a job has on a node. The VNIs of a released job stay quarantined until each of its
+ * nodes has reported "destroyed". *releasing (NULL: not wanted): the job is released already.
+ * MCAST_NOT_FOUND: there is no such reservation any more; MCAST_REFUSED, "vnis-given-back": its
+ * VNIs are not this job's any more. After either, destroy services that were created at once. */
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
 
-/* A node has booted, and no CXI service outlives that: what it reported with a lower order is over.
- * order: higher than those of its reports before the boot, lower than those after it, from 1.
- * *reservations (NULL: not wanted): for how many this ended something. MCAST_NOT_FOUND with the
- * word "no-such-path": the broker is older than this. */
+/* A node has booted: what it reported with a lower order is over. order: higher than those of its
+ * reports before the boot, lower than those after it, from 1. *reservations (NULL: not wanted): for
+ * how many this ended something. MCAST_NOT_FOUND, "no-such-path": the broker is too old. */
 MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                                 uint64_t *reservations, struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
- * started anew), so none of them waits for its reports. reason: one line of 1–200 bytes, for log
- * and events. *reservations (NULL: not wanted): how many had waited. */
+ * started anew), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
+ * *reservations (NULL: not wanted): how many had waited. */
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);
 
-/* The same, with all that the broker answers, as JSON text, the caller's to free(): also how many
- * jobs are active on the node, and are not touched, and whether the broker knows it at all. */
+/* The same; *json is all that the broker answers (how many jobs are active on the node and stay
+ * unchanged; whether it knows the node), the caller's to free(). */
 MCAST_API int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
                                char **json, struct mcast_error *error);
 
 /* ---- What an administrator decides when the broker has raised an alarm ----------------------- */
 
-/* What the fabric manager no longer has is lost: the jobs are told, as for a single loss. The
- * broker declares nothing lost by itself when much is missing at once (alarm "mass-loss" of
- * mcast_status). *reservations (NULL: not wanted): of how many it was decided. */
+/* Alarm "mass-loss" (mcast_status): what the fabric manager no longer has is lost, and the jobs get
+ * an event each. *reservations (NULL: not wanted): how many these are. */
 MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
                                 struct mcast_error *error);
 
-/* No other broker and no Slurm uses this cluster's name on the fabric: what the fabric manager
- * lists under it and the broker's ledger does not know is this broker's. It is treated as active
- * until the resource manager's list or a release says otherwise. *reservations (NULL: not wanted):
- * how many are. */
+/* Alarms "name-conflict", "old-ledger": no other broker and no Slurm uses this cluster's name on
+ * the fabric. What the fabric manager lists under it and the ledger does not know is active until
+ * the resource manager's list or a release says otherwise. *reservations (NULL: not wanted): how
+ * many these are. */
 MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                           struct mcast_error *error);
 
 /* ---- For whoever has a job's token ----------------------------------------------------------- */
 
-/* The reservation that the token is for. With its environment for the fabric manager's session
- * token only: one of the broker's may be able to do less than what is in there. MCAST_REFUSED with
- * the word "token-expired", "token-invalid", "token-unknown" or "reservation-over": the token is
- * good for nothing any more. */
+/* The reservation that the token is for; with its environment only for the fabric manager's session
+ * token. MCAST_REFUSED with the word "token-expired", "token-invalid", "token-unknown" or
+ * "reservation-over": the token is not valid any more. */
 MCAST_API int mcast_own(struct mcast *handle, struct mcast_reservation **out,
                         struct mcast_error *error);
 
@@ -426,12 +410,12 @@ enum mcast_cleanup_flags {
     MCAST_BELOW = 1, /* the steps below it too */
 };
 
-/* Has the multicast trees of a step removed that ended without doing so itself: "/fA/fB", "0". Once
- * it is accepted it is done whatever happens to the broker, unless the fabric manager cannot be had
- * for long. wait_ms: 0, or how long (up to 60,000) to wait for the trees to be gone, in addition to
- * the handle's time limit. *gone (NULL: not wanted): they are. MCAST_REFUSED with the word
- * "pending": not within that time, it goes on; "given-up": it will not be done; "outside-scope":
- * not with this token; "too-many-cleanups": later. */
+/* Removes the multicast trees of a step that ended without doing so itself: "/fA/fB", "0". Once
+ * accepted it is done even if the broker is restarted, unless the fabric manager is away for long.
+ * wait_ms: 0, or how long (up to 60,000) to wait for it, in addition to the handle's time limit.
+ * *gone (NULL: not wanted): it is done. MCAST_REFUSED with the word "pending": not within that
+ * time, it goes on; "given-up": it will not be done; "outside-scope": not with this token;
+ * "too-many-cleanups": later. */
 MCAST_API int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags,
                             unsigned wait_ms, bool *gone, struct mcast_error *error);
 
@@ -441,9 +425,9 @@ MCAST_API int mcast_cleanup_json(struct mcast *handle, const char *step, unsigne
 
 /* ---- Tokens of the broker -------------------------------------------------------------------- */
 
-/* A bearer token lets whoever has it see one reservation and have the trees of its steps deleted.
- * Those that take no handle ask no broker: they read what a token says, and make one that can do
- * less (docs/tokens.md). A token is a secret, and in none of their messages. */
+/* A bearer token allows to see one reservation and to delete the trees of its steps
+ * (docs/tokens.md). Functions without a handle do not ask the broker. A token is a secret, and in
+ * none of their messages. */
 
 enum { MCAST_TOKEN_SIZE = 1025 }; /* of the longest token, with its NUL */
 
@@ -460,24 +444,23 @@ struct mcast_narrowing {
         sizeof(struct mcast_narrowing), NULL, 0, NULL                                              \
     }
 
-/* Writes a token with these restrictions besides those that the given one has, into out of size
- * bytes (MCAST_TOKEN_SIZE is enough; out may be token). It begins with the same reservation, and
- * what it may be used for the given one may be, too. Whether the given one is genuine shows when
- * the new one is used. MCAST_USAGE: token is none, or a restriction is not allowed, or leaves
- * nothing; out is then "". */
+/* Writes the token with these restrictions added into out of size bytes (MCAST_TOKEN_SIZE is
+ * enough; out may be token). Whether the given one is genuine shows when the new one is used.
+ * MCAST_USAGE: token is none, or a restriction is not allowed, or leaves nothing; out is then "".
+ */
 MCAST_API int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowing,
                                  char *out, size_t size, struct mcast_error *error);
 
-/* Asks the broker for a token of its own (which the handle's token must be good for), restricted so
- * (NULL: not at all, beyond what the handle's token is), into out of size bytes. */
+/* Asks the broker for a token of its own, with the handle's token, and restricted further (NULL:
+ * not at all), into out of size bytes. */
 MCAST_API int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narrowing,
                                   char *out, size_t size, struct mcast_error *error);
 
-/* For administrators: tokens are made with a new key from now on. Those that are out stay good as
- * long as their reservations live. What came of it as JSON text, the caller's to free(). */
+/* For administrators: tokens are made with a new key from now on; older ones stay valid. *json is
+ * the broker's answer, the caller's to free(). */
 MCAST_API int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error);
 
-/* What a token says of itself. Nobody but the broker can tell whether that is true. */
+/* What a token says; only the broker can verify it. */
 struct mcast_token {
     const char *id;       /* what logs call it; all that were narrowed from one have the same */
     const char *root_key; /* id of the key that it was made with */
@@ -492,14 +475,11 @@ struct mcast_token {
                             operation, or are of a kind that this libmcast does not know; or NULL */
 };
 
-/* *out is to be freed with mcast_token_free. MCAST_USAGE: it is no token, or one of a later
- * version.
- */
+/* *out is to be freed with mcast_token_free. MCAST_USAGE: it is no token, or of a later version. */
 MCAST_API int mcast_token_read(const char *token, struct mcast_token **out,
                                struct mcast_error *error);
 
-/* Takes NULL. */
-MCAST_API void mcast_token_free(struct mcast_token *token);
+MCAST_API void mcast_token_free(struct mcast_token *token); /* takes NULL */
 
 /* ---- Reconciliation -------------------------------------------------------------------------- */
 
@@ -516,8 +496,7 @@ struct mcast_sync_result {
 };
 
 /* Tells the broker which jobs of a cluster are active; every other one is not. The list must be
- * whole: a resource manager that could not be asked is no reason to call this. An empty list is
- * allowed and means that no job is active. *out (may be NULL) is to be freed with
+ * complete; an empty one means that no job is active. *out (may be NULL) is to be freed with
  * mcast_sync_result_free. */
 MCAST_API int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs,
                          size_t job_count, struct mcast_sync_result **out,
@@ -552,12 +531,10 @@ enum mcast_events_flags {
 };
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
- * more. Once it has been connected, a lost connection is made again for as long as it takes, and no
- * event is missed or seen twice; the first connection, or a broker that refuses, ends it. So does a
- * broker that has no event `after` (word "no-such-event"): its ledger is an older copy, and what
- * has happened since is found by starting from the number that it names, or from 0. Without
- * MCAST_FOLLOW it returns MCAST_OK after the last event that is kept. Returns what the callback
- * returned, if that was positive. */
+ * more: after the first connection a lost one is made again for as long as it takes, and no event
+ * is missed or seen twice. A failure of the first connection or a refusal ends it; so does a broker
+ * that has no event `after` ("no-such-event": its ledger is an older copy; start from the number
+ * that it names, or from 0). Without MCAST_FOLLOW it returns MCAST_OK after the last event. */
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
                            mcast_event_fn *each, void *data, struct mcast_error *error);
 
@@ -566,76 +543,73 @@ MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
 /* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
 MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error *error);
 
-/* What the broker finds wrong with itself and its surroundings (GET /v1/doctor; admins only), as
- * JSON text, the caller's to free(). */
+/* The broker's findings (GET /v1/doctor; admins only), likewise. */
 MCAST_API int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error);
 
-/* Who the broker takes the caller for (GET /v1/whoami), as JSON text, the caller's to free(). */
+/* Who the broker takes the caller for (GET /v1/whoami), likewise. */
 MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);
 
-/* How far the broker's clock is ahead of this machine's, in milliseconds, by its last answer (whose
- * Date header has whole seconds). MCAST_UNCLEAR: it has not answered yet, or gave no date. */
+/* How far the broker's clock is ahead of this machine's, by the Date of its last answer (in whole
+ * seconds). MCAST_UNCLEAR: it has not answered yet, or gave no date. */
 MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error);
 
 /* ---- Without waiting ------------------------------------------------------------------------- */
 
-/* The same requests for programs with an event loop, any number of them under way at once. None of
- * these functions waits: not for the broker, nor for a name to be looked up, nor for a connection;
- * what can be done later is done by mcast_async_dispatch. There is one descriptor to watch, for
- * sockets and for time alike; it stays the same as long as the handle lives. No thread is started,
- * except by libcurl for the look-up of a host's name: an address, or a Unix socket, needs none.
+/* The same requests for programs with an event loop, any number of them in flight at once. None of
+ * these functions waits for the broker, a name or a connection: that is done by
+ * mcast_async_dispatch. There is one descriptor to watch, for sockets and for time alike. No thread
+ * is started, except by libcurl for the look-up of a host's name. MUNGE is not used, because it
+ * would have to be waited for: over TCP a client certificate says who asks.
  *
- * Files of the credentials are read from disk when a connection is made. MUNGE is not used: munged
- * would have to be waited for. Over TCP a client certificate says who asks. */
+ * Experimental, because nothing in mcastd uses them yet: env, steps, report_node, own, cleanup,
+ * sync, status, show. */
 
 struct mcast_async; /* used by one thread at a time, as a handle is */
 
 enum mcast_async_flags {
-    /* A broker that says "not now" (mcast_later) is asked again, with pauses of up to a second or
-     * as long as it asks for, until the request's time is over. Without it, as in the calls that
-     * wait, only a connection that broke is made again, once. */
-    MCAST_PATIENT = 1,
+    /* "Not now" (mcast_later) is retried, with pauses of up to a second or as long as the broker
+     * asks for, until the request's time is over. Without it, as in the calls that wait, only a
+     * connection that broke is made again, once. */
+    MCAST_RETRY_TIMEOUT = 1,
+    MCAST_PATIENT = MCAST_RETRY_TIMEOUT, /* its older name */
 };
 
-/* Takes over from the handle where the broker is, credentials, token and time limit, but not its
- * patience; the two share nothing afterwards, and the handle may be closed. flags: enum
- * mcast_async_flags. *out is to be closed with mcast_async_close. MCAST_USAGE: with
- * MCAST_MUNGE_ALWAYS, or where libcurl can look names up only by waiting and the broker's is one.
- */
+/* Copies the broker's place, credentials, token and time limit from the handle, but not the retry
+ * timeout; the handle may be closed then. flags: enum mcast_async_flags. *out is to be closed with
+ * mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS, or where libcurl can look names up only
+ * by waiting and the broker's is one. */
 MCAST_API int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
                                struct mcast_error *error);
 
-/* Whatever is under way is answered with MCAST_STOPPED, before it returns. In a callback it is done
- * after that callback, and whoever called mcast_async_dispatch must not use it any more. Takes
- * NULL. Keeps errno. */
+/* Answers what is in flight with MCAST_STOPPED before it returns; in a callback, after that
+ * callback, and then mcast_async_dispatch's caller must not use it any more. Takes NULL. Keeps
+ * errno. */
 MCAST_API void mcast_async_close(struct mcast_async *async);
 
-/* Becomes readable (POLLIN) when mcast_async_dispatch has something to do: an answer came, a
- * connection can be written to, a time is over, a request was begun. It belongs to the handle. */
+/* Readable (POLLIN) when mcast_async_dispatch has something to do. It belongs to the handle, and
+ * stays the same. */
 MCAST_API int mcast_async_fd(const struct mcast_async *async);
 
 /* Does what can be done now, and calls back for the requests that are over. To be called when the
- * descriptor is readable; at other times it does no harm. Returns how many are still under way.
- * Called from a callback it does nothing. */
+ * descriptor is readable; at other times it does no harm, in a callback nothing. Returns how many
+ * are still in flight. */
 MCAST_API size_t mcast_async_dispatch(struct mcast_async *async);
 
-/* How many are under way. */
-MCAST_API size_t mcast_async_under_way(const struct mcast_async *async);
+MCAST_API size_t
+mcast_async_under_way(const struct mcast_async *async); /* how many are in flight */
 
-/* For requests begun from now on: the longest from the beginning to the answer, in milliseconds,
- * all repetitions and all waiting for a free connection included; at first that of the handle. 0 is
- * not allowed. */
+/* For requests begun from now on: milliseconds to the answer, from 1, with all retries and all
+ * waiting for a free connection; the default is the handle's. */
 MCAST_API int mcast_async_set_timeout(struct mcast_async *async, unsigned milliseconds,
                                       struct mcast_error *error);
 
-/* At most so many connections at once, 1–1024; at first 32 on the Unix socket, 8 over TCP, which
- * the broker grants to anybody. Each carries one request at a time, the others wait their turn, and
- * each is one descriptor. While the broker cannot be reached only one is tried. */
+/* At most so many connections at once, 1–1024; the default is 32 on the Unix socket, 8 over TCP,
+ * which the broker grants to anybody. Each carries one request at a time; the others wait. While
+ * the broker cannot be reached only one is tried. */
 MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned connections,
                                           struct mcast_error *error);
 
-/* What came of a request. Made by the library, valid with all that is in it during the callback,
- * and longer in later versions. */
+/* The result of a request, valid during the callback; later versions may add members. */
 struct mcast_outcome {
     int code;                                    /* MCAST_OK, or as the calls that wait return it */
     const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
@@ -651,13 +625,13 @@ struct mcast_outcome {
 
 /* Called exactly once for each request that was begun (0 was returned): by mcast_async_dispatch, or
  * with MCAST_STOPPED by mcast_async_cancel and mcast_async_close; never by the function that begins
- * it. It may begin, cancel and close, and takes as long as it likes at the cost of the others. */
+ * it. It may begin, cancel and close. */
 typedef void mcast_done_fn(const struct mcast_outcome *outcome, void *arg);
 
 /* Each begins one request, and returns 0, or MCAST_USAGE (an argument is not allowed), MCAST_NOMEM,
  * MCAST_STOPPED (the handle is being closed): then done is not called. What the arguments point to
  * is not needed after the return. *request (NULL: not wanted) receives a number for
- * mcast_async_cancel, never 0. The calls without "async" in their names tell what each does. */
+ * mcast_async_cancel, never 0. */
 MCAST_API int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
                                   mcast_done_fn *done, void *arg, uint64_t *request,
                                   struct mcast_error *error);
@@ -687,9 +661,8 @@ MCAST_API int mcast_async_sync(struct mcast_async *async, const char *cluster,
 MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
                                  uint64_t *request, struct mcast_error *error);
 
-/* Gives a request up: its callback is called with MCAST_STOPPED before this returns true. What was
- * sent may be carried out all the same; who gave a reserve up releases the job. False: it is over,
- * and has been answered. */
+/* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
+ * carried out all the same: after a reserve, release the job. False: it has been answered. */
 MCAST_API bool mcast_async_cancel(struct mcast_async *async, uint64_t request);
 
 #ifdef __cplusplus

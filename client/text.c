@@ -1,19 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+int fault_set_word(struct mcast_error *error, int code, const char *word, const char *format, ...)
+{
+    va_list args;
+    if (!error)
+        return code;
+    memset(error, 0, sizeof(*error));
+    error->code = code;
+    snprintf(error->word, sizeof(error->word), "%s", word);
+    va_start(args, format);
+    vsnprintf(error->text, sizeof(error->text), format, args);
+    va_end(args);
+    for (char *c = error->text; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = ' ';
+    }
+    return code;
+}
+
+int fault_nomem(struct mcast_error *error)
+{
+    return fault_set(error, MCAST_NOMEM, "memory is exhausted");
+}
+
 bool text_add(struct text *text, const char *bytes, size_t length)
 {
-    if (text->room - text->length <= length) {
-        size_t room = (text->length + length + 1) * 2;
-        char *grown = realloc(text->bytes, room);
+    if (text->capacity - text->length <= length) {
+        size_t capacity = (text->length + length + 1) * 2;
+        char *grown = realloc(text->bytes, capacity);
         if (!grown)
             return false;
         text->bytes = grown;
-        text->room = room;
+        text->capacity = capacity;
     }
     if (length > 0)
         memcpy(text->bytes + text->length, bytes, length);
@@ -26,16 +50,12 @@ bool text_add_escaped(struct text *text, const char *plain)
 {
     static const char unreserved[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    while (*plain) {
+    for (; *plain; plain++) {
         char escaped[sizeof("%00")];
-        size_t as_it_is = strspn(plain, unreserved);
-        if (!text_add(text, plain, as_it_is))
-            return false;
-        plain += as_it_is;
-        if (!*plain)
-            break;
-        snprintf(escaped, sizeof(escaped), "%%%02X", (unsigned)(unsigned char)*plain++);
-        if (!text_add(text, escaped, sizeof(escaped) - 1))
+        unsigned char byte = (unsigned char)*plain;
+        int length =
+            snprintf(escaped, sizeof(escaped), strchr(unreserved, *plain) ? "%c" : "%%%02X", byte);
+        if (!text_add(text, escaped, (size_t)length))
             return false;
     }
     return true;

@@ -2,15 +2,24 @@
 #ifndef MCAST_CLIENT_TEXT_H
 #define MCAST_CLIENT_TEXT_H
 
-/* A growing piece of text: the body of an answer, a line of a stream. */
+/* Texts: the sentences of errors, and those that grow. */
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "client/mcast.h"
 
+/* Forgets what was there, sets code, text (control characters become spaces, so that a broker's
+ * words cannot drive a terminal), and the stable word that tells a program which case it was, and
+ * returns the code. error may be NULL. */
+__attribute__((format(printf, 4, 5))) int fault_set_word(struct mcast_error *error, int code,
+                                                         const char *word, const char *format, ...);
+#define fault_set(error, code, ...) fault_set_word(error, code, "", __VA_ARGS__)
+
+int fault_nomem(struct mcast_error *error);
+
+/* A growing text: the body of an answer, a line of a stream. */
 struct text {
     char *bytes;   /* NUL-terminated once something was added; NULL before */
     size_t length; /* without the NUL */
-    size_t room;
+    size_t capacity;
 };
 
 /* False when memory is exhausted; the text is then as it was. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/cleanup.h"
+#include "hook/hook.h"
 
 #include "client/mcast.h"
-#include "hook/fabric.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -19,20 +18,15 @@ enum {
 
 /* ---- By the broker ---- */
 
-static bool error_is(const struct mcast_error *error, const char *word)
-{
-    return strcmp(error->word, word) == 0;
-}
-
 static enum outcome judge_broker_error(const struct mcast_error *error)
 {
     if (error->code != MCAST_REFUSED)
         return OUTCOME_ABSENT;
-    if (error_is(error, "reservation-over")) /* with all of its steps */
+    if (strcmp(error->word, "reservation-over") == 0) /* with all of its steps */
         return OUTCOME_DONE;
-    if (error_is(error, "pending"))
+    if (strcmp(error->word, "pending") == 0)
         return OUTCOME_PENDING;
-    if (error_is(error, "too-many-cleanups")) /* also at the fabric manager */
+    if (strcmp(error->word, "too-many-cleanups") == 0) /* also at the fabric manager */
         return OUTCOME_LATER;
     /* An answer about the step is final; one about the token is not: the broker may have lost its
      * ledger, and the fabric manager knows its tokens. */
@@ -46,11 +40,10 @@ static enum outcome clean_by_broker(const struct environment *s, bool below, int
 {
     struct mcast *handle = NULL;
     struct mcast_error error = {0};
-    const unsigned limit = limit_ms > 0 ? (unsigned)limit_ms : 1;
     const unsigned wait = (unsigned)(wait_ms < WAIT_MAX_MS ? wait_ms : WAIT_MAX_MS);
     int rc = mcast_open(&handle, s->broker_url, &error);
     if (rc == 0)
-        rc = mcast_set_timeout(handle, limit, &error);
+        rc = mcast_set_timeout(handle, limit_ms > 0 ? (unsigned)limit_ms : 1, &error);
     if (rc == 0)
         rc = mcast_set_token(handle, secret_expose(s->broker_token), &error);
     if (rc == 0)
@@ -78,8 +71,8 @@ static bool path_beside_program(char path[static PATH_MAX], const char *file)
 }
 
 /* If the object cannot be opened, that is final: it will not be there later either. */
-static enum outcome clean_by_fabric(const struct environment *s, bool below,
-                                    const struct deadline *deadline, struct error *err)
+static enum outcome clean_by_fabric(const struct environment *s, const struct options *options,
+                                    struct error *err)
 {
     char path[PATH_MAX];
     fabric_fn *clean;
@@ -93,53 +86,55 @@ static enum outcome clean_by_fabric(const struct environment *s, bool below,
         return OUTCOME_REFUSED;
     }
     memcpy(&clean, &symbol, sizeof clean); /* ISO C has no cast for it */
-    return clean(s, below, deadline, err);
+    return clean(s, options, err);
 }
 
 /* ---- Both ---- */
 
-/* A broker that does not answer leaves time to do it without the broker. */
-static enum outcome ask_broker(const struct environment *s, const struct cleanup *cleanup,
-                               const struct deadline *deadline, struct error *err)
+static int64_t time_left(const struct options *options)
 {
-    const int64_t left = deadline_left(deadline);
-    const int64_t wait = cleanup->wait ? left / 2 : 0;
-    int64_t limit = left - wait;
-    if (s->trees_url && limit / 2 < BROKER_LIMIT_MS)
-        limit /= 2;
-    else if (s->trees_url)
-        limit = BROKER_LIMIT_MS;
-    return clean_by_broker(s, cleanup->below, limit, wait, err);
+    int64_t left = options->end_ms - hook_now_ms();
+    return left > 0 ? left : 0;
 }
 
-static enum outcome ask_once(const struct environment *s, const struct cleanup *cleanup,
-                             const struct deadline *deadline, struct error *err)
+/* A broker that does not answer leaves time to do it without the broker. */
+static enum outcome ask_broker(const struct environment *s, const struct options *options,
+                               struct error *err)
+{
+    const int64_t left = time_left(options);
+    const int64_t wait = options->wait ? left / 2 : 0;
+    int64_t limit = left - wait;
+    if (s->trees_url)
+        limit = limit / 2 < BROKER_LIMIT_MS ? limit / 2 : BROKER_LIMIT_MS;
+    return clean_by_broker(s, options->below, limit, wait, err);
+}
+
+static enum outcome ask_once(const struct environment *s, const struct options *options,
+                             struct error *err)
 {
     struct error broker = {0};
-    enum outcome outcome = OUTCOME_ABSENT;
-    if (s->broker)
-        outcome = ask_broker(s, cleanup, deadline, &broker);
+    enum outcome outcome = s->broker ? ask_broker(s, options, &broker) : OUTCOME_ABSENT;
     if (outcome != OUTCOME_ABSENT || !s->trees_url) {
         *err = broker;
         return outcome;
     }
-    outcome = clean_by_fabric(s, cleanup->below, deadline, err);
+    outcome = clean_by_fabric(s, options, err);
     if (outcome != OUTCOME_DONE && s->broker)
         (void)error_prefix(err, "%.140s", broker.text);
     return outcome;
 }
 
-enum outcome cleanup_run(const struct environment *s, const struct cleanup *cleanup,
-                         const struct deadline *deadline, struct error *err)
+enum outcome cleanup_run(const struct environment *s, const struct options *options,
+                         struct error *err)
 {
-    int64_t pause = PAUSE_FIRST_MS;
-    for (;;) {
-        enum outcome outcome = ask_once(s, cleanup, deadline, err);
+    for (int64_t pause = PAUSE_FIRST_MS;;
+         pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS) {
+        enum outcome outcome = ask_once(s, options, err);
         if (outcome == OUTCOME_DONE || outcome == OUTCOME_REFUSED)
             return outcome;
-        deadline_pause(deadline, pause);
-        pause = 2 * pause < PAUSE_MAX_MS ? 2 * pause : PAUSE_MAX_MS;
-        if (deadline_left(deadline) == 0)
+        const int64_t left = time_left(options), ms = pause < left ? pause : left;
+        (void)nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+        if (time_left(options) == 0)
             return outcome;
     }
 }

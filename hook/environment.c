@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/environment.h"
+#include "hook/hook.h"
 
 #include "base/steppath.h"
 #include "base/jobid.h"
@@ -47,64 +47,61 @@ static bool ends_in_trees(const char *url)
 /* It becomes part of a request header. */
 static bool token_is_valid(const char *token)
 {
-    size_t length = strnlen(token, TOKEN_MAX + 1);
-    for (size_t i = 0; i < length; i++) {
-        if (token[i] <= ' ' || token[i] > '~')
-            return false;
-    }
-    return length <= TOKEN_MAX;
+    size_t length = 0;
+    while (token[length] > ' ' && token[length] <= '~')
+        length++;
+    return token[length] == '\0' && length <= TOKEN_MAX;
 }
 
-static int read_fabric(struct environment *s, struct error *why)
+enum { TOKEN, JOB, URL, FABRIC_COUNT };
+static const char *const names[FABRIC_COUNT] = {"FI_CXI_COLL_MCAST_TOKEN", "FI_CXI_COLL_JOB_ID",
+                                                "FI_CXI_COLL_FABRIC_MGR_URL"};
+
+static int read_fabric(struct environment *s, const char *const values[FABRIC_COUNT],
+                       struct error *why)
 {
-    static const char *const names[] = {"FI_CXI_COLL_MCAST_TOKEN", "FI_CXI_COLL_JOB_ID",
-                                        "FI_CXI_COLL_FABRIC_MGR_URL"};
-    const char *values[3];
-    for (size_t i = 0; i < 3; i++) {
-        values[i] = get_variable(names[i]);
+    for (size_t i = 0; i < FABRIC_COUNT; i++)
         if (!values[i])
             return error_set(why, ERROR_INVALID, "%s is not set", names[i]);
-    }
     /* The broker's tokens are its own (B3). */
-    if (strncmp(values[0], "mcast", 5) == 0)
-        return error_set(why, ERROR_INVALID, "%s is no token of the fabric manager's", names[0]);
-    if (!token_is_valid(values[0]))
-        return error_set(why, ERROR_INVALID, "%s is no token", names[0]);
-    if (!step_id_valid(values[1]))
-        return error_set(why, ERROR_INVALID, "%s is no job's name at the fabric manager", names[1]);
-    if (!ends_in_trees(values[2]))
-        return error_set(why, ERROR_INVALID, "%s does not end in %s", names[2], trees);
-    s->trees_url = values[2];
-    s->session_token = secret_of(values[0]);
-    s->job = values[1];
+    if (strncmp(values[TOKEN], "mcast", 5) == 0)
+        return error_set(why, ERROR_INVALID, "%s is no token of the fabric manager's",
+                         names[TOKEN]);
+    if (!token_is_valid(values[TOKEN]))
+        return error_set(why, ERROR_INVALID, "%s is no token", names[TOKEN]);
+    if (!step_id_valid(values[JOB]))
+        return error_set(why, ERROR_INVALID, "%s is no job's name at the fabric manager",
+                         names[JOB]);
+    if (!ends_in_trees(values[URL]))
+        return error_set(why, ERROR_INVALID, "%s does not end in %s", names[URL], trees);
+    s->trees_url = values[URL];
+    s->session_token = secret_of(values[TOKEN]);
+    s->job = values[JOB];
     read_ca(s);
     return 0;
 }
 
-/* MCAST_TOKEN without MCAST_URL: there is a broker, where libmcast finds it. */
-static void read_broker(struct environment *s)
-{
-    const char *token = get_variable("MCAST_TOKEN");
-    s->broker_url = get_variable("MCAST_URL");
-    s->broker_token = secret_of(token ? token : get_variable("FI_CXI_COLL_MCAST_TOKEN"));
-    s->broker = token || (s->broker_url && !secret_none(s->broker_token));
-}
-
 int environment_read(struct environment *s, const char *step, struct error *err)
 {
+    const char *values[FABRIC_COUNT], *token = get_variable("MCAST_TOKEN");
     *s = (struct environment){.verify = true};
-    if (!get_variable("MCAST_TOKEN") && !get_variable("FI_CXI_COLL_MCAST_TOKEN") &&
-        !get_variable("FI_CXI_COLL_JOB_ID") && !get_variable("FI_CXI_COLL_FABRIC_MGR_URL"))
+    for (size_t i = 0; i < FABRIC_COUNT; i++)
+        values[i] = get_variable(names[i]);
+    if (!token && !values[TOKEN] && !values[JOB] && !values[URL])
         return error_set(err, ERROR_NOT_FOUND, "no job with hardware collectives is around");
     int code = read_step(s, step, err);
     if (code < 0)
         return code;
-    read_broker(s);
-    code = read_fabric(s, &s->no_fabric);
+    /* MCAST_TOKEN without MCAST_URL: there is a broker, where libmcast finds it. */
+    s->broker_url = get_variable("MCAST_URL");
+    s->broker_token = secret_of(token ? token : values[TOKEN]);
+    s->broker = token || (s->broker_url && values[TOKEN]);
+    struct error why;
+    code = read_fabric(s, values, &why);
     if (code < 0 && !s->broker)
         return error_set(err, ERROR_INVALID,
                          "neither the fabric manager nor a broker can be asked: %.200s, and "
                          "MCAST_TOKEN with MCAST_URL is not set either",
-                         s->no_fabric.text);
+                         why.text);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "hook/fabric.h"
+#include "hook/hook.h"
 
 #include "base/steppath.h"
 #include "fmapi/wire/baseurl.h"
@@ -13,7 +13,7 @@
 /* The calls to one fabric manager, over one connection. */
 struct connection {
     const struct environment *environment;
-    const struct deadline *deadline;
+    int64_t end_ms;
     char *base; /* of all URLs */
     struct transport_options options;
     struct credential *credential;
@@ -31,43 +31,35 @@ static enum outcome judge_answer(struct connection *connection, enum fmcall_outc
     return outcome == FM_REFUSED || outcome == FM_DENIED ? OUTCOME_REFUSED : OUTCOME_ABSENT;
 }
 
-/* One call; decoded must be released. */
+/* One call; out (NULL: the answer has no content) must be released. */
 static enum outcome perform_call(struct connection *connection, enum fmcall_kind kind,
-                                 const char *step, unsigned tree, struct decoded *decoded)
+                                 const char *step, unsigned tree, struct decoded *out)
 {
     const struct environment *s = connection->environment;
+    const int64_t left = connection->end_ms - hook_now_ms();
+    struct decoded own, *decoded = out ? out : &own;
     struct secrets secrets = {0};
     struct request request = request_call(
         connection->base, kind, &(struct fmcall_about){.name = s->job, .step = step, .tree = tree});
+    enum outcome outcome;
     *decoded = (struct decoded){0};
-    struct exchange *exchange =
-        exchange_create(&connection->options, connection->share, &request, connection->credential,
-                        deadline_left(connection->deadline));
-    enum outcome outcome = OUTCOME_ABSENT;
-    if (exchange) {
+    struct exchange *exchange = exchange_create(&connection->options, connection->share, &request,
+                                                connection->credential, left > 0 ? left : 0);
+    if (!exchange) {
+        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+    } else {
         const struct transport_answer answer = exchange_perform(exchange);
         credential_add_secrets(connection->credential, &secrets);
-        if (answer.end == TRANSPORT_ANSWERED) {
+        if (answer.end == TRANSPORT_ANSWERED)
             decode_call(decoded, kind, true, answer.status, answer.body, answer.length, &secrets);
-            outcome = judge_answer(connection, decoded->outcome, decoded->words);
-        } else {
-            outcome = judge_answer(connection, FM_UNREACHED, answer.words);
-        }
-    } else {
-        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
+        outcome = answer.end == TRANSPORT_ANSWERED
+                      ? judge_answer(connection, decoded->outcome, decoded->words)
+                      : judge_answer(connection, FM_UNREACHED, answer.words);
     }
     exchange_destroy(exchange);
     request_release(&request);
-    return outcome;
-}
-
-/* A call whose answer has no content. */
-static enum outcome call_for_outcome(struct connection *connection, enum fmcall_kind kind,
-                                     const char *step, unsigned tree)
-{
-    struct decoded decoded;
-    enum outcome outcome = perform_call(connection, kind, step, tree, &decoded);
-    decoded_release(&decoded);
+    if (!out)
+        decoded_release(&own);
     return outcome;
 }
 
@@ -75,7 +67,7 @@ static enum outcome end_step(struct connection *connection, const char *step)
 {
     enum outcome outcome = OUTCOME_REFUSED;
     if (!connection->trees_only)
-        outcome = call_for_outcome(connection, FMCALL_END_STEP, step, 0);
+        outcome = perform_call(connection, FMCALL_END_STEP, step, 0, NULL);
     connection->trees_only |= outcome == OUTCOME_REFUSED;
     return outcome;
 }
@@ -89,7 +81,7 @@ static enum outcome end_listed(struct connection *connection, const struct fmcal
     worst = OUTCOME_DONE;
     for (size_t i = 0; i < listed->tree_count && worst < OUTCOME_LATER; i++) {
         enum outcome outcome =
-            call_for_outcome(connection, FMCALL_END_TREE, NULL, listed->trees[i]);
+            perform_call(connection, FMCALL_END_TREE, NULL, listed->trees[i], NULL);
         worst = outcome > worst ? outcome : worst;
     }
     return worst;
@@ -131,13 +123,13 @@ static enum outcome end_visible_steps(struct connection *connection, bool below)
     return outcome;
 }
 
-static enum outcome clean_step(const struct environment *s, bool below,
-                               const struct deadline *deadline, struct error *err)
+static enum outcome clean_step(const struct environment *s, const struct options *options,
+                               struct error *err)
 {
     enum outcome outcome = OUTCOME_REFUSED;
     struct connection connection = {
         .environment = s,
-        .deadline = deadline,
+        .end_ms = options->end_ms,
         .options = {.verify = s->verify, .bare = true, .parallel = 1},
         .credential = credential_session(s->session_token),
         .share = curl_share_init(),
@@ -149,10 +141,10 @@ static enum outcome clean_step(const struct environment *s, bool below,
     exchange_ca(&connection.options, s->cacert);
     if (connection.share) /* without it each call has a connection of its own */
         (void)curl_share_setopt(connection.share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
-    if (!below)
+    if (!options->below)
         outcome = end_step(&connection, s->step);
     if (outcome == OUTCOME_REFUSED)
-        outcome = end_visible_steps(&connection, below);
+        outcome = end_visible_steps(&connection, options->below);
 done:
     (void)curl_share_cleanup(connection.share);
     credential_drop(connection.credential);
@@ -163,14 +155,14 @@ done:
 extern fabric_fn mcast_cleanup_fabric;
 
 __attribute__((visibility("default"))) enum outcome
-mcast_cleanup_fabric(const struct environment *environment, bool below,
-                     const struct deadline *deadline, struct error *err)
+mcast_cleanup_fabric(const struct environment *environment, const struct options *options,
+                     struct error *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         (void)error_set(err, ERROR_IO, "libcurl cannot be initialized");
         return OUTCOME_REFUSED;
     }
-    enum outcome outcome = clean_step(environment, below, deadline, err);
+    enum outcome outcome = clean_step(environment, options, err);
     curl_global_cleanup();
     return outcome;
 }

@@ -1,56 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What administrators ask and decide: of the broker's state, of losses and clusters, and that a
- * machine is clean. */
+/* What resource managers and nodes report, and what administrators ask and decide. */
 
-#include "client/fault.h"
 #include "client/calls/field.h"
+#include "client/text.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
+
+#include <string.h>
 
 /* ---- the broker's answer as it is ---- */
 
-static int get_json(struct mcast *handle, const char *path, char **json, struct mcast_error *error)
+static struct call make_get(const char *path, struct mcast_error *error)
 {
     struct call call = {0};
-    return handle_run_json(handle, &call, call_set(&call, "GET", NULL, error, "%s", path), json,
-                           error);
+    call_set(&call, "GET", call_read_json, error, "%s", path);
+    return call;
 }
 
 int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return get_json(handle, "/v1/status", json, error);
+    return RUN_FOR(handle, make_get("/v1/status", error), json, json, error);
 }
 
 int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
                        struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = call_set(&call, "GET", call_read_json, error, "/v1/status");
-    return async_begin(async, &call, made, done, arg, request, error);
+    return async_begin(async, make_get("/v1/status", error), done, arg, request, error);
 }
 
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return get_json(handle, "/v1/doctor", json, error);
+    return RUN_FOR(handle, make_get("/v1/doctor", error), json, json, error);
 }
 
 int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return get_json(handle, "/v1/whoami", json, error);
+    return RUN_FOR(handle, make_get("/v1/whoami", error), json, json, error);
+}
+
+/* ---- resource managers: which jobs of a cluster are active ---- */
+
+#define AT(member) offsetof(struct mcast_sync_result, member)
+
+static const struct field of_sync[] = {
+    {"active", FIELD_UINT64, FIELD_REQUIRED, AT(active)},
+    {"confirmed", FIELD_UINT64, FIELD_REQUIRED, AT(confirmed)},
+    {"suspect_count", FIELD_UINT64, FIELD_OPTIONAL, AT(suspect_count)},
+    {"released_count", FIELD_UINT64, FIELD_OPTIONAL, AT(released_count)},
+    {"unknown_count", FIELD_UINT64, FIELD_OPTIONAL, AT(unknown_count)},
+    {"suspect", FIELD_WORDS, FIELD_OPTIONAL, AT(suspect)},
+    {"released", FIELD_WORDS, FIELD_OPTIONAL, AT(released)},
+    {"unknown", FIELD_WORDS, FIELD_OPTIONAL, AT(unknown)},
+};
+
+static int read_sync(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    struct mcast_sync_result *seen = call_document(answer, sizeof(*seen), error);
+    result->seen.sync = seen;
+    return seen ? FIELDS_READ(document_root(seen), of_sync, seen, error) : error->code;
+}
+
+static struct call make_sync(const char *cluster, const char *const *jobs, size_t job_count,
+                             struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_cluster(cluster, error)};
+    json_t *list = json_array();
+    for (size_t i = 0; call.rc == 0 && i < job_count; i++) {
+        call.rc = names_check_job(jobs[i], error);
+        if (call.rc == 0 && json_array_append_new(list, json_string(jobs[i])) < 0)
+            call.rc = fault_nomem(error);
+    }
+    call_set(&call, "POST", read_sync, error, "/v1/clusters/%s/sync", cluster);
+    call_set_body(&call, json_pack("{s:o}", "active", list), "the jobs' names are", error);
+    return call;
+}
+
+int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
+               struct mcast_sync_result **out, struct mcast_error *error)
+{
+    return RUN_FOR(handle, make_sync(cluster, jobs, job_count, error), sync, out, error);
+}
+
+int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
+                     size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
+                     struct mcast_error *error)
+{
+    return async_begin(async, make_sync(cluster, jobs, job_count, error), done, arg, request,
+                       error);
+}
+
+void mcast_sync_result_free(struct mcast_sync_result *result)
+{
+    document_free(result);
+}
+
+char *mcast_sync_result_json(const struct mcast_sync_result *result, unsigned flags)
+{
+    return field_json(document_root(result), flags);
+}
+
+/* ---- nodes ---- */
+
+enum { SERVICES_MAX = 16, VNIS_MAX = 4 };
+
+static json_t *encode_report(const struct mcast_node_report *report)
+{
+    json_t *services = json_array(), *vnis = json_array();
+    json_t *body =
+        json_pack("{s:s,s:I}", "state", report->state, "number", (json_int_t)report->number);
+    int rc = 0;
+    for (size_t i = 0; i < report->service_count; i++)
+        rc |= json_array_append_new(services,
+                                    json_pack("{s:s,s:I}", "device", report->services[i].device,
+                                              "id", (json_int_t)report->services[i].id));
+    for (size_t i = 0; i < report->vni_count; i++)
+        rc |= json_array_append_new(vnis, json_integer(report->vnis[i]));
+    body = call_add(body, "services", report->service_count > 0, services);
+    body = call_add(body, "order", report->order > 0, json_integer((json_int_t)report->order));
+    body = call_add(body, "vnis", report->vni_count > 0, vnis);
+    if (rc == 0)
+        return body;
+    json_decref(body);
+    return NULL;
+}
+
+static int read_report(const struct answer *answer, struct result *result,
+                       struct mcast_error *error)
+{
+    const char *state = "";
+    int rc = call_read_root(answer, result, error);
+    if (rc == 0)
+        rc = field_read(document_root(result->document), "reservation", FIELD_STRING,
+                        FIELD_OPTIONAL, &state, error);
+    result->seen.releasing = strcmp(state, "releasing") == 0;
+    return rc;
+}
+
+static int check_report(const struct mcast_node_report *report, struct mcast_error *error)
+{
+    int rc = names_check(report->cluster, report->job, error);
+    if (rc < 0 || (rc = names_check_node(report->node, error)) < 0)
+        return rc;
+    if (!report->state || report->service_count > SERVICES_MAX || report->vni_count > VNIS_MAX ||
+        report->number == 0 || report->number > INT64_MAX || report->order > INT64_MAX)
+        return fault_set(error, MCAST_USAGE,
+                         "a report needs a state and the reservation's number, and has at most %d "
+                         "services and %d VNIs",
+                         SERVICES_MAX, VNIS_MAX);
+    return 0;
+}
+
+static struct call make_report(const struct mcast_node_report *report, struct mcast_error *error)
+{
+    struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
+    struct call call = {.rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error)};
+    if (call.rc < 0 || (call.rc = check_report(&mine, error)) < 0)
+        return call;
+    call_set(&call, "PUT", read_report, error, NAMES_JOB_PATH "/nodes/%s", mine.cluster, mine.job,
+             mine.node);
+    call_set_body(&call, encode_report(&mine), "the report's words are", error);
+    return call;
+}
+
+int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
+                      struct mcast_error *error)
+{
+    return RUN_FOR(handle, make_report(report, error), releasing, releasing, error);
+}
+
+int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
+                            mcast_done_fn *done, void *arg, uint64_t *request,
+                            struct mcast_error *error)
+{
+    return async_begin(async, make_report(report, error), done, arg, request, error);
 }
 
 /* ---- decisions ---- */
 
 /* How many reservations it is about. */
-static int run_count(struct mcast *handle, struct call *call, int made, uint64_t *reservations,
-                     struct mcast_error *error)
+static int run_for_count(struct mcast *handle, struct call call, uint64_t *reservations,
+                         struct mcast_error *error)
 {
     struct result result = {0};
     uint64_t count = 0;
-    call->read = call_read_root;
-    int rc = handle_run(handle, call, made, &result, error);
+    int rc = handle_run(handle, call, &result, error);
     if (rc == 0)
-        rc = field_uint64(result.root, "reservations", FIELD_OPTIONAL, UINT64_MAX, &count, error);
+        rc = field_read(document_root(result.document), "reservations", FIELD_UINT64,
+                        FIELD_OPTIONAL, &count, error);
     if (rc == 0 && reservations)
         *reservations = count;
     result_release(&result);
@@ -60,60 +195,50 @@ static int run_count(struct mcast *handle, struct call *call, int made, uint64_t
 int mcast_accept_loss(struct mcast *handle, uint64_t *reservations, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "POST", NULL, error, "/v1/accept-loss");
-    return run_count(handle, &call, made, reservations, error);
+    call_set(&call, "POST", call_read_root, error, "/v1/accept-loss");
+    return run_for_count(handle, call, reservations, error);
 }
 
 int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                 struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = names_check_cluster(cluster, error);
-    if (made == 0)
-        made = call_set(&call, "POST", NULL, error, "/v1/clusters/%s/claim", cluster);
-    return run_count(handle, &call, made, reservations, error);
+    struct call call = {.rc = names_check_cluster(cluster, error)};
+    call_set(&call, "POST", call_read_root, error, "/v1/clusters/%s/claim", cluster);
+    return run_for_count(handle, call, reservations, error);
 }
 
-static int make_fence(struct call *call, const char *node, const char *reason,
-                      struct mcast_error *error)
+static struct call make_fence(const char *node, const char *reason, struct mcast_error *error)
 {
-    int rc = names_check_node(node, error);
-    if (rc < 0)
-        return rc;
-    if (!reason || !reason[0])
-        return fault_set(error, MCAST_USAGE, "a reason is needed: why nothing on %s can use VNIs",
-                         node);
-    rc = call_set(call, "PUT", NULL, error, "/v1/nodes/%s/fence", node);
-    return rc < 0
-               ? rc
-               : call_set_body(call, json_pack("{s:s}", "reason", reason), "the reason is", error);
+    struct call call = {.rc = names_check_node(node, error)};
+    if (call.rc == 0 && (!reason || !reason[0]))
+        call.rc = fault_set(error, MCAST_USAGE,
+                            "a reason is needed: why nothing on %s can use VNIs", node);
+    call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/fence", node);
+    call_set_body(&call, json_pack("{s:s}", "reason", reason), "the reason is", error);
+    return call;
 }
 
 int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint64_t *reservations,
                 struct mcast_error *error)
 {
-    struct call call = {0};
-    return run_count(handle, &call, make_fence(&call, node, reason, error), reservations, error);
+    return run_for_count(handle, make_fence(node, reason, error), reservations, error);
 }
 
 int mcast_fence_json(struct mcast *handle, const char *node, const char *reason, char **json,
                      struct mcast_error *error)
 {
-    struct call call = {0};
-    return handle_run_json(handle, &call, make_fence(&call, node, reason, error), json, error);
+    struct call call = make_fence(node, reason, error);
+    call.read = call_read_json;
+    return RUN_FOR(handle, call, json, json, error);
 }
 
 int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                       uint64_t *reservations, struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = names_check_node(node, error);
-    if (made == 0 && (order == 0 || order > INT64_MAX))
-        made = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
-    if (made == 0)
-        made = call_set(&call, "PUT", NULL, error, "/v1/nodes/%s/boot", node);
-    if (made == 0)
-        made = call_set_body(&call, json_pack("{s:I}", "order", (json_int_t)order), "the order is",
-                             error);
-    return run_count(handle, &call, made, reservations, error);
+    struct call call = {.rc = names_check_node(node, error)};
+    if (call.rc == 0 && (order == 0 || order > INT64_MAX))
+        call.rc = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
+    call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/boot", node);
+    call_set_body(&call, json_pack("{s:I}", "order", (json_int_t)order), "the order is", error);
+    return run_for_count(handle, call, reservations, error);
 }

@@ -2,9 +2,8 @@
 #ifndef MCAST_CLIENT_CALLS_CALL_H
 #define MCAST_CLIENT_CALLS_CALL_H
 
-/* One call of the library, from its arguments to its result, without what carries it: both forms,
- * the one that waits (handle.h) and the one that does not (async.c), send the same and read the
- * same. */
+/* One call of the library, from its arguments to its result, without the transport: the form that
+ * waits (handle.h) and the form that does not (async.c) send and read the same. */
 
 #include "client/mcast.h"
 #include "client/text.h"
@@ -14,20 +13,14 @@
 struct answer {
     int status;
     char type[64];        /* media type without parameters, lower case */
-    unsigned retry_after; /* s; 0: not told */
+    unsigned retry_after; /* s; 0: not given */
     struct text body;
 };
 
-/* What an answer had in it; which of them depends on the call. */
+/* What an answer had in it. */
 struct result {
-    struct mcast_reservation *reservation;
-    struct mcast_steps *steps;
-    struct mcast_sync_result *sync;
-    struct mcast_variable *env; /* env_count of them, with their text in root */
-    size_t env_count;
-    json_t *root;
-    char *json;
-    bool releasing, gone;
+    struct mcast_outcome seen; /* the members that the call has */
+    void *document;            /* the answer itself (call_read_root), or what seen.env is part of */
 };
 
 void result_release(struct result *result);
@@ -40,34 +33,41 @@ typedef int call_read_fn(const struct answer *answer, struct result *result,
 typedef int call_piece_fn(const char *bytes, size_t length, void *data);
 
 struct call {
-    const char *method;     /* every request of this interface may be repeated without harm */
-    char *path;             /* with the query, escaped */
-    char *body;             /* JSON, or NULL */
-    const char *accept;     /* media type; NULL: application/json */
-    uint64_t last_event_id; /* header Last-Event-ID, unless 0 */
-    unsigned wait_ms;       /* the answer may take so much longer than others */
-    bool with_token;        /* a job's token says for which job it is, instead of who asks */
-    call_read_fn *read;     /* NULL: what the answer holds is not wanted */
-    call_piece_fn *each;    /* receives a stream of the accepted type; NULL: there is none */
+    int rc;              /* why it cannot be made; 0: it can */
+    const char *method;  /* every request of this interface may be repeated without harm */
+    char *path;          /* with the query, escaped */
+    char *body;          /* JSON, or NULL */
+    const char *accept;  /* media type; NULL: application/json */
+    unsigned wait_ms;    /* the answer may take so much longer than others */
+    bool with_token;     /* a job's token says for which job it is, instead of who asks */
+    call_read_fn *read;  /* NULL: the content of the answer is not wanted */
+    call_piece_fn *each; /* receives a stream of the accepted type; NULL: there is none */
     void *data;
 };
 
 void call_release(struct call *call);
 
-/* Method and path (of printf) of a call without anything more. MCAST_NOMEM. */
-__attribute__((format(printf, 5, 6))) int call_set(struct call *call, const char *method,
-                                                   call_read_fn *read, struct mcast_error *error,
-                                                   const char *path, ...);
+/* Method and path (of printf). MCAST_NOMEM in call->rc; nothing happens if that is set already. */
+__attribute__((format(printf, 5, 6))) void call_set(struct call *call, const char *method,
+                                                    call_read_fn *read, struct mcast_error *error,
+                                                    const char *path, ...);
 
 /* Takes over the reference to body, which becomes the text to be sent. NULL, or what cannot be
- * written: MCAST_USAGE, "<what> not UTF-8". */
-int call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error);
+ * written: MCAST_USAGE, "<what> not UTF-8", in call->rc; nothing happens if that is set already. */
+void call_set_body(struct call *call, json_t *body, const char *what, struct mcast_error *error);
 
-/* Words, ended by NULL, as an array. NULL: one is not UTF-8, or memory is exhausted. */
+/* Adds a member to the body, if it is given; takes over both references. Returns the body, or NULL
+ * when it or the value is NULL: not UTF-8, or memory is exhausted. */
+json_t *call_add(json_t *body, const char *name, bool given, json_t *value);
+
+/* Words, ended by NULL, as an array. NULL: as above, or there is no list. */
 json_t *call_words(const char *const *words);
 
-/* The result is the answer itself: as JSON in one line, or as an object. */
+/* The result is the answer itself: as JSON in one line, or as a document (field.h). */
 call_read_fn call_read_json, call_read_root;
+
+/* The answer in a new document of this size (field.h); NULL with the error. */
+void *call_document(const struct answer *answer, size_t size, struct mcast_error *error);
 
 /* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
  * defaults (the macro named init): one from a program compiled earlier lacks members, which keep
@@ -75,7 +75,24 @@ call_read_fn call_read_json, call_read_root;
  * begin with their size. MCAST_USAGE. */
 int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
 
-/* ---- what an answer is about: reservation.c, problem.c ---- */
+/* ---- names that may be put into a request: what passes needs no escaping in a path ---- */
+
+enum { NAMES_NODE_MAX = 255, NAMES_WAIT_MAX_MS = 60000 };
+
+/* 0, or MCAST_USAGE with what is allowed. NULL counts as missing. */
+int names_check_cluster(const char *cluster, struct mcast_error *error);
+int names_check_job(const char *job, struct mcast_error *error);
+int names_check_step(const char *step, struct mcast_error *error);
+int names_check_node(const char *node, struct mcast_error *error);
+
+/* How long the broker may wait for the fabric manager: MCAST_USAGE above NAMES_WAIT_MAX_MS. */
+int names_check_wait(unsigned wait_ms, struct mcast_error *error);
+
+/* Both names, of which this path is made. */
+int names_check(const char *cluster, const char *job, struct mcast_error *error);
+#define NAMES_JOB_PATH "/v1/clusters/%s/jobs/%s"
+
+/* ---- what an answer is about ---- */
 
 /* Takes over the reference to root, also on failure. MCAST_UNCLEAR when a field that is needed is
  * missing, or one is of a wrong type; unknown fields and words are fine. */
@@ -85,16 +102,21 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
 int reservation_parse(const char *body, size_t length, struct mcast_reservation **out,
                       struct mcast_error *error);
 
+/* Environment variables for a job's tasks, {"NAME":"value",…}, in a list of the document. They end
+ * up in `eval`, also of root, and who answers need not be what it claims to be: a name that no
+ * shell would take, a value that is no string or more than one line is MCAST_UNCLEAR, and what is
+ * not called FI_CXI_… or SLINGSHOT_… is left out. */
+int env_decode(void *document, json_t *object, const struct mcast_variable **out, size_t *count,
+               struct mcast_error *error);
+
+/* Borrows both; value NULL: to be unset. It is secret if it has the name of the token's. */
+struct mcast_variable env_variable(const char *name, const char *value);
+
 /* 404 becomes MCAST_NOT_FOUND, any other problem MCAST_REFUSED with the broker's detail, code and
  * field; an answer without application/problem+json MCAST_UNCLEAR, because that was not mcastd. */
 int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error);
 
 /* Whether it is a problem with this `code`. */
 bool problem_is(const struct answer *answer, const char *code);
-
-/* 0 for a success (2xx); else problem_read, and with a 401 why the request proved nothing ("":
- * unknown). */
-int problem_judge(const struct answer *answer, const char *peer, const char *unproved,
-                  struct mcast_error *error);
 
 #endif

@@ -1,43 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment for the tasks of one step. */
+/* The environment for the tasks of one step, as the broker sends it. */
 
-#include "client/fault.h"
 #include "client/calls/field.h"
+#include "client/text.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
-#include "client/calls/variable.h"
+
+#include <string.h>
+
+enum { VALUE_MAX = 4096 };
+
+static bool is_name(const char *name)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return name[0] && !(name[0] >= '0' && name[0] <= '9') && name[strspn(name, allowed)] == '\0';
+}
+
+/* A line break would begin a line of its own in a TaskProlog's output. */
+static bool is_line(const char *value)
+{
+    size_t length = strlen(value), i = 0;
+    while (i < length && (unsigned char)value[i] >= ' ' && value[i] != 0x7f)
+        i++;
+    return i == length && length <= VALUE_MAX;
+}
+
+/* Only what libfabric and MPI read of Slingshot: a broker that is not what it claims to be must not
+ * set LD_PRELOAD or PATH of whoever evaluates this, who may be root. */
+static bool is_of_slingshot(const char *name)
+{
+    return strncmp(name, "FI_CXI_", 7) == 0 || strncmp(name, "SLINGSHOT_", 10) == 0;
+}
+
+int env_decode(void *document, json_t *object, const struct mcast_variable **out, size_t *count,
+               struct mcast_error *error)
+{
+    struct mcast_variable *list = document_list(document, json_object_size(object), sizeof(*list));
+    const char *name;
+    json_t *value;
+    if (!list)
+        return fault_nomem(error);
+    *out = list;
+    json_object_foreach(object, name, value)
+    {
+        if (!is_name(name) || !json_is_string(value))
+            return field_fault(error, "env", "not an object of environment variables");
+        if (!is_of_slingshot(name))
+            continue;
+        if (!is_line(json_string_value(value)))
+            return field_fault(error, "env", "not of one line in each variable");
+        list[(*count)++] = env_variable(name, json_string_value(value));
+    }
+    return 0;
+}
 
 static int read_env(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    int rc = field_parse(text_string(&answer->body), answer->body.length, &result->root, error);
-    return rc < 0 ? rc : variable_decode(result->root, &result->env, &result->env_count, error);
+    int rc = call_read_root(answer, result, error);
+    return rc < 0 ? rc
+                  : env_decode(result->document, document_root(result->document), &result->seen.env,
+                               &result->seen.env_count, error);
 }
 
 /* The step is escaped: one of Flux is a job id path such as /fA/fB. */
-static int make_env(struct call *call, const char *cluster, const char *job, const char *step,
-                    struct mcast_error *error)
+static struct call make_env(const char *cluster, const char *job, const char *step,
+                            struct mcast_error *error)
 {
+    struct call call = {.rc = names_check(cluster, job, error)};
     struct text escaped = {0};
-    int rc = names_check(cluster, job, error);
-    if (rc < 0 || (step && (rc = names_check_step(step, error)) < 0))
-        return rc;
-    if (step && !text_add_escaped(&escaped, step))
-        rc = fault_nomem(error);
-    else
-        rc = call_set(call, "GET", read_env, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
-                      step ? "?step=" : "", text_string(&escaped));
+    if (call.rc == 0 && step)
+        call.rc = names_check_step(step, error);
+    if (call.rc == 0 && step && !text_add_escaped(&escaped, step))
+        call.rc = fault_nomem(error);
+    call_set(&call, "GET", read_env, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
+             step ? "?step=" : "", text_string(&escaped));
     text_release(&escaped);
-    return rc;
+    return call;
 }
 
 int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
               mcast_variable_fn *each, void *data, struct mcast_error *error)
 {
-    struct call call = {0};
     struct result result = {0};
-    int rc = handle_run(handle, &call, make_env(&call, cluster, job, step, error), &result, error);
-    for (size_t i = 0; rc == 0 && i < result.env_count; i++)
-        rc = each(&result.env[i], data);
+    int rc = handle_run(handle, make_env(cluster, job, step, error), &result, error);
+    for (size_t i = 0; rc == 0 && i < result.seen.env_count; i++)
+        rc = each(&result.seen.env[i], data);
     result_release(&result);
     return rc;
 }
@@ -46,7 +92,5 @@ int mcast_async_env(struct mcast_async *async, const char *cluster, const char *
                     const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
                     struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = make_env(&call, cluster, job, step, error);
-    return async_begin(async, &call, made, done, arg, request, error);
+    return async_begin(async, make_env(cluster, job, step, error), done, arg, request, error);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The environment of a step, from that of the job it is part of: no broker is asked (F16, F17). */
 
-#include "client/fault.h"
-#include "client/calls/variable.h"
+#include "client/calls/call.h"
+#include "client/text.h"
 #include "base/names.h"
 #include "base/steppath.h"
 #include "base/jobid.h"
@@ -12,15 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Without these there are no hardware collectives. The step is ours to set, and without a CA
- * libfabric checks nobody, as the outer job was told. */
-static const enum envname needed[] = {ENVNAME_MIN_NODES, ENVNAME_ADDRESSES, ENVNAME_JOB,
-                                      ENVNAME_TOKEN, ENVNAME_URL};
-enum { NEEDED_COUNT = sizeof(needed) / sizeof(needed[0]) };
+enum variable { MIN_NODES, ADDRESSES, JOB, STEP, TOKEN, URL, CACERT, COUNT };
+
+/* In the broker's order, ended by NULL. */
+static const char *const names[COUNT + 1] = {
+    [MIN_NODES] = "FI_CXI_HWCOLL_MIN_NODES",
+    [ADDRESSES] = "FI_CXI_HWCOLL_ADDRS_PER_JOB",
+    [JOB] = "FI_CXI_COLL_JOB_ID",
+    [STEP] = "FI_CXI_COLL_JOB_STEP_ID",
+    [TOKEN] = "FI_CXI_COLL_MCAST_TOKEN",
+    [URL] = "FI_CXI_COLL_FABRIC_MGR_URL",
+    [CACERT] = "FI_CXI_COLL_FABRIC_MGR_CACERT",
+};
 
 const char *const *mcast_env_names(void)
 {
-    return envnames;
+    return names;
+}
+
+/* Who holds the token may make and delete the job's multicast trees. */
+struct mcast_variable env_variable(const char *name, const char *value)
+{
+    return (struct mcast_variable){name, value, strcmp(name, names[TOKEN]) == 0};
 }
 
 /* The whole path, because a step may run in another folder. */
@@ -44,29 +57,21 @@ static const char *look_up(const char *const *environment, const char *name)
     return NULL;
 }
 
-/* False when there is nothing to inherit. */
-static bool gather(const char *const *environment, const char *values[ENVNAME_COUNT])
+/* Without these there are no hardware collectives. The step is ours to set, and without a CA
+ * libfabric checks nobody, as in the outer job. */
+static int check_values(const char *const values[COUNT], struct mcast_error *error)
 {
-    for (size_t i = 0; i < ENVNAME_COUNT; i++)
-        values[i] = look_up(environment, envnames[i]);
-    return values[ENVNAME_JOB] || values[ENVNAME_TOKEN] ||
-           values[ENVNAME_URL]; /* the numbers a user may set, too */
-}
-
-static int check(const char *const values[ENVNAME_COUNT], struct mcast_error *error)
-{
-    for (size_t i = 0; i < NEEDED_COUNT; i++) {
-        if (!values[needed[i]])
+    for (size_t i = 0; i < COUNT; i++)
+        if (!values[i] && i != STEP && i != CACERT)
             return fault_set(error, MCAST_USAGE,
                              "%s is not set, and others of the outer job are; hand on all of its "
                              "FI_CXI_ variables, or none",
-                             envnames[needed[i]]);
-    }
+                             names[i]);
     /* libfabric puts both into JSON as they are. */
-    if (!step_id_valid(values[ENVNAME_JOB]))
+    if (!step_id_valid(values[JOB]))
         return fault_set(error, MCAST_USAGE,
                          "%s cannot be inherited: it is no job's name at the fabric manager",
-                         envnames[ENVNAME_JOB]);
+                         names[JOB]);
     return 0;
 }
 
@@ -84,7 +89,7 @@ static const char *slurm_name(const char *step)
 }
 
 /* A path is Flux's job id path, which is whole: the job may have been submitted from one of its
- * neighbours, whose step is no part of its own. A part alone is a job of the instance whose path is
+ * siblings, whose step is no part of its own. A part alone is a job of the instance whose path is
  * inherited, or else one of Slurm's steps, which have no steps of their own. */
 static int settle_step(const char *inherited, const char *given, char step[STEP_ID_MAX + 1],
                        struct mcast_error *error)
@@ -101,30 +106,32 @@ static int settle_step(const char *inherited, const char *given, char step[STEP_
     if (steppath_check(plain, &err) < 0)
         return fault_set(error, MCAST_USAGE, "%s", err.text);
     if (steppath_check(step, &err) < 0)
-        return fault_set(error, MCAST_USAGE, "%s cannot be inherited: %s", envnames[ENVNAME_STEP],
-                         err.text);
+        return fault_set(error, MCAST_USAGE, "%s cannot be inherited: %s", names[STEP], err.text);
     return 0;
 }
 
 int mcast_env_inherit(const char *const *environment, const char *step, mcast_variable_fn *each,
                       void *data, struct mcast_error *error)
 {
-    const char *values[ENVNAME_COUNT];
+    const char *values[COUNT], *const none[COUNT] = {NULL};
     char own[STEP_ID_MAX + 1];
     int rc = 0;
-    if (gather(environment ? environment : (const char *const *)environ, values)) {
-        rc = check(values, error);
+    for (size_t i = 0; i < COUNT; i++)
+        values[i] = look_up(environment ? environment : (const char *const *)environ, names[i]);
+    /* the numbers a user may set, too */
+    bool inherits = values[JOB] || values[TOKEN] || values[URL];
+    if (inherits) {
+        rc = check_values(values, error);
         if (rc == 0)
-            rc = settle_step(values[ENVNAME_STEP], step, own, error);
-        values[ENVNAME_STEP] = own;
-        if (values[ENVNAME_CACERT] && !mcast_env_cacert_usable(values[ENVNAME_CACERT]))
-            values[ENVNAME_CACERT] =
-                "yes"; /* not "no": the token must not go to an unverified server */
-    } else {
-        memset(values, 0, sizeof(values));
+            rc = settle_step(values[STEP], step, own, error);
+        values[STEP] = own;
+        /* not "no": the token must not go to an unverified server */
+        if (values[CACERT] && !mcast_env_cacert_usable(values[CACERT]))
+            values[CACERT] = "yes";
     }
-    for (size_t i = 0; rc == 0 && i < ENVNAME_COUNT; i++) {
-        const struct mcast_variable variable = variable_of(envnames[i], values[i]);
+    for (size_t i = 0; rc == 0 && i < COUNT; i++) {
+        const struct mcast_variable variable =
+            env_variable(names[i], (inherits ? values : none)[i]);
         rc = each(&variable, data);
     }
     return rc;

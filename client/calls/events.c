@@ -1,58 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays and follows the broker's events, over as many connections as that takes (F24). */
 
-#include "client/calls/sse.h"
-#include "client/fault.h"
+#include "client/calls/events.h"
 #include "client/calls/field.h"
+#include "client/text.h"
 #include "client/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- the stream's lines ---- */
+
+static int end_event(struct sse *stream, sse_event_fn *each, void *data)
+{
+    const char *name = stream->name.length > 0 ? text_string(&stream->name) : "message";
+    int rc = stream->has_data ? each(name, text_string(&stream->data), data) : 0;
+    text_clear(&stream->name);
+    text_clear(&stream->data);
+    stream->has_data = false;
+    return rc;
+}
+
+static int add_data(struct sse *stream, const char *value, size_t length)
+{
+    if (stream->data.length + length + 1 > SSE_DATA_MAX)
+        return SSE_TOO_LONG;
+    if ((stream->has_data && !text_add(&stream->data, "\n", 1)) ||
+        !text_add(&stream->data, value, length))
+        return SSE_NOMEM;
+    stream->has_data = true;
+    return 0;
+}
+
+static int read_line(struct sse *stream, sse_event_fn *each, void *data)
+{
+    const char *line = text_string(&stream->line);
+    const char *end = line + stream->line.length, *colon = memchr(line, ':', stream->line.length);
+    size_t name = (size_t)((colon ? colon : end) - line);
+    const char *value = colon ? colon + 1 : end;
+    if (line == end)
+        return end_event(stream, each, data);
+    if (value < end && *value == ' ')
+        value++;
+    size_t length = (size_t)(end - value);
+    if (name == 4 && memcmp(line, "data", 4) == 0)
+        return add_data(stream, value, length);
+    if (name != 5 || memcmp(line, "event", 5) != 0)
+        return 0;
+    text_clear(&stream->name);
+    return text_add(&stream->name, value, length) ? 0 : SSE_NOMEM;
+}
+
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data)
+{
+    const char *end = bytes + length;
+    while (bytes < end) {
+        const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
+        size_t piece = (size_t)((stop ? stop : end) - bytes);
+        if (stream->line.length + piece > SSE_LINE_MAX)
+            return SSE_TOO_LONG;
+        if (!text_add(&stream->line, bytes, piece))
+            return SSE_NOMEM;
+        if (!stop)
+            return 0;
+        bytes = stop + 1;
+        int rc = read_line(stream, each, data);
+        text_clear(&stream->line);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+void sse_release(struct sse *stream)
+{
+    text_release(&stream->line);
+    text_release(&stream->name);
+    text_release(&stream->data);
+    *stream = (struct sse){0};
+}
+
 /* ---- one event ---- */
 
-static int decode_gap(struct event *event, struct mcast_error *error)
-{
-    struct mcast_event *seen = &event->seen;
-    int rc = field_uint64(event->root, "from", FIELD_REQUIRED, UINT64_MAX, &seen->gap_from, error);
-    if (rc < 0)
-        return rc;
-    return field_uint64(event->root, "to", FIELD_REQUIRED, UINT64_MAX, &seen->gap_to, error);
-}
+#define AT(member) offsetof(struct mcast_event, member)
 
-static int decode_fields(struct event *event, struct mcast_error *error)
-{
-    struct mcast_event *seen = &event->seen;
-    const json_t *root = event->root;
-    int rc;
-    if ((rc = field_uint64(root, "seq", FIELD_REQUIRED, UINT64_MAX, &seen->seq, error)) < 0 ||
-        (rc = field_string(root, "event", FIELD_REQUIRED, &seen->event, error)) < 0 ||
-        (rc = field_string(root, "time", FIELD_OPTIONAL, &seen->time, error)) < 0 ||
-        (rc = field_bool(root, "fatal", &seen->fatal, error)) < 0 ||
-        (rc = field_string(root, "cluster", FIELD_OPTIONAL, &seen->cluster, error)) < 0 ||
-        (rc = field_string(root, "job", FIELD_OPTIONAL, &seen->job, error)) < 0 ||
-        (rc = field_uint64(root, "number", FIELD_OPTIONAL, UINT64_MAX, &seen->number, error)) < 0 ||
-        (rc = field_uint32(root, "uid", FIELD_OPTIONAL, &seen->uid, error)) < 0)
-        return rc;
-    return field_string(root, "detail", FIELD_OPTIONAL, &seen->detail, error);
-}
+static const struct field of_event[] = {
+    {"seq", FIELD_UINT64, FIELD_REQUIRED, AT(seq)},
+    {"event", FIELD_STRING, FIELD_REQUIRED, AT(event)},
+    {"time", FIELD_STRING, FIELD_OPTIONAL, AT(time)},
+    {"fatal", FIELD_BOOL, FIELD_OPTIONAL, AT(fatal)},
+    {"cluster", FIELD_STRING, FIELD_OPTIONAL, AT(cluster)},
+    {"job", FIELD_STRING, FIELD_OPTIONAL, AT(job)},
+    {"number", FIELD_UINT64, FIELD_OPTIONAL, AT(number)},
+    {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
+    {"detail", FIELD_STRING, FIELD_OPTIONAL, AT(detail)},
+};
 
-int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error)
+static const struct field of_gap[] = {
+    {"from", FIELD_UINT64, FIELD_REQUIRED, AT(gap_from)},
+    {"to", FIELD_UINT64, FIELD_REQUIRED, AT(gap_to)},
+};
+
+int event_decode(struct event *event, const char *name, const char *lines,
+                 struct mcast_error *error)
 {
     *event = (struct event){0};
-    int rc = field_parse(sent->data, strlen(sent->data), &event->root, error);
-    if (rc == 0 && strcmp(sent->name, "gap") == 0) {
+    int rc = field_parse(lines, strlen(lines), &event->root, error);
+    if (rc == 0 && strcmp(name, "gap") == 0) {
         event->seen.event = "gap";
-        rc = decode_gap(event, error);
+        rc = FIELDS_READ(event->root, of_gap, &event->seen, error);
     } else if (rc == 0) {
-        rc = decode_fields(event, error);
+        rc = FIELDS_READ(event->root, of_event, &event->seen, error);
     }
-    if (rc == 0) {
-        event->line = json_dumps(event->root, JSON_COMPACT);
-        event->seen.json = event->line;
-        if (!event->line)
-            rc = fault_nomem(error);
-    }
+    if (rc == 0 && !(event->seen.json = event->line = field_json(event->root, 0)))
+        rc = fault_nomem(error);
     if (rc < 0)
         event_release(event);
     return rc;
@@ -65,9 +126,8 @@ void event_release(struct event *event)
     *event = (struct event){0};
 }
 
-/* ---- the stream ---- */
+/* ---- the subscription ---- */
 
-/* One subscription. */
 struct subscription {
     mcast_event_fn *each;
     void *data;
@@ -78,11 +138,11 @@ struct subscription {
     bool progress;  /* something came over this connection */
 };
 
-static int on_event(const struct sse_event *sent, void *data)
+static int on_event(const char *name, const char *lines, void *data)
 {
     struct subscription *sub = data;
     struct event event;
-    int rc = event_decode(&event, sent, sub->error);
+    int rc = event_decode(&event, name, lines, sub->error);
     if (rc < 0)
         return sub->ended = rc;
     rc = sub->each(&event.seen, sub->data);
@@ -99,13 +159,13 @@ static int on_piece(const char *bytes, size_t length, void *data)
     struct subscription *sub = data;
     sub->progress = true;
     int rc = sse_feed(&sub->stream, bytes, length, on_event, sub);
-    if (rc != 0 && sub->ended == 0)
-        sub->ended = rc == SSE_NOMEM
-                         ? fault_nomem(sub->error)
-                         : fault_set(sub->error, MCAST_UNCLEAR,
-                                     "the broker's stream has an event longer than %d bytes; is "
-                                     "it mcastd?",
-                                     SSE_DATA_MAX);
+    if (rc == SSE_NOMEM && sub->ended == 0)
+        sub->ended = fault_nomem(sub->error);
+    else if (rc != 0 && sub->ended == 0)
+        sub->ended = fault_set(sub->error, MCAST_UNCLEAR,
+                               "the broker's stream has an event longer than %d bytes; is it "
+                               "mcastd?",
+                               SSE_DATA_MAX);
     return sub->ended;
 }
 
@@ -120,50 +180,34 @@ static int read_no_stream(const struct answer *answer, struct result *result,
                      answer->type);
 }
 
-/* One connection, from its request to its end. 0: it ended well; else a code. */
-static int connect_once(struct mcast *handle, struct subscription *sub, bool follow)
+/* One connection, from its request to its end. 0: it ended well; else a code. retry: until it is
+ * made, as long as the handle's retry timeout allows. */
+static int connect_once(struct mcast *handle, struct subscription *sub, bool follow, bool retry)
 {
-    struct call call = {
-        .accept = "text/event-stream", .last_event_id = sub->after, .each = on_piece, .data = sub};
+    struct call call = {.accept = "text/event-stream", .each = on_piece, .data = sub};
     struct result result;
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
-    int rc = call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
-                      (unsigned long long)sub->after, follow ? "" : "&follow=0");
-    if (rc == 0)
-        rc = handle_ask(handle, &call, &result, sub->error);
+    call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
+             (unsigned long long)sub->after, follow ? "" : "&follow=0");
+    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &result, sub->error);
     call_release(&call);
     return rc;
 }
 
-/* Whether it is worth trying again: "not now", or whatever else is wrong with the way to a broker
- * that has been reached before. */
-static bool passing(int rc, const struct mcast_error *error)
-{
-    return rc == 0 || rc == MCAST_UNREACHABLE || mcast_later(error, NULL);
-}
-
+/* Until something ends it for good: after the first connection neither "not now" does, nor whatever
+ * else is wrong with the connection to a broker that has been reached before. */
 static int follow_events(struct mcast *handle, struct subscription *sub)
 {
-    struct patience patience;
     struct later later = {0};
-    bool connected = false;
-    handle_be_patient(&patience, handle);
-    for (;;) {
+    for (bool connected = false;; connected = true) {
         unsigned after_ms = 0;
-        int rc = connect_once(handle, sub, true);
+        int rc = connect_once(handle, sub, true, !connected);
         if (sub->ended != 0)
             return sub->ended;
-        connected = connected || rc == 0 || sub->progress;
-        if (!connected) {
-            if (!handle_again(&patience, sub->error))
-                return sub->error->code;
-            continue;
-        }
-        if (!passing(rc, sub->error))
+        bool absent = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(sub->error, &after_ms));
+        if (rc < 0 && (!absent || !(connected || sub->progress)))
             return rc;
-        if (rc < 0)
-            mcast_later(sub->error, &after_ms);
         if (sub->progress)
             later.last_ms = 0;
         rc = handle_pause(handle, later_pause(&later, after_ms), sub->error);
@@ -175,17 +219,9 @@ static int follow_events(struct mcast *handle, struct subscription *sub)
 /* The replay ends with the answer's own end; one that broke goes on where it was, once. */
 static int replay_events(struct mcast *handle, struct subscription *sub)
 {
-    struct patience patience;
-    int rc;
-    handle_be_patient(&patience, handle);
-    do
-        rc = connect_once(handle, sub, false);
-    while (rc < 0 && sub->ended == 0 && !sub->progress && handle_again(&patience, sub->error));
-    if (rc < 0)
-        rc = sub->error->code;
-    bool broken = rc == MCAST_UNREACHABLE && strcmp(sub->error->word, "broken") == 0;
-    if (sub->ended == 0 && broken)
-        rc = connect_once(handle, sub, false);
+    int rc = connect_once(handle, sub, false, true);
+    if (sub->ended == 0 && rc == MCAST_UNREACHABLE && strcmp(sub->error->word, "broken") == 0)
+        rc = connect_once(handle, sub, false, false);
     return sub->ended != 0 ? sub->ended : rc;
 }
 

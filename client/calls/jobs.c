@@ -1,15 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reserve, release and show one job, by its name or by its token. */
+/* One job: to reserve, release and show it, by its name or by its token; its steps that have
+ * multicast trees, and how these are removed. */
 
-#include "client/fault.h"
+#include "base/steppath.h"
+#include "client/calls/field.h"
+#include "client/text.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
-
-#include <string.h>
 
 enum { VNI_COUNT_MAX = 4 };
 
-static int check(const struct mcast_request *request, struct mcast_error *error)
+/* ---- answers ---- */
+
+static int read_job(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    struct mcast_reservation *job = NULL;
+    int rc = reservation_parse(text_string(&answer->body), answer->body.length, &job, error);
+    result->seen.reservation = job;
+    return rc;
+}
+
+/* 200: this very request had been granted before. */
+static int read_reserve(const struct answer *answer, struct result *result,
+                        struct mcast_error *error)
+{
+    struct mcast_reservation *job = NULL;
+    int rc = reservation_parse(text_string(&answer->body), answer->body.length, &job, error);
+    if (rc == 0)
+        job->repeated = answer->status == 200;
+    result->seen.reservation = job;
+    return rc;
+}
+
+/* ---- reserve ---- */
+
+static int check_request(const struct mcast_request *request, struct mcast_error *error)
 {
     if (request->uid == UINT32_MAX)
         return fault_set(error, MCAST_USAGE, "the job's owner (uid) is not set");
@@ -22,140 +46,213 @@ static int check(const struct mcast_request *request, struct mcast_error *error)
     return 0;
 }
 
-static json_t *encode(const struct mcast_request *request)
+static json_t *encode_request(const struct mcast_request *request)
 {
     json_t *body = json_pack("{s:I}", "uid", (json_int_t)request->uid);
-    int rc = body ? 0 : -1;
-    if (request->nodes)
-        rc |= json_object_set_new(body, "nodes", json_string(request->nodes));
-    if (request->node_count > 0)
-        rc |= json_object_set_new(body, "node_count", json_integer(request->node_count));
-    if (request->cores_per_node > 0)
-        rc |= json_object_set_new(body, "cores_per_node", json_integer(request->cores_per_node));
-    if (request->vni_count >= 0)
-        rc |= json_object_set_new(body, "vni_count", json_integer(request->vni_count));
-    if (request->hwcoll)
-        rc |= json_object_set_new(body, "hwcoll", json_string(request->hwcoll));
-    if (request->traffic_classes)
-        rc |= json_object_set_new(body, "traffic_classes", call_words(request->traffic_classes));
-    if (rc == 0)
-        return body;
-    json_decref(body);
-    return NULL;
+    body = call_add(body, "nodes", request->nodes, json_string(request->nodes));
+    body = call_add(body, "node_count", request->node_count > 0, json_integer(request->node_count));
+    body = call_add(body, "cores_per_node", request->cores_per_node > 0,
+                    json_integer(request->cores_per_node));
+    body = call_add(body, "vni_count", request->vni_count >= 0, json_integer(request->vni_count));
+    body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
+    return call_add(body, "traffic_classes", request->traffic_classes,
+                    call_words(request->traffic_classes));
 }
 
-static int read_job(const struct answer *answer, struct result *result, struct mcast_error *error)
-{
-    return reservation_parse(text_string(&answer->body), answer->body.length, &result->reservation,
-                             error);
-}
-
-/* 200: this very request had been granted before. */
-static int read_reserve(const struct answer *answer, struct result *result,
-                        struct mcast_error *error)
-{
-    int rc = read_job(answer, result, error);
-    if (rc == 0 && answer->status == 200)
-        result->reservation->repeated = true;
-    return rc;
-}
-
-static int make_reserve(struct call *call, const struct mcast_request *request,
-                        struct mcast_error *error)
+static struct call make_reserve(const struct mcast_request *request, struct mcast_error *error)
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
-    int rc;
-    if ((rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)) < 0 ||
-        (rc = names_check(mine.cluster, mine.job, error)) < 0 || (rc = check(&mine, error)) < 0 ||
-        (rc = call_set(call, "PUT", read_reserve, error, NAMES_JOB_PATH, mine.cluster, mine.job)) <
-            0)
-        return rc;
-    return call_set_body(call, encode(&mine), "the request's words are", error);
-}
-
-/* A call about a job that says all by its method and path. */
-static int make_bare(struct call *call, const char *method, const char *cluster, const char *job,
-                     struct mcast_error *error)
-{
-    int rc = names_check(cluster, job, error);
-    return rc < 0 ? rc : call_set(call, method, read_job, error, NAMES_JOB_PATH, cluster, job);
-}
-
-/* out NULL: what the answer holds is not wanted. */
-static int run(struct mcast *handle, struct call *call, int made, struct mcast_reservation **out,
-               struct mcast_error *error)
-{
-    struct result result = {0};
-    if (!out)
-        call->read = NULL;
-    int rc = handle_run(handle, call, made, &result, error);
-    if (rc == 0 && out)
-        *out = result.reservation;
-    return rc;
+    struct call call = {.rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
+    if (call.rc == 0)
+        call.rc = names_check(mine.cluster, mine.job, error);
+    if (call.rc == 0)
+        call.rc = check_request(&mine, error);
+    call_set(&call, "PUT", read_reserve, error, NAMES_JOB_PATH, mine.cluster, mine.job);
+    call_set_body(&call, encode_request(&mine), "the request's words are", error);
+    return call;
 }
 
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct call call = {0};
-    return run(handle, &call, make_reserve(&call, request, error), out, error);
+    return RUN_FOR(handle, make_reserve(request, error), reservation, out, error);
 }
 
 int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
                         mcast_done_fn *done, void *arg, uint64_t *request,
                         struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = make_reserve(&call, what, error);
-    return async_begin(async, &call, made, done, arg, request, error);
+    return async_begin(async, make_reserve(what, error), done, arg, request, error);
+}
+
+/* ---- release, show, own ---- */
+
+/* A call about a job that has nothing but its method and path. */
+static struct call make_bare(const char *method, const char *cluster, const char *job,
+                             struct mcast_error *error)
+{
+    struct call call = {.rc = names_check(cluster, job, error)};
+    call_set(&call, method, read_job, error, NAMES_JOB_PATH, cluster, job);
+    return call;
+}
+
+static struct call make_own(struct mcast_error *error)
+{
+    struct call call = {.with_token = true};
+    call_set(&call, "GET", read_job, error, "/v1/reservation");
+    return call;
 }
 
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct call call = {0};
-    return run(handle, &call, make_bare(&call, "DELETE", cluster, job, error), out, error);
+    return RUN_FOR(handle, make_bare("DELETE", cluster, job, error), reservation, out, error);
 }
 
 int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
                         mcast_done_fn *done, void *arg, uint64_t *request,
                         struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = make_bare(&call, "DELETE", cluster, job, error);
-    return async_begin(async, &call, made, done, arg, request, error);
+    return async_begin(async, make_bare("DELETE", cluster, job, error), done, arg, request, error);
 }
 
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct call call = {0};
-    return run(handle, &call, make_bare(&call, "GET", cluster, job, error), out, error);
+    return RUN_FOR(handle, make_bare("GET", cluster, job, error), reservation, out, error);
 }
 
 int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
                      mcast_done_fn *done, void *arg, uint64_t *request, struct mcast_error *error)
 {
-    struct call call = {0};
-    int made = make_bare(&call, "GET", cluster, job, error);
-    return async_begin(async, &call, made, done, arg, request, error);
-}
-
-static int make_own(struct call *call, struct mcast_error *error)
-{
-    call->with_token = true;
-    return call_set(call, "GET", read_job, error, "/v1/reservation");
+    return async_begin(async, make_bare("GET", cluster, job, error), done, arg, request, error);
 }
 
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct call call = {0};
-    return run(handle, &call, make_own(&call, error), out, error);
+    return RUN_FOR(handle, make_own(error), reservation, out, error);
 }
 
 int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
                     struct mcast_error *error)
 {
-    struct call call = {0};
-    return async_begin(async, &call, make_own(&call, error), done, arg, request, error);
+    return async_begin(async, make_own(error), done, arg, request, error);
+}
+
+/* ---- steps ---- */
+
+static const struct field of_steps[] = {
+    {"skipped", FIELD_UINT64, FIELD_OPTIONAL, offsetof(struct mcast_steps, skipped)},
+    {"unreachable", FIELD_UINT64, FIELD_OPTIONAL, offsetof(struct mcast_steps, unreachable)},
+};
+
+static int read_steps(const struct answer *answer, struct result *result, struct mcast_error *error)
+{
+    struct mcast_steps *seen = call_document(answer, sizeof(*seen), error);
+    json_t *array = NULL;
+    int rc;
+    if (!(result->seen.steps = seen))
+        return error->code;
+    if ((rc = field_nested(document_root(seen), "steps", JSON_ARRAY, &array, error)) < 0 ||
+        (rc = FIELDS_READ(document_root(seen), of_steps, seen, error)) < 0)
+        return rc;
+    size_t count = json_array_size(array);
+    struct mcast_step *steps = document_list(seen, count, sizeof(*steps));
+    if (!steps)
+        return fault_nomem(error);
+    for (size_t i = 0; rc == 0 && i < count; i++) {
+        const json_t *item = json_array_get(array, i);
+        rc = field_read(item, "step", FIELD_STRING, FIELD_REQUIRED, &steps[i].step, error);
+        if (rc == 0)
+            rc = document_numbers(seen, item, "trees", SIZE_MAX, &steps[i].trees,
+                                  &steps[i].tree_count, error);
+    }
+    seen->steps = steps;
+    seen->step_count = count;
+    return rc;
+}
+
+static struct call make_steps(const char *cluster, const char *job, unsigned wait_ms,
+                              struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_wait(wait_ms, error), .wait_ms = wait_ms};
+    if (call.rc == 0)
+        call.rc = names_check(cluster, job, error);
+    call_set(&call, "GET", read_steps, error, NAMES_JOB_PATH "/steps?wait=%ums", cluster, job,
+             wait_ms);
+    return call;
+}
+
+int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
+                struct mcast_steps **out, struct mcast_error *error)
+{
+    return RUN_FOR(handle, make_steps(cluster, job, wait_ms, error), steps, out, error);
+}
+
+int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
+                      unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                      struct mcast_error *error)
+{
+    return async_begin(async, make_steps(cluster, job, wait_ms, error), done, arg, request, error);
+}
+
+void mcast_steps_free(struct mcast_steps *steps)
+{
+    document_free(steps);
+}
+
+char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags)
+{
+    return field_json(document_root(steps), flags);
+}
+
+/* ---- cleanup ---- */
+
+/* 202: it is being done. */
+static int read_cleanup(const struct answer *answer, struct result *result,
+                        struct mcast_error *error)
+{
+    (void)error;
+    result->seen.gone = answer->status == 200;
+    return 0;
+}
+
+/* A path of job ids is one segment here, so its slashes are escaped. */
+static struct call make_cleanup(const char *step, unsigned flags, unsigned wait_ms,
+                                struct mcast_error *error)
+{
+    struct call call = {.with_token = true, .wait_ms = wait_ms};
+    struct error err = {0};
+    struct text escaped = {0};
+    if (!step || !step[0])
+        call.rc = fault_set(error, MCAST_USAGE, "no step is named");
+    else if (steppath_check(step, &err) < 0)
+        call.rc = fault_set(error, MCAST_USAGE, "%s", err.text);
+    else if ((call.rc = names_check_wait(wait_ms, error)) == 0 && !text_add_escaped(&escaped, step))
+        call.rc = fault_nomem(error);
+    call_set(&call, "DELETE", read_cleanup, error, "/v1/reservation/steps/%s?wait=%ums%s",
+             text_string(&escaped), wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
+    text_release(&escaped);
+    return call;
+}
+
+int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
+                  bool *gone, struct mcast_error *error)
+{
+    return RUN_FOR(handle, make_cleanup(step, flags, wait_ms, error), gone, gone, error);
+}
+
+int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
+                        unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
+                        struct mcast_error *error)
+{
+    return async_begin(async, make_cleanup(step, flags, wait_ms, error), done, arg, request, error);
+}
+
+int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
+                       char **json, struct mcast_error *error)
+{
+    struct call call = make_cleanup(step, flags, wait_ms, error);
+    call.read = call_read_json;
+    return RUN_FOR(handle, call, json, json, error);
 }

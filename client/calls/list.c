@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every reservation, page by page. */
 
-#include "client/fault.h"
 #include "client/calls/field.h"
+#include "client/text.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ struct listing {
     uint64_t *hidden; /* counted on; NULL: the list is of no node */
 };
 
-static int check(const struct mcast_filter *filter, struct mcast_error *error)
+static int check_filter(const struct mcast_filter *filter, struct mcast_error *error)
 {
     const char *state = filter->state;
     if (filter->cluster && names_check_cluster(filter->cluster, error) < 0)
@@ -32,18 +31,16 @@ static int check(const struct mcast_filter *filter, struct mcast_error *error)
     return filter->node ? names_check_node(filter->node, error) : 0;
 }
 
-static void first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
+static void write_first_path(char path[QUERY_MAX], const struct mcast_filter *filter)
 {
+    const char *cluster = filter->cluster, *state = filter->state, *node = filter->node;
     uint64_t page = filter->limit > 0 && filter->limit < PAGE_SIZE ? filter->limit : PAGE_SIZE;
-    int used = snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu", (unsigned long long)page);
-    if (filter->cluster)
-        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&cluster=%s", filter->cluster);
-    if (filter->state)
-        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&state=%s", filter->state);
+    char uid[24] = "";
     if (filter->uid != UINT32_MAX)
-        used += snprintf(path + used, QUERY_MAX - (size_t)used, "&uid=%u", filter->uid);
-    if (filter->node)
-        snprintf(path + used, QUERY_MAX - (size_t)used, "&node=%s", filter->node);
+        snprintf(uid, sizeof(uid), "&uid=%u", filter->uid);
+    snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu%s%s%s%s%s%s%s", (unsigned long long)page,
+             cluster ? "&cluster=" : "", cluster ? cluster : "", state ? "&state=" : "",
+             state ? state : "", uid, node ? "&node=" : "", node ? node : "");
 }
 
 /* The "after" of the next page. It must lie beyond this one's: a broker that points backwards would
@@ -58,18 +55,6 @@ static int advance(struct listing *listing, const char *next, struct mcast_error
         return field_fault(error, "next", "no link to a later page");
     listing->after = after;
     return 0;
-}
-
-/* A page for a node must tell it: who took what it sees for all could destroy what is in use. */
-static int count_hidden(struct listing *listing, const json_t *root, struct mcast_error *error)
-{
-    uint64_t hidden = 0;
-    int rc = listing->hidden
-                 ? field_uint64(root, "hidden", FIELD_REQUIRED, UINT32_MAX, &hidden, error)
-                 : 0;
-    if (rc == 0 && listing->hidden)
-        *listing->hidden += hidden;
-    return rc;
 }
 
 static int show_page(struct listing *listing, const json_t *jobs, struct mcast_error *error)
@@ -94,25 +79,35 @@ static int show_page(struct listing *listing, const json_t *jobs, struct mcast_e
     return 0;
 }
 
-/* One page; *next is set when there is another, and then *root keeps it. */
+/* One page; *next is set when there is another, and points into *document. */
 static int fetch_page(struct mcast *handle, struct listing *listing, const char *path,
-                      json_t **root, const char **next, struct mcast_error *error)
+                      void **document, const char **next, struct mcast_error *error)
 {
     struct call call = {0};
     struct result result = {0};
     json_t *jobs = NULL;
+    uint32_t hidden = 0;
     *next = NULL;
-    int made = call_set(&call, "GET", call_read_root, error, "%s", path);
-    int rc = handle_run(handle, &call, made, &result, error);
-    *root = result.root;
-    if (rc < 0 || (rc = field_array(*root, "jobs", &jobs, error)) < 0)
+    call_set(&call, "GET", call_read_root, error, "%s", path);
+    int rc = handle_run(handle, call, &result, error);
+    if (rc < 0)
+        return rc;
+    *document = result.document;
+    const json_t *root = document_root(*document);
+    if ((rc = field_nested(root, "jobs", JSON_ARRAY, &jobs, error)) < 0)
         return rc;
     if (!jobs)
         return field_fault(error, "jobs", "missing");
-    if ((rc = field_string(*root, "next", FIELD_OPTIONAL, next, error)) < 0 ||
-        (*next && (rc = advance(listing, *next, error)) < 0) ||
-        (rc = count_hidden(listing, *root, error)) < 0)
+    if ((rc = field_read(root, "next", FIELD_STRING, FIELD_OPTIONAL, next, error)) < 0 ||
+        (*next && (rc = advance(listing, *next, error)) < 0))
         return rc;
+    /* A page for a node must have it: who took what it sees for all could destroy what is in use.
+     */
+    if (listing->hidden &&
+        (rc = field_read(root, "hidden", FIELD_UINT32, FIELD_REQUIRED, &hidden, error)) < 0)
+        return rc;
+    if (listing->hidden)
+        *listing->hidden += hidden;
     rc = show_page(listing, jobs, error);
     if (listing->left == 0)
         *next = NULL;
@@ -124,23 +119,22 @@ int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_re
 {
     struct mcast_filter mine = MCAST_FILTER_INIT;
     char first[QUERY_MAX];
-    json_t *page = NULL, *previous = NULL;
+    void *page = NULL, *previous = NULL;
     uint64_t hidden = 0;
     int rc = filter ? call_adopt(&mine, filter, "MCAST_FILTER_INIT", error) : 0;
-    if (rc < 0 || (rc = check(&mine, error)) < 0)
+    if (rc < 0 || (rc = check_filter(&mine, error)) < 0)
         return rc;
-    struct listing listing = {
-        .each = each, .data = data, .left = mine.limit > 0 ? mine.limit : UINT64_MAX};
-    listing.hidden = mine.node ? &hidden : NULL;
-    first_path(first, &mine);
-    const char *next = first;
-    while (rc == 0 && next) {
+    struct listing listing = {.each = each,
+                              .data = data,
+                              .left = mine.limit > 0 ? mine.limit : UINT64_MAX,
+                              .hidden = mine.node ? &hidden : NULL};
+    write_first_path(first, &mine);
+    for (const char *next = first; rc == 0 && next; previous = page) {
         page = NULL;
         rc = fetch_page(handle, &listing, next, &page, &next, error);
-        json_decref(previous); /* held the link that led to this page */
-        previous = page;
+        document_free(previous); /* held the link that led to this page */
     }
-    json_decref(previous);
+    document_free(previous);
     if (mine.hidden)
         *mine.hidden = hidden;
     return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The broker's bearer tokens: read and narrowed without the broker, and made by it. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/calls/field.h"
 #include "client/handle.h"
 #include "tokens/bearer.h"
@@ -14,15 +14,15 @@
 
 _Static_assert((int)MCAST_TOKEN_SIZE == BEARER_TEXT_MAX + 1, "the longest token fits");
 
-static int refuse(const struct error *err, struct mcast_error *error)
+static int set_fault(const struct error *err, struct mcast_error *error)
 {
     return fault_set(error, err->code == ERROR_NOMEM ? MCAST_NOMEM : MCAST_USAGE, "%s", err->text);
 }
 
-static int decode(const char *token, struct bearer *bearer, struct mcast_error *error)
+static int decode_token(const char *token, struct bearer *bearer, struct mcast_error *error)
 {
     struct error err = {0};
-    return bearer_decode(secret_of(token), bearer, &err) < 0 ? refuse(&err, error) : 0;
+    return bearer_decode(secret_of(token), bearer, &err) < 0 ? set_fault(&err, error) : 0;
 }
 
 /* -- narrowing -- */
@@ -42,41 +42,43 @@ static int read_operations(const char *const *words, unsigned *operations,
     return 0;
 }
 
-/* "/fA/" is how people and scripts put "below /fA": a token has one spelling of each step. steps
- * has room for one byte more than a step, so that a longer one shows. */
-static const char *without_slash(const char *given, char steps[STEP_ID_MAX + 2])
-{
-    size_t length = strnlen(given, STEP_ID_MAX + 2);
-    if (length > 1 && given[length - 1] == '/')
-        length--;
-    if (length > STEP_ID_MAX + 1)
-        length = STEP_ID_MAX + 1;
-    memcpy(steps, given, length);
-    steps[length] = '\0';
-    return steps;
-}
-
-static int narrow(const char *token, const struct mcast_narrowing *given, struct bearer *bearer,
-                  struct mcast_error *error)
+static int narrow_token(const char *token, const struct mcast_narrowing *given,
+                        struct bearer *bearer, struct mcast_error *error)
 {
     struct mcast_narrowing mine = MCAST_NARROWING_INIT;
     struct bearer_limits limits = {0};
     struct error err = {0};
-    char steps[STEP_ID_MAX + 2];
+    char steps[STEP_ID_MAX + 2]; /* one byte more than a step, so that a longer one shows */
     int rc = call_adopt(&mine, given, "MCAST_NARROWING_INIT", error);
     if (rc == 0 && mine.operations)
         rc = read_operations(mine.operations, &limits.operations, error);
     if (rc < 0)
         return rc;
-    if (mine.steps)
-        limits.steps = without_slash(mine.steps, steps);
+    /* "/fA/" is how people and scripts put "below /fA": a token has one spelling of each step. */
+    if (mine.steps) {
+        size_t length = strnlen(mine.steps, sizeof(steps));
+        length -= length > 1 && mine.steps[length - 1] == '/';
+        (void)snprintf(steps, sizeof(steps), "%.*s", (int)length, mine.steps);
+        limits.steps = steps;
+    }
     limits.expires = mine.expires;
     if (!limits.steps && limits.operations == 0 && limits.expires == 0)
         return fault_set(error, MCAST_USAGE,
                          "nothing is to be restricted: name steps, operations, or when it expires");
-    if ((rc = decode(token, bearer, error)) < 0)
+    if ((rc = decode_token(token, bearer, error)) < 0)
         return rc;
-    return bearer_narrow(bearer, &limits, &err) < 0 ? refuse(&err, error) : 0;
+    return bearer_narrow(bearer, &limits, &err) < 0 ? set_fault(&err, error) : 0;
+}
+
+static int copy_out(const char *token, char *out, size_t size, struct mcast_error *error)
+{
+    size_t length = strlen(token);
+    if (length >= size)
+        return fault_set(error, MCAST_USAGE,
+                         "the buffer is too small for the token: give %d bytes (MCAST_TOKEN_SIZE)",
+                         MCAST_TOKEN_SIZE);
+    memcpy(out, token, length + 1);
+    return 0;
 }
 
 int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowing, char *out,
@@ -84,18 +86,13 @@ int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowin
 {
     struct bearer bearer;
     char text[BEARER_TEXT_MAX + 1] = "";
-    int rc = narrow(token, narrowing, &bearer, error);
+    int rc = narrow_token(token, narrowing, &bearer, error);
+    if (size > 0)
+        out[0] = '\0'; /* it may be token */
     if (rc == 0) {
         bearer_encode(&bearer, text);
-        if (strlen(text) >= size) {
-            rc = fault_set(error, MCAST_USAGE,
-                           "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
-                           MCAST_TOKEN_SIZE);
-            explicit_bzero(text, sizeof(text));
-        }
+        rc = copy_out(text, out, size, error);
     }
-    if (size > 0)
-        memcpy(out, text, strlen(text) + 1);
     bearer_wipe(&bearer);
     explicit_bzero(text, sizeof(text));
     return rc;
@@ -103,46 +100,37 @@ int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowin
 
 /* -- reading -- */
 
-enum { OPERATIONS_MAX = 2, WARNING_SIZE = 160 };
-
 /* What the caller sees comes first, so that its address is the whole's. Nothing in it is secret. */
 struct whole {
     struct mcast_token seen;
     struct bearer_scope scope;
     char id[BEARER_ID_SIZE];
     char root_key[2 * BEARER_KEY_ID_SIZE + 1];
-    const char *operations[OPERATIONS_MAX + 1];
-    char warning[WARNING_SIZE];
+    const char *operations[3];
+    char warning[160];
 };
 
-static void warn(struct whole *whole)
+static void describe_token(struct whole *whole, const struct bearer *bearer)
 {
     const struct bearer_scope *scope = &whole->scope;
+    const char **operation = whole->operations, *why = "";
+    whole->scope = bearer->scope;
+    bearer_id(bearer, whole->id);
+    hex_write(bearer->bytes, BEARER_KEY_ID_SIZE, whole->root_key);
+    if (scope->operations & BEARER_SHOW)
+        *operation++ = bearer_operation_word(BEARER_SHOW);
+    if (scope->operations & BEARER_CLEANUP)
+        *operation++ = bearer_operation_word(BEARER_CLEANUP);
+    if (scope->no_steps)
+        why = "its restrictions have no step in common";
+    else if (scope->operations == 0)
+        why = "its restrictions have no operation in common";
+    snprintf(whole->warning, sizeof(whole->warning), "%s", why);
     if (scope->unknown >= 0)
         snprintf(whole->warning, sizeof(whole->warning),
                  "it has a restriction of a kind (%d) that libmcast %s does not know; only a "
                  "broker that knows it takes the token",
                  scope->unknown, MCAST_VERSION);
-    else if (scope->no_steps)
-        snprintf(whole->warning, sizeof(whole->warning), "its restrictions have no step in common");
-    else if (scope->operations == 0)
-        snprintf(whole->warning, sizeof(whole->warning),
-                 "its restrictions have no operation in common");
-    whole->seen.warning = whole->warning[0] ? whole->warning : NULL;
-}
-
-static void describe(struct whole *whole, const struct bearer *bearer)
-{
-    static const enum bearer_operation all[OPERATIONS_MAX] = {BEARER_SHOW, BEARER_CLEANUP};
-    const struct bearer_scope *scope = &whole->scope;
-    size_t used = 0;
-    whole->scope = bearer->scope;
-    bearer_id(bearer, whole->id);
-    hex_write(bearer->bytes, BEARER_KEY_ID_SIZE, whole->root_key);
-    for (size_t i = 0; i < OPERATIONS_MAX; i++) {
-        if (scope->operations & all[i])
-            whole->operations[used++] = bearer_operation_word(all[i]);
-    }
     whole->seen = (struct mcast_token){
         .id = whole->id,
         .root_key = whole->root_key,
@@ -153,21 +141,19 @@ static void describe(struct whole *whole, const struct bearer *bearer)
         .operations = whole->operations,
         .expires = scope->expires == INT64_MAX ? 0 : scope->expires,
         .restrictions = scope->caveats,
+        .warning = whole->warning[0] ? whole->warning : NULL,
     };
-    warn(whole);
 }
 
 int mcast_token_read(const char *token, struct mcast_token **out, struct mcast_error *error)
 {
     struct bearer bearer;
-    int rc = decode(token, &bearer, error);
-    if (rc < 0)
-        return rc;
-    struct whole *whole = calloc(1, sizeof(*whole));
+    int rc = decode_token(token, &bearer, error);
+    struct whole *whole = rc == 0 ? calloc(1, sizeof(*whole)) : NULL;
     if (whole) {
-        describe(whole, &bearer);
+        describe_token(whole, &bearer);
         *out = &whole->seen;
-    } else {
+    } else if (rc == 0) {
         rc = fault_nomem(error);
     }
     bearer_wipe(&bearer);
@@ -182,60 +168,34 @@ void mcast_token_free(struct mcast_token *token)
 /* -- made by the broker -- */
 
 /* What is not set is not sent. */
-static json_t *encode(const struct mcast_narrowing *narrowing)
+static json_t *encode_narrowing(const struct mcast_narrowing *narrowing)
 {
     json_t *body = json_object();
-    int rc = body ? 0 : -1;
-    if (narrowing->steps)
-        rc |= json_object_set_new(body, "steps", json_string(narrowing->steps));
-    if (narrowing->expires != 0)
-        rc |= json_object_set_new(body, "expires",
-                                  json_integer(narrowing->expires - (int64_t)time(NULL)));
-    if (narrowing->operations)
-        rc |= json_object_set_new(body, "operations", call_words(narrowing->operations));
-    if (rc == 0)
-        return body;
-    json_decref(body);
-    return NULL;
-}
-
-static int take(json_t *root, char *out, size_t size, struct mcast_error *error)
-{
-    const char *token = NULL;
-    int rc = field_string(root, "token", FIELD_REQUIRED, &token, error);
-    if (rc < 0)
-        return rc;
-    size_t length = strlen(token);
-    if (length >= size)
-        return fault_set(error, MCAST_USAGE,
-                         "there is no room for the token: give %d bytes (MCAST_TOKEN_SIZE)",
-                         MCAST_TOKEN_SIZE);
-    memcpy(out, token, length + 1);
-    return 0;
-}
-
-static int make_request(struct call *call, const struct mcast_narrowing *narrowing,
-                        struct mcast_error *error)
-{
-    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
-    int rc = narrowing ? call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error) : 0;
-    call->with_token = true;
-    if (rc < 0 ||
-        (rc = call_set(call, "POST", call_read_root, error, "/v1/reservation/tokens")) < 0)
-        return rc;
-    return call_set_body(call, encode(&mine), "the restrictions are", error);
+    body = call_add(body, "steps", narrowing->steps, json_string(narrowing->steps));
+    body = call_add(body, "expires", narrowing->expires != 0,
+                    json_integer(narrowing->expires - (int64_t)time(NULL)));
+    return call_add(body, "operations", narrowing->operations, call_words(narrowing->operations));
 }
 
 int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narrowing, char *out,
                         size_t size, struct mcast_error *error)
 {
-    struct call call = {0};
+    struct mcast_narrowing mine = MCAST_NARROWING_INIT;
+    struct call call = {.with_token = true};
     struct result result = {0};
+    const char *token = NULL;
+    if (narrowing)
+        call.rc = call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error);
+    call_set(&call, "POST", call_read_root, error, "/v1/reservation/tokens");
+    call_set_body(&call, encode_narrowing(&mine), "the restrictions are", error);
     if (size > 0)
         out[0] = '\0';
-    int rc = handle_run(handle, &call, make_request(&call, narrowing, error), &result, error);
+    int rc = handle_run(handle, call, &result, error);
     if (rc == 0)
-        rc = take(result.root, out, size, error);
+        rc = field_read(document_root(result.document), "token", FIELD_STRING, FIELD_REQUIRED,
+                        &token, error);
+    if (rc == 0)
+        rc = copy_out(token, out, size, error);
     result_release(&result);
     return rc;
 }
@@ -243,6 +203,6 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
 int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    int made = call_set(&call, "POST", NULL, error, "/v1/tokens/rotate");
-    return handle_run_json(handle, &call, made, json, error);
+    call_set(&call, "POST", call_read_json, error, "/v1/tokens/rotate");
+    return RUN_FOR(handle, call, json, json, error);
 }

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/broker.h"
-#include "client/fault.h"
-#include "client/calls/call.h"
+#include "client/text.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 enum {
     ATTEMPTS = 2,
-    READY_MAX = 64,     /* sockets served in one turn; the others keep the descriptor readable */
-    ROOM_PAUSE_MS = 10, /* until a connection is tried for again that found no room */
+    READY_MAX = 64,      /* sockets served in one turn; the others keep the descriptor readable */
+    QUEUE_PAUSE_MS = 10, /* until a connection is tried again for which the queue was full */
 };
 
 /* ---- for the transports ---- */
+
+void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll)
+{
+    *transport = (struct transport){.kind = kind, .epoll = epoll, .due_ms = INT64_MAX};
+}
 
 bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events)
 {
@@ -37,44 +42,32 @@ void transport_connected(struct transport *transport, struct request *request)
     transport->connected++;
 }
 
-/* ---- lists ---- */
-
-static void move(struct request *request, struct requests *list, bool in_front)
-{
-    if (request->list)
-        TAILQ_REMOVE(request->list, request, link);
-    request->list = list;
-    if (list && in_front)
-        TAILQ_INSERT_HEAD(list, request, link);
-    else if (list)
-        TAILQ_INSERT_TAIL(list, request, link);
-}
-
 void transport_end(struct transport *transport, struct request *request)
 {
-    move(request, &transport->ended, false);
+    request->state = REQUEST_ENDED;
+    transport->ended++;
 }
 
-/* Lowers due_ms, which nothing that waits or is in flight may be due before. */
-static void enqueue(struct broker *broker, struct request *request, bool in_front)
+static struct request *find_in_state(const struct broker *broker, enum request_state state)
 {
-    move(request, &broker->waiting, in_front);
-    if (request->deadline_ms < broker->due_ms)
-        broker->due_ms = request->deadline_ms;
+    struct request *request = TAILQ_FIRST(&broker->requests);
+    while (request && request->state != state)
+        request = TAILQ_NEXT(request, link);
+    return request;
 }
 
 /* ---- the descriptor ---- */
 
 /* A time that is past is set all the same: the timer then runs out at once. */
-static void arm(struct broker *broker)
+static void arm_timer(struct broker *broker)
 {
     struct itimerspec spec = {0};
     int64_t due = broker->due_ms;
     if (broker->transport->due_ms < due)
         due = broker->transport->due_ms;
-    if (!TAILQ_EMPTY(&broker->waiting) && broker->sent < broker->width && broker->resume_ms < due)
+    if (broker->count > broker->sent && broker->sent < broker->width && broker->resume_ms < due)
         due = broker->resume_ms;
-    if (due < 1 || !TAILQ_EMPTY(&broker->transport->ended))
+    if (due < 1 || broker->transport->ended > 0)
         due = 1; /* 0 would disarm it */
     if (due == broker->armed_ms)
         return;
@@ -86,7 +79,7 @@ static void arm(struct broker *broker)
     broker->armed_ms = due;
 }
 
-static void serve(struct broker *broker)
+static void serve_transport(struct broker *broker)
 {
     struct transport *transport = broker->transport;
     struct epoll_event ready[READY_MAX];
@@ -105,8 +98,7 @@ static void serve(struct broker *broker)
 int broker_init(struct broker *broker, struct mcast_error *error)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = TRANSPORT_TIME};
-    TAILQ_INIT(&broker->waiting);
-    TAILQ_INIT(&broker->in_flight);
+    TAILQ_INIT(&broker->requests);
     broker->width = 1;
     broker->armed_ms = broker->due_ms = INT64_MAX;
     broker->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -115,8 +107,8 @@ int broker_init(struct broker *broker, struct mcast_error *error)
         epoll_ctl(broker->epoll, EPOLL_CTL_ADD, broker->timer, &event) < 0)
         return fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
                          strerror(errno));
-    return broker->peer.endpoint.socket[0] ? unix_create(&broker->transport, broker->epoll, error)
-                                           : curl_create(&broker->transport, broker->epoll, error);
+    return (broker->peer.endpoint.socket[0] ? unix_create : curl_create)(&broker->transport,
+                                                                         broker->epoll, error);
 }
 
 int broker_fd(const struct broker *broker)
@@ -126,28 +118,13 @@ int broker_fd(const struct broker *broker)
 
 /* ---- the end of a request ---- */
 
-/* It is in no transport any more. */
-static void finish(struct broker *broker, struct request *request, int rc,
-                   const struct mcast_error *error, struct result *result)
+/* It is in no transport any more; request->rc and what belongs to it are set. */
+static void finish_request(struct broker *broker, struct request *request)
 {
-    move(request, NULL, false);
+    TAILQ_REMOVE(&broker->requests, request, link);
     broker->count--;
     request_release(request);
-    request->done(request, rc, error, result);
-}
-
-static void fail(struct broker *broker, struct request *request, const struct mcast_error *error)
-{
-    struct result nothing = {0};
-    finish(broker, request, error->code, error, &nothing);
-}
-
-/* One round of attempts has failed: the next one is later, and a single one. */
-static void pause_all(struct broker *broker, unsigned after_ms, int64_t now)
-{
-    broker->width = 1;
-    if (now >= broker->resume_ms) /* else it is another of the same round */
-        broker->resume_ms = now + later_pause(&broker->later, after_ms);
+    request->done(request);
 }
 
 static void set_deadline(struct request *request, int64_t now)
@@ -155,67 +132,93 @@ static void set_deadline(struct request *request, int64_t now)
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
 }
 
-/* Whether it goes back to those that wait. A connection that broke is made anew at once, because
- * the broker may have closed a kept one, or been restarted; a stream goes on by itself (events.c).
- */
-static bool ask_again(struct broker *broker, struct request *request,
-                      const struct mcast_error *error, int64_t now)
+/* Lowers due_ms, before which no request is due. */
+static void wait_to_be_sent(struct broker *broker, struct request *request)
+{
+    request->state = REQUEST_WAITING;
+    if (request->deadline_ms < broker->due_ms)
+        broker->due_ms = request->deadline_ms;
+}
+
+/* One round of attempts has failed: the next one is later, and a single one. */
+static void pause_before_retry(struct broker *broker, struct request *request, unsigned after_ms,
+                               int64_t now)
+{
+    if (request->on_retry && !request->retried)
+        request->on_retry(request);
+    request->retried = true;
+    broker->width = 1;
+    if (now >= broker->resume_ms) /* else it is another of the same round */
+        broker->resume_ms = now + later_pause(&broker->later, after_ms);
+    if (broker->resume_ms > request->retry_until_ms)
+        broker->resume_ms = request->retry_until_ms;
+    if (broker->limits_attempts)
+        set_deadline(request, broker->resume_ms);
+}
+
+/* Whether it is to be sent again. A connection that broke is made anew at once, because the broker
+ * may have closed a kept one, or been restarted; a stream goes on by itself (events.c). */
+static bool is_retried(struct broker *broker, struct request *request, int64_t now)
 {
     bool broken = trouble_broken(&request->trouble);
+    int64_t left = request->retry_until_ms - now;
     unsigned after_ms;
     request->fresh = broken;
     if (broker->ending || (now >= request->deadline_ms && !broker->limits_attempts))
         return false;
     if (request->unread)
         return true;
-    if ((broken && !request->call.each) || request_stale(request)) {
-        if (++request->attempts < ATTEMPTS) {
-            if (broker->limits_attempts)
-                set_deadline(request, now);
-            return true;
-        }
+    if (((broken && !request->call.each) || request_stale(request)) &&
+        ++request->attempts < ATTEMPTS) {
+        if (broker->limits_attempts)
+            set_deadline(request, now);
+        return true;
     }
-    if (!broker->patient || !mcast_later(error, &after_ms))
+    if (left <= 0 || request->streamed || !mcast_later(&request->error, &after_ms) ||
+        left < later_after(after_ms))
         return false;
-    pause_all(broker, after_ms, now);
+    pause_before_retry(broker, request, after_ms, now);
     return true;
 }
 
-static int judge(const struct broker *broker, const struct request *request,
-                 struct mcast_error *error)
+/* Of an answer that has come: 0 for a success (2xx); else the problem, and with a 401 why the
+ * request proved nothing. */
+static int judge_answer(const struct broker *broker, struct request *request)
 {
     const struct peer *peer = &broker->peer;
+    struct mcast_error *error = &request->error;
+    int status = request->answer.status;
     const char *unproved = peer->unproved;
-    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.cert &&
+    if (status >= 200 && status <= 299)
+        return 0;
+    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.is[CERT] &&
         !request->call.with_token)
         unproved = broker->unproved;
-    return problem_judge(&request->answer, endpoint_name(&peer->endpoint), unproved, error);
-}
-
-/* Whether all others would be told the same; that its own time is over concerns only itself. */
-static bool is_told_to_all(const struct mcast_error *error)
-{
-    return mcast_later(error, NULL) && strcmp(error->word, "timeout") != 0;
+    int rc = problem_read(&request->answer, endpoint_name(&peer->endpoint), error);
+    size_t used = strlen(error->text);
+    if (status == 401 && unproved[0])
+        snprintf(error->text + used, sizeof(error->text) - used, "; %s", unproved);
+    return rc;
 }
 
 /* A request has ended, well or not. */
 static void conclude(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = {0};
-    struct result result = {0};
     int64_t now = later_now_ms();
-    int rc = request_conclude(request, &error);
+    int rc = request_conclude(request);
     bool answered = rc >= 0;
-    move(request, NULL, false);
+    broker->transport->ended -= request->state == REQUEST_ENDED;
     broker->sent--;
     if (rc == 0)
-        rc = judge(broker, request, &error);
-    bool refused = rc < 0 && is_told_to_all(&error);
+        rc = judge_answer(broker, request);
+    /* All others would get the same answer; a timeout concerns only itself. */
+    bool refused =
+        rc < 0 && mcast_later(&request->error, NULL) && strcmp(request->error.word, "timeout") != 0;
     if (refused)
-        broker->refusal = error;
-    if (rc < 0 && ask_again(broker, request, &error, now)) {
+        broker->refusal = request->error;
+    if (rc < 0 && is_retried(broker, request, now)) {
         request->connect_by_ms = 0;
-        enqueue(broker, request, true);
+        wait_to_be_sent(broker, request);
         return;
     }
     if (refused) {
@@ -226,10 +229,11 @@ static void conclude(struct broker *broker, struct request *request)
         broker->later.last_ms = 0;
     }
     if (rc == 0 && request->call.read)
-        rc = request->call.read(&request->answer, &result, &error);
+        rc = request->call.read(&request->answer, &request->result, &request->error);
     if (rc < 0)
-        result_release(&result);
-    finish(broker, request, rc, &error, &result);
+        result_release(&request->result);
+    request->rc = rc;
+    finish_request(broker, request);
 }
 
 /* ---- times ---- */
@@ -237,13 +241,14 @@ static void conclude(struct broker *broker, struct request *request)
 /* It was not sent in time, or not again. */
 static void expire_waiting(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = broker->refusal;
-    if (error.code == 0)
-        fault_set_word(&error, MCAST_UNREACHABLE, "timeout",
+    request->error = broker->refusal;
+    if (request->error.code == 0)
+        fault_set_word(&request->error, MCAST_UNREACHABLE, "timeout",
                        "mcastd at %s was not asked within %u ms, because others that were sent "
                        "before have no answer yet; asking again does no harm",
                        endpoint_name(&broker->peer.endpoint), (unsigned)request->limit_ms);
-    fail(broker, request, &error);
+    request->rc = request->error.code;
+    finish_request(broker, request);
 }
 
 static void expire_in_flight(struct broker *broker, struct request *request)
@@ -254,12 +259,15 @@ static void expire_in_flight(struct broker *broker, struct request *request)
     conclude(broker, request);
 }
 
-/* The first in the list that is due, or NULL; notes when the others are. */
-static struct request *find_due(struct requests *list, int64_t now, int64_t *due_ms)
+/* The first that is due, or NULL; notes when the others are. */
+static struct request *find_due(struct broker *broker, int64_t now, int64_t *due_ms)
 {
-    struct request *request = TAILQ_FIRST(list);
-    for (; request && request->deadline_ms > now; request = TAILQ_NEXT(request, link)) {
-        if (request->deadline_ms < *due_ms)
+    struct request *request;
+    TAILQ_FOREACH(request, &broker->requests, link)
+    {
+        if (request->state != REQUEST_ENDED && request->deadline_ms <= now)
+            break;
+        if (request->state != REQUEST_ENDED && request->deadline_ms < *due_ms)
             *due_ms = request->deadline_ms;
     }
     return request;
@@ -273,73 +281,67 @@ static void expire_all(struct broker *broker)
     if (now < broker->due_ms)
         return;
     broker->due_ms = INT64_MAX; /* what a callback begins may lower it */
-    while (!broker->ending && (request = find_due(&broker->waiting, now, &due_ms)))
-        expire_waiting(broker, request);
-    while (!broker->ending && (request = find_due(&broker->in_flight, now, &due_ms)))
-        expire_in_flight(broker, request);
+    while (!broker->ending && (request = find_due(broker, now, &due_ms)))
+        (request->state == REQUEST_WAITING ? expire_waiting : expire_in_flight)(broker, request);
     if (due_ms < broker->due_ms)
         broker->due_ms = due_ms;
 }
 
 /* ---- sending ---- */
 
-/* There is a queue before the broker, and it is full. */
-static void wait_for_room(struct broker *broker, struct request *request, int64_t now)
+/* The queue of connections that the broker has not accepted yet is full. */
+static void wait_for_queue(struct broker *broker, struct request *request, int64_t now)
 {
-    request_set_trouble(request, TROUBLE_ABSENT, "it has had no room for another connection");
+    request_set_trouble(request, TROUBLE_ABSENT, "its queue of new connections is full");
     if (now >= request->connect_by_ms) {
         conclude(broker, request);
         return;
     }
-    request_conclude(request, &broker->refusal);
+    request_conclude(request);
+    broker->refusal = request->error;
     broker->sent--;
-    broker->resume_ms = now + ROOM_PAUSE_MS;
-    enqueue(broker, request, true);
+    broker->resume_ms = now + QUEUE_PAUSE_MS;
+    wait_to_be_sent(broker, request);
 }
 
-static void send_one(struct broker *broker, struct request *request, int64_t now)
+static void send_request(struct broker *broker, struct request *request, int64_t now)
 {
-    struct mcast_error error = {0};
     if (request->connect_by_ms == 0)
         request->connect_by_ms = now + REQUEST_CONNECT_MS;
-    if (request_prepare(request, &error) < 0) {
-        fail(broker, request, &error);
+    if ((request->rc = request_prepare(request)) < 0) {
+        finish_request(broker, request);
         return;
     }
-    move(request, &broker->in_flight, false);
+    request->state = REQUEST_IN_FLIGHT;
     broker->sent++;
-    switch (broker->transport->kind->start(broker->transport, request)) {
-    case TRANSPORT_STARTED:
-        return;
-    case TRANSPORT_NO_ROOM:
-        wait_for_room(broker, request, now);
-        return;
-    case TRANSPORT_NO_MEMORY:
+    enum transport_start start = broker->transport->kind->start(broker->transport, request);
+    if (start == TRANSPORT_QUEUE_FULL) {
+        wait_for_queue(broker, request, now);
+    } else if (start == TRANSPORT_NO_MEMORY) {
         request_set_trouble(request, TROUBLE_NOMEM, "");
         conclude(broker, request);
     }
 }
 
-/* Those that cannot be sent are answered at once, and the caller may ask anew then: no
- * more of them at a time than there are connections. */
+/* Those that cannot be sent are answered at once, and the caller may ask anew then: no more of them
+ * at a time than there are connections. */
 static void send_waiting(struct broker *broker)
 {
     int64_t now = later_now_ms();
     for (unsigned i = 0;
-         i < broker->connections && !broker->ending && !TAILQ_EMPTY(&broker->waiting) &&
+         i < broker->connections && !broker->ending && broker->count > broker->sent &&
          broker->sent < broker->width && broker->resume_ms <= now;
          i++)
-        send_one(broker, TAILQ_FIRST(&broker->waiting), now);
+        send_request(broker, find_in_state(broker, REQUEST_WAITING), now);
 }
 
-/* There is a connection again. Whether that broker serves requests, its next answer
- * tells; one that could not before is asked by one request alone until then. */
+/* There is a connection again. Whether that broker serves requests, its next answer shows; one that
+ * could not before is asked by one request alone until then. */
 static void note_connections(struct broker *broker)
 {
-    if (broker->connected == broker->transport->connected)
-        return;
+    bool more = broker->connected != broker->transport->connected;
     broker->connected = broker->transport->connected;
-    if (broker->refusal.code == MCAST_REFUSED)
+    if (!more || broker->refusal.code == MCAST_REFUSED)
         return;
     broker->refusal.code = 0;
     broker->width = broker->connections;
@@ -349,15 +351,14 @@ static void note_connections(struct broker *broker)
  * program's loop, which may have others to serve in between. */
 void broker_turn(struct broker *broker)
 {
-    struct request *request;
     expire_all(broker);
     send_waiting(broker);
-    serve(broker);
+    serve_transport(broker);
     note_connections(broker);
-    while (!broker->ending && (request = TAILQ_FIRST(&broker->transport->ended)))
-        conclude(broker, request);
+    while (!broker->ending && broker->transport->ended > 0)
+        conclude(broker, find_in_state(broker, REQUEST_ENDED));
     send_waiting(broker);
-    arm(broker);
+    arm_timer(broker);
 }
 
 /* ---- from outside ---- */
@@ -369,38 +370,30 @@ int broker_begin(struct broker *broker, struct request *request, struct mcast_er
     request->peer = &broker->peer;
     request->number = ++broker->last_number;
     broker->count++;
+    TAILQ_INSERT_TAIL(&broker->requests, request, link);
     set_deadline(request, later_now_ms());
-    enqueue(broker, request, false);
-    arm(broker);
+    wait_to_be_sent(broker, request);
+    arm_timer(broker);
     return 0;
 }
 
-static struct request *find_in(const struct requests *list, uint64_t number)
+struct request *broker_find(const struct broker *broker, uint64_t number)
 {
-    struct request *request = TAILQ_FIRST(list);
+    struct request *request = TAILQ_FIRST(&broker->requests);
     while (request && request->number != number)
         request = TAILQ_NEXT(request, link);
     return request;
 }
 
-struct request *broker_find(const struct broker *broker, uint64_t number)
-{
-    struct request *request = find_in(&broker->waiting, number);
-    if (!request)
-        request = find_in(&broker->in_flight, number);
-    return request ? request : find_in(&broker->transport->ended, number);
-}
-
 void broker_cancel(struct broker *broker, struct request *request)
 {
-    struct mcast_error error = {0};
-    fault_set(&error, MCAST_STOPPED, "the program asked libmcast to stop");
-    if (request->list != &broker->waiting)
-        broker->sent--;
+    request->rc = fault_set(&request->error, MCAST_STOPPED, "the program asked libmcast to stop");
+    broker->sent -= request->state != REQUEST_WAITING;
+    broker->transport->ended -= request->state == REQUEST_ENDED;
     if (request->connection)
         broker->transport->kind->abandon(broker->transport, request);
-    fail(broker, request, &error);
-    arm(broker);
+    finish_request(broker, request);
+    arm_timer(broker);
 }
 
 void broker_release(struct broker *broker)
@@ -409,9 +402,7 @@ void broker_release(struct broker *broker)
     int saved = errno;
     broker->ending = true;
     if (broker->transport) {
-        while ((request = TAILQ_FIRST(&broker->in_flight)) ||
-               (request = TAILQ_FIRST(&broker->transport->ended)) ||
-               (request = TAILQ_FIRST(&broker->waiting)))
+        while ((request = TAILQ_FIRST(&broker->requests)))
             broker_cancel(broker, request);
         broker->transport->kind->destroy(broker->transport);
     }

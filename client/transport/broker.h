@@ -8,24 +8,100 @@
  * and a timer, which is readable when there is something to do. Nothing here waits: the form that
  * does (handle.h) polls the descriptor. */
 
-#include "client/transport/later.h"
-#include "client/transport/transport.h"
+#include "client/transport/request.h"
+
+#include <sys/epoll.h>
+
+/* ---- when a broker that said "not now" (mcast_later) is asked again: later.c ---- */
+
+/* After a little at first, then longer, and never after exactly as long as others, so that those
+ * who were put off together do not come back together. */
+struct later {
+    unsigned last_ms; /* 0: the next pause is the first */
+    unsigned random;  /* 0: none yet */
+};
+
+/* What stands before a broker that is restarted may say "in an hour" (Retry-After), and it is back
+ * in seconds: it is not left alone for longer than this. */
+enum { LATER_AFTER_MAX_MS = 60000 };
+unsigned later_after(unsigned after_ms);
+
+/* A pause in milliseconds: from 50 to 1,000 on top of after_ms, which is what the broker asked for,
+ * as far as that is heeded. */
+unsigned later_pause(struct later *later, unsigned after_ms);
+
+/* Monotonic clock, in milliseconds. */
+int64_t later_now_ms(void);
+
+/* ---- transports: unix.c, with HTTP of its own; curl.c over TCP, with libcurl ---- */
+
+enum transport_start {
+    TRANSPORT_STARTED,    /* it may have ended already */
+    TRANSPORT_QUEUE_FULL, /* the broker accepts no more connections at the moment */
+    TRANSPORT_NO_MEMORY,
+};
+
+enum { TRANSPORT_TIME = 0 /* is no tag of theirs */ };
+
+struct transport;
+
+/* Never waits, and keeps connections for later requests. */
+struct transport_kind {
+    void (*destroy)(struct transport *transport); /* no request is in flight any more */
+    enum transport_start (*start)(struct transport *transport, struct request *request);
+    /* Gives up one that was started and has not ended. */
+    void (*abandon)(struct transport *transport, struct request *request);
+    /* There are events that transport_watch asked for, or (TRANSPORT_TIME) it is due_ms. */
+    void (*serve)(struct transport *transport, uint64_t tag, uint32_t events);
+};
+
+struct transport {
+    const struct transport_kind *kind;
+    int epoll;          /* the broker's */
+    int64_t due_ms;     /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
+    unsigned connected; /* counts up when there is a connection for a request */
+    unsigned ended;     /* requests in that state */
+};
+
+/* MCAST_NOMEM; MCAST_UNREACHABLE: libcurl is not there. */
+int unix_create(struct transport **out, int epoll, struct mcast_error *error);
+int curl_create(struct transport **out, int epoll, struct mcast_error *error);
+
+/* Whether libcurl can be had, and will not wait for the look-up of the endpoint's name:
+ * MCAST_UNREACHABLE, MCAST_USAGE. */
+int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error);
+
+/* For the two: */
+
+void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll);
+
+/* Has `serve` called with the tag when there are such events of the descriptor, as they are last
+ * named. False: the set is full. */
+bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events);
+void transport_unwatch(const struct transport *transport, int fd);
+
+/* There is a connection, and the request is being sent. */
+void transport_connected(struct transport *transport, struct request *request);
+
+/* The request is not in flight any more, and how it ended is in it. */
+void transport_end(struct transport *transport, struct request *request);
+
+/* ---- the broker ---- */
 
 struct broker {
     /* to be filled before the first request */
     struct peer peer;
     unsigned connections; /* at most, from 1 */
-    bool patient;         /* a broker that says "not now" is asked again until the time is over */
     bool limits_attempts; /* a request's limit is that of each attempt, else of all together */
     const char *unproved; /* what to add where requests that prove nothing are refused, or NULL */
     /* broker.c's own */
     struct transport *transport;
     int epoll, timer;
-    int64_t armed_ms; /* what the timer is set to; INT64_MAX: nothing */
-    int64_t due_ms;   /* no request is due before */
-    struct requests waiting, in_flight;
-    unsigned count;       /* of all */
-    unsigned sent, width; /* of those in flight: how many there are, and may be */
+    int64_t armed_ms;               /* what the timer is set to; INT64_MAX: nothing */
+    int64_t due_ms;                 /* no request is due before */
+    TAILQ_HEAD(, request) requests; /* in the order in which they were begun */
+    unsigned count;
+    unsigned sent, width; /* of those that are not waiting: how many there are, and may be */
     unsigned connected;   /* the transport's, at the last look */
     uint64_t last_number;
     int64_t resume_ms; /* nothing is sent before */

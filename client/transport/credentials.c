@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/credentials.h"
-#include "client/fault.h"
+#include "client/transport/peer.h"
+#include "client/text.h"
 #include "client/handle.h"
-#include "client/calls/names.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 /* text NULL or "": none */
-static int replace(char **place, const char *text, struct mcast_error *error)
+static int set_text(char **place, const char *text, struct mcast_error *error)
 {
     char *copy = NULL;
     if (text && text[0] && !(copy = strdup(text)))
@@ -24,40 +23,42 @@ static int replace(char **place, const char *text, struct mcast_error *error)
     return 0;
 }
 
-static int check_file(const char *path, const char *what, bool folder_will_do,
-                      struct mcast_error *error)
+/* A user who can read the key can act as its owner. */
+static int check_file(const struct credentials *credentials, enum credential which,
+                      const char *what, struct mcast_error *error)
 {
+    const char *path = credentials->is[which];
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    if (!path)
+        return 0;
     if (fd < 0)
         return fault_set(error, MCAST_USAGE, "%s %.300s cannot be read: %s", what, path,
                          strerror(errno));
     int rc = fstat(fd, &status);
     close(fd);
-    if (rc == 0 && (S_ISREG(status.st_mode) || (folder_will_do && S_ISDIR(status.st_mode))))
-        return 0;
-    return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
-                     folder_will_do ? " or folder" : "");
+    if (rc < 0 || !(S_ISREG(status.st_mode) || (which == CACERT && S_ISDIR(status.st_mode))))
+        return fault_set(error, MCAST_USAGE, "%s %.300s is not a file%s", what, path,
+                         which == CACERT ? " or folder" : "");
+    if (which == KEY && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        return fault_set(error, MCAST_USAGE,
+                         "%s %.300s is open to others (mode %04o): chmod 0600 it, and have it "
+                         "renewed if others may have read it",
+                         what, path, (unsigned)status.st_mode & 07777U);
+    return 0;
 }
 
-/* A user who can read the key can act as its owner. */
-static int check_key(const char *path, struct mcast_error *error)
+int credentials_check(const struct credentials *credentials, struct mcast_error *error)
 {
-    struct stat status;
-    int rc = check_file(path, "the client certificate's key", false, error);
-    if (rc < 0)
-        return rc;
-    if (stat(path, &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return fault_set(error, MCAST_USAGE,
-                         "the client certificate's key %.300s is open to others (mode %04o): "
-                         "chmod 0600 it, and have it renewed if others may have read it",
-                         path, (unsigned)status.st_mode & 07777U);
-    return 0;
+    int rc = check_file(credentials, CACERT, "the CA", error);
+    if (rc == 0)
+        rc = check_file(credentials, CERT, "the client certificate", error);
+    return rc < 0 ? rc : check_file(credentials, KEY, "the client certificate's key", error);
 }
 
 int mcast_set_cacert(struct mcast *handle, const char *path, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.cacert, path, error);
+    return set_text(&handle->broker.peer.credentials.is[CACERT], path, error);
 }
 
 static int set_certificate(struct credentials *credentials, const char *cert, const char *key,
@@ -67,8 +68,8 @@ static int set_certificate(struct credentials *credentials, const char *cert, co
         return fault_set(error, MCAST_USAGE,
                          "a client certificate needs its key, and a key its certificate: name both "
                          "files (cert and key, or MCAST_CERT and MCAST_KEY)");
-    int rc = replace(&credentials->cert, cert, error);
-    return rc < 0 ? rc : replace(&credentials->key, key, error);
+    int rc = set_text(&credentials->is[CERT], cert, error);
+    return rc < 0 ? rc : set_text(&credentials->is[KEY], key, error);
 }
 
 int mcast_set_certificate(struct mcast *handle, const char *cert, const char *key,
@@ -84,18 +85,18 @@ int mcast_set_munge(struct mcast *handle, enum mcast_munge use, const char *sock
     if (use != MCAST_MUNGE_AUTO && use != MCAST_MUNGE_ALWAYS && use != MCAST_MUNGE_NEVER)
         return fault_set(error, MCAST_USAGE, "there is no such use of MUNGE: %d", (int)use);
     credentials->munge = use;
-    return replace(&credentials->munge_socket, socket, error);
+    return set_text(&credentials->is[MUNGE_SOCKET], socket, error);
 }
 
 int mcast_set_node(struct mcast *handle, const char *node, struct mcast_error *error)
 {
     int rc = node && node[0] ? names_check_node(node, error) : 0;
-    return rc < 0 ? rc : replace(&handle->broker.peer.credentials.node, node, error);
+    return rc < 0 ? rc : set_text(&handle->broker.peer.credentials.is[NODE], node, error);
 }
 
 int mcast_set_server_user(struct mcast *handle, const char *user, struct mcast_error *error)
 {
-    return replace(&handle->broker.peer.credentials.server_user, user, error);
+    return set_text(&handle->broker.peer.credentials.is[SERVER_USER], user, error);
 }
 
 static const char *environment(const char *name)
@@ -106,69 +107,57 @@ static const char *environment(const char *name)
 
 const char *credentials_server_user(const struct credentials *credentials)
 {
-    return credentials->server_user ? credentials->server_user : environment("MCAST_SERVER_USER");
+    return credentials->is[SERVER_USER] ? credentials->is[SERVER_USER]
+                                        : environment("MCAST_SERVER_USER");
 }
 
 int credentials_settle(struct credentials *credentials, struct mcast_error *error)
 {
-    const char *socket = environment("MCAST_MUNGE_SOCKET");
+    char **is = credentials->is;
     int rc = 0;
     if (credentials->settled)
         return 0;
-    if (!credentials->cacert)
-        rc = replace(&credentials->cacert, environment("MCAST_CACERT"), error);
-    if (rc == 0 && !credentials->cert)
+    if (!is[CACERT])
+        rc = set_text(&is[CACERT], environment("MCAST_CACERT"), error);
+    if (rc == 0 && !is[CERT])
         rc = set_certificate(credentials, environment("MCAST_CERT"), environment("MCAST_KEY"),
                              error);
-    if (rc == 0 && socket && !credentials->munge_socket && credentials->munge != MCAST_MUNGE_NEVER)
-        rc = replace(&credentials->munge_socket, socket, error);
+    if (rc == 0 && !is[MUNGE_SOCKET])
+        rc = set_text(&is[MUNGE_SOCKET], environment("MCAST_MUNGE_SOCKET"), error);
     credentials->settled = rc == 0;
-    return rc;
-}
-
-int credentials_check(const struct credentials *credentials, struct mcast_error *error)
-{
-    int rc = 0;
-    if (credentials->cacert)
-        rc = check_file(credentials->cacert, "the CA", true, error);
-    if (rc == 0 && credentials->cert)
-        rc = check_file(credentials->cert, "the client certificate", false, error);
-    if (rc == 0 && credentials->key)
-        rc = check_key(credentials->key, error);
     return rc;
 }
 
 bool credentials_want_munge(const struct credentials *credentials)
 {
     return credentials->munge == MCAST_MUNGE_ALWAYS ||
-           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->cert);
+           (credentials->munge == MCAST_MUNGE_AUTO && !credentials->is[CERT]);
 }
 
 int credentials_copy(struct credentials *out, const struct credentials *given,
                      struct mcast_error *error)
 {
-    int rc;
-    if ((rc = replace(&out->cacert, given->cacert, error)) < 0 ||
-        (rc = replace(&out->cert, given->cert, error)) < 0 ||
-        (rc = replace(&out->key, given->key, error)) < 0 ||
-        (rc = replace(&out->munge_socket, given->munge_socket, error)) < 0 ||
-        (rc = replace(&out->server_user, given->server_user, error)) < 0 ||
-        (rc = replace(&out->node, given->node, error)) < 0)
-        return rc;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < CREDENTIAL_COUNT; i++)
+        rc = set_text(&out->is[i], given->is[i], error);
     out->munge = given->munge;
     out->settled = given->settled;
-    return 0;
+    return rc;
 }
 
 void credentials_release(struct credentials *credentials)
 {
-    free(credentials->cacert);
-    free(credentials->cert);
-    free(credentials->key);
-    free(credentials->munge_socket);
-    free(credentials->server_user);
-    free(credentials->node);
+    for (size_t i = 0; i < CREDENTIAL_COUNT; i++)
+        free(credentials->is[i]);
     *credentials = (struct credentials){0};
+}
+
+/* POSIX lets an object pointer hold a function's address; C wants it copied. */
+bool library_symbol(void *handle, const char *name, void *function, size_t size)
+{
+    void *symbol = dlsym(handle, name);
+    memcpy(function, &symbol, size);
+    return symbol;
 }
 
 /* ---- MUNGE, by libmunge: opened at run time, because systems without it use libmcast, too ---- */
@@ -186,53 +175,33 @@ _Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEM
                "munge.h says otherwise");
 #endif
 
+/* clang-format off */
+#define LIBMUNGE_FUNCTIONS(X)                                                                      \
+    X(void *, munge_ctx_create, (void))                                                            \
+    X(void, munge_ctx_destroy, (void *context))                                                    \
+    X(int, munge_ctx_set, (void *context, int option, ...))                                        \
+    X(const char *, munge_ctx_strerror, (void *context))                                           \
+    X(int, munge_encode, (char **credential, void *context, const void *payload, int length))      \
+    X(const char *, munge_strerror, (int code))
+/* clang-format on */
+
 static const char library_name[] = "libmunge.so.2";
 
 static struct {
-    void *(*context_create)(void);
-    void (*context_destroy)(void *context);
-    int (*context_set)(void *context, int option, ...);
-    const char *(*context_words)(void *context);
-    int (*encode)(char **credential, void *context, const void *payload, int length);
-    const char *(*words)(int code);
+#define MEMBER(type, name, arguments) type(*name) arguments;
+    LIBMUNGE_FUNCTIONS(MEMBER)
     bool usable;
 } library;
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-/* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static bool find(void *handle, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(handle, name);
-    if (symbol)
-        memcpy(function, &symbol, size);
-    return symbol;
-}
-
-#define FIND(member, name) find(handle, name, &library.member, sizeof(library.member))
-
 static void open_library(void)
 {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-        return;
-    library.usable =
-        FIND(context_create, "munge_ctx_create") && FIND(context_destroy, "munge_ctx_destroy") &&
-        FIND(context_set, "munge_ctx_set") && FIND(context_words, "munge_ctx_strerror") &&
-        FIND(encode, "munge_encode") && FIND(words, "munge_strerror");
-    if (!library.usable)
-        dlclose(handle);
-}
-
-static int explain(struct mcast_error *error, void *context, int code, const char *socket)
-{
-    const char *own = context ? library.context_words(context) : NULL;
-    if (code == NO_MEMORY)
-        return fault_nomem(error);
-    return fault_set_word(error, MCAST_UNREACHABLE, "munge",
-                          "no MUNGE credential from %s: %s; is munged running? (systemctl status "
-                          "munge)",
-                          socket ? socket : "the default munged", own ? own : library.words(code));
+    library.usable = handle;
+#define FIND(type, name, arguments)                                                                \
+    library.usable &= handle && library_symbol(handle, #name, &library.name, sizeof(library.name));
+    LIBMUNGE_FUNCTIONS(FIND)
 }
 
 int credentials_make_munge(const char *socket, const char *payload, char **out,
@@ -244,26 +213,24 @@ int credentials_make_munge(const char *socket, const char *payload, char **out,
                               "no MUNGE credential: %s is not installed; install it, or set a "
                               "client certificate and its key (MCAST_CERT and MCAST_KEY)",
                               library_name);
-    void *context = library.context_create();
-    char *credential = NULL;
-    int code = context ? library.context_set(context, OPTION_TTL, (int)TTL_S) : NO_MEMORY;
+    void *context = library.munge_ctx_create();
+    if (!context)
+        return fault_nomem(error);
+    int code = library.munge_ctx_set(context, OPTION_TTL, (int)TTL_S);
     if (code == SUCCESS && socket)
-        code = library.context_set(context, OPTION_SOCKET, socket);
+        code = library.munge_ctx_set(context, OPTION_SOCKET, socket);
     if (code == SUCCESS)
-        code = library.encode(&credential, context, payload, (int)strlen(payload));
-    int rc = code == SUCCESS ? 0 : explain(error, context, code, socket);
-    if (context)
-        library.context_destroy(context);
-    if (rc < 0)
-        credentials_forget_munge(credential);
-    else
-        *out = credential;
+        code = library.munge_encode(out, context, payload, (int)strlen(payload));
+    const char *why = code == SUCCESS ? NULL : library.munge_ctx_strerror(context);
+    int rc = 0;
+    if (code == NO_MEMORY)
+        rc = fault_nomem(error);
+    else if (code != SUCCESS)
+        rc = fault_set_word(error, MCAST_UNREACHABLE, "munge",
+                            "no MUNGE credential from %s: %s; is munged running? (systemctl status "
+                            "munge)",
+                            socket ? socket : "the default munged",
+                            why ? why : library.munge_strerror(code));
+    library.munge_ctx_destroy(context);
     return rc;
-}
-
-void credentials_forget_munge(char *credential)
-{
-    if (credential)
-        explicit_bzero(credential, strlen(credential));
-    free(credential);
 }

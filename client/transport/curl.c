@@ -3,9 +3,8 @@
  * whose broker is not on a Unix socket: loading it and the thirty libraries below it takes longer
  * than all that a program asks. */
 
-#include "client/fault.h"
-#include "client/transport/later.h"
-#include "client/transport/transport.h"
+#include "client/text.h"
+#include "client/transport/broker.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -38,17 +37,7 @@ static const char library_name[] = "libcurl.so.4";
 static char unusable[160]; /* why it cannot be used, "" when it can */
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-/* POSIX lets an object pointer hold a function's address; C wants it copied. */
-static bool find(void *handle, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(handle, name);
-    if (symbol)
-        memcpy(function, &symbol, size);
-    else
-        snprintf(unusable, sizeof(unusable), "it has no %s", name);
-    return symbol;
-}
-
+/* Never closed: it may have a thread in a name's look-up that is not waited for. */
 static void open_library(void)
 {
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
@@ -57,15 +46,15 @@ static void open_library(void)
         snprintf(unusable, sizeof(unusable), "%s", why ? why : "no reason is given");
         return;
     }
-#define FIND(name) find(handle, "curl_" #name, &curl.name, sizeof(curl.name)) &&
-    bool found = LIBCURL_FUNCTIONS(FIND) true;
+#define FIND(name)                                                                                 \
+    if (!library_symbol(handle, "curl_" #name, &curl.name, sizeof(curl.name)))                     \
+        snprintf(unusable, sizeof(unusable), "it has no curl_%s", #name);
+    LIBCURL_FUNCTIONS(FIND)
 #undef FIND
-    if (found && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (!unusable[0] && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         snprintf(unusable, sizeof(unusable), "it cannot be made ready");
 }
 
-/* Ready for the process, and never closed: it may have a thread in a name's look-up that is not
- * waited for. */
 static int open_curl(struct mcast_error *error)
 {
     pthread_once(&library_once, open_library);
@@ -80,19 +69,17 @@ static int open_curl(struct mcast_error *error)
 int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error)
 {
     int rc = open_curl(error);
-    if (rc < 0)
-        return rc;
-    if (endpoint_named(endpoint) &&
+    if (rc == 0 && endpoint_named(endpoint) &&
         !(curl.version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
-        return fault_set(error, MCAST_USAGE,
-                         "this libcurl waits when it looks a name up: give the address of %s",
-                         endpoint_name(endpoint));
-    return 0;
+        rc = fault_set(error, MCAST_USAGE,
+                       "this libcurl waits when it looks a name up: give the address of %s",
+                       endpoint_name(endpoint));
+    return rc;
 }
 
 /* ---- transfers ---- */
 
-/* What carries one request. */
+/* One request in flight. */
 struct transfer {
     struct request *request;
     struct transport *transport;
@@ -107,7 +94,7 @@ struct curl_transport {
     CURL *spare; /* of the last request: it knows the TLS session, which makes the next one short */
 };
 
-/* When curl wants a turn. Asked for rather than told by curl's callback, which stays silent when a
+/* When curl is due. Asked for, because curl's callback is not called when a
  * time that it has named before was not quite over (whole milliseconds are too coarse for it). */
 static void update_due(struct curl_transport *self)
 {
@@ -116,7 +103,7 @@ static void update_due(struct curl_transport *self)
     self->transport.due_ms = timeout_ms < 0 ? INT64_MAX : later_now_ms() + timeout_ms;
 }
 
-/* ---- what curl is told ---- */
+/* ---- callbacks and options ---- */
 
 static size_t on_body(char *bytes, size_t one, size_t length, void *data)
 {
@@ -132,14 +119,14 @@ static size_t on_body(char *bytes, size_t one, size_t length, void *data)
 static size_t on_header(char *bytes, size_t one, size_t length, void *data)
 {
     (void)one;
-    struct transfer *transfer = data;
-    const char *colon = memchr(bytes, ':', length);
+    const struct transfer *transfer = data;
+    char line[256];
+    snprintf(line, sizeof(line), "%.*s", (int)length, bytes);
+    char *colon = strchr(line, ':');
     if (!colon)
         return length;
-    size_t name = (size_t)(colon - bytes), value = name + 1;
-    while (value < length && (bytes[value] == ' ' || bytes[value] == '\t'))
-        value++;
-    request_take_header(transfer->request, bytes, name, bytes + value, length - value);
+    *colon = '\0';
+    request_take_header(transfer->request, line, colon + 1 + strspn(colon + 1, " \t"));
     return length;
 }
 
@@ -151,60 +138,50 @@ static int on_reached(void *data, char *peer, char *local, int peer_port, int lo
     return CURL_PREREQFUNC_OK;
 }
 
-/* The server is verified whatever happens: there is no way to turn that off. */
-static bool prepare_tls(const struct transfer *transfer)
-{
-    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
-    const struct credentials *credentials = &transfer->request->peer->credentials;
-    CURL *easy = transfer->easy;
-    struct stat status;
-    bool ok = set(easy, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
-              set(easy, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK &&
-              set(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
-    if (ok && credentials->cacert) {
-        bool folder = stat(credentials->cacert, &status) == 0 && S_ISDIR(status.st_mode);
-        const char *none = NULL;
-        ok = set(easy, CURLOPT_CAINFO, folder ? none : credentials->cacert) == CURLE_OK &&
-             set(easy, CURLOPT_CAPATH, folder ? credentials->cacert : none) == CURLE_OK;
-    }
-    if (ok && credentials->cert)
-        ok = set(easy, CURLOPT_SSLCERT, credentials->cert) == CURLE_OK &&
-             set(easy, CURLOPT_SSLKEY, credentials->key) == CURLE_OK;
-    return ok;
-}
+#define SET(option, value) failed |= curl.easy_setopt(easy, CURLOPT_##option, value) != CURLE_OK
 
-static bool prepare_url(const struct transfer *transfer)
+/* The server is verified whatever happens: there is no way to turn that off. */
+static bool prepare_tls(CURL *easy, const struct credentials *credentials)
 {
-    const struct request *request = transfer->request;
-    char *url = NULL;
-    if (asprintf(&url, "%s%s", request->peer->endpoint.base, request->call.path) < 0)
-        return false;
-    bool ok = curl.easy_setopt(transfer->easy, CURLOPT_URL, url) == CURLE_OK;
-    free(url);
-    return ok;
+    const char *ca = credentials->is[CACERT], *none = NULL;
+    struct stat status;
+    bool failed = false;
+    SET(SSL_VERIFYPEER, 1L);
+    SET(SSL_VERIFYHOST, 2L);
+    SET(SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (ca) {
+        bool folder = stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
+        SET(CAINFO, folder ? none : ca);
+        SET(CAPATH, folder ? ca : none);
+    }
+    if (credentials->is[CERT]) {
+        SET(SSLCERT, credentials->is[CERT]);
+        SET(SSLKEY, credentials->is[KEY]);
+    }
+    return !failed;
 }
 
 /* Where and how: what is the same for all requests to one broker. */
-static bool prepare_connection(const struct transfer *transfer)
+static bool prepare_connection(CURL *easy, const struct peer *peer, const char *path)
 {
-    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
-    const struct endpoint *endpoint = &transfer->request->peer->endpoint;
-    CURL *easy = transfer->easy;
-    bool ok = prepare_url(transfer) && set(easy, CURLOPT_PROXY, "") == CURLE_OK &&
-              set(easy, CURLOPT_PROTOCOLS_STR, endpoint->tls ? "https" : "http") == CURLE_OK &&
-              set(easy, CURLOPT_USERAGENT, "libmcast/" MCAST_VERSION) == CURLE_OK;
-    if (ok && endpoint->tls)
-        ok = prepare_tls(transfer);
-    if (!ok)
+    bool failed = false;
+    char *url = NULL;
+    if (asprintf(&url, "%s%s", peer->endpoint.base, path) < 0)
         return false;
-    set(easy, CURLOPT_PATH_AS_IS, 1L); /* ".." is a job id like any other */
-    set(easy, CURLOPT_NOSIGNAL, 1L);
-    set(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    set(easy, CURLOPT_TCP_KEEPALIVE, 1L); /* a stream may be silent for long */
-    set(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)REQUEST_CONNECT_MS);
-    /* A look-up of a name that hangs is not waited for when the request is given up. */
-    set(easy, CURLOPT_QUICK_EXIT, 1L);
-    return true;
+    SET(URL, url);
+    free(url);
+    SET(PROXY, "");
+    SET(PROTOCOLS_STR, peer->endpoint.tls ? "https" : "http");
+    SET(USERAGENT, "libmcast/" MCAST_VERSION);
+    SET(PATH_AS_IS, 1L);
+    SET(NOSIGNAL, 1L);
+    SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(TCP_KEEPALIVE, 1L); /* a stream may be silent for long */
+    SET(CONNECTTIMEOUT_MS, (long)REQUEST_CONNECT_MS);
+    /* A look-up of a name that hangs is not waited for when the request is given up. Older ones
+     * than libcurl 7.87 do not know it. */
+    (void)curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    return !failed && (!peer->endpoint.tls || prepare_tls(easy, &peer->credentials));
 }
 
 static bool add_header(struct transfer *transfer, const char *line)
@@ -215,35 +192,43 @@ static bool add_header(struct transfer *transfer, const char *line)
     return longer;
 }
 
-static bool prepare(struct transfer *transfer)
+/* Cuts the head into its lines. */
+static bool prepare_headers(struct transfer *transfer, char *head)
 {
-    CURLcode (*set)(CURL *, CURLoption, ...) = curl.easy_setopt;
+    char *rest = NULL;
+    bool ok = add_header(transfer, "Expect:"); /* no asking for leave before a large body */
+    for (char *line = strtok_r(head, "\r\n", &rest); ok && line;
+         line = strtok_r(NULL, "\r\n", &rest))
+        ok = add_header(transfer, line);
+    return ok;
+}
+
+static bool prepare_transfer(struct transfer *transfer)
+{
     const struct request *request = transfer->request;
     const struct call *call = &request->call;
     CURL *easy = transfer->easy;
+    bool failed = false;
     curl.easy_reset(easy);
-    for (size_t i = 0; i < request->headers.count; i++)
-        if (!add_header(transfer, request->headers.line[i]))
-            return false;
-    /* Keeps curl from asking for leave before it sends a large body. */
-    if (!add_header(transfer, "Expect:") || !prepare_connection(transfer) ||
-        set(easy, CURLOPT_CUSTOMREQUEST, call->method) != CURLE_OK)
+    if (!prepare_headers(transfer, request->head) ||
+        !prepare_connection(easy, request->peer, call->path))
         return false;
-    set(easy, CURLOPT_PRIVATE, transfer);
-    set(easy, CURLOPT_FRESH_CONNECT, request->fresh ? 1L : 0L);
-    set(easy, CURLOPT_PREREQFUNCTION, on_reached);
-    set(easy, CURLOPT_PREREQDATA, transfer);
-    set(easy, CURLOPT_HTTPHEADER, transfer->headers);
-    set(easy, CURLOPT_ERRORBUFFER, transfer->words);
-    set(easy, CURLOPT_WRITEFUNCTION, on_body);
-    set(easy, CURLOPT_WRITEDATA, transfer);
-    set(easy, CURLOPT_HEADERFUNCTION, on_header);
-    set(easy, CURLOPT_HEADERDATA, transfer);
+    SET(CUSTOMREQUEST, call->method);
+    SET(PRIVATE, transfer);
+    SET(FRESH_CONNECT, request->fresh ? 1L : 0L);
+    SET(PREREQFUNCTION, on_reached);
+    SET(PREREQDATA, transfer);
+    SET(HTTPHEADER, transfer->headers);
+    SET(ERRORBUFFER, transfer->words);
+    SET(WRITEFUNCTION, on_body);
+    SET(WRITEDATA, transfer);
+    SET(HEADERFUNCTION, on_header);
+    SET(HEADERDATA, transfer);
     if (call->body) {
-        set(easy, CURLOPT_POSTFIELDS, call->body);
-        set(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
+        SET(POSTFIELDS, call->body);
+        SET(POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
     }
-    return true;
+    return !failed;
 }
 
 static void destroy_transfer(struct curl_transport *self, struct transfer *transfer)
@@ -260,7 +245,7 @@ static void destroy_transfer(struct curl_transport *self, struct transfer *trans
     free(transfer);
 }
 
-static enum transport_start start(struct transport *transport, struct request *request)
+static enum transport_start curl_start(struct transport *transport, struct request *request)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     struct transfer *transfer = calloc(1, sizeof(*transfer));
@@ -270,7 +255,7 @@ static enum transport_start start(struct transport *transport, struct request *r
     transfer->transport = transport;
     transfer->easy = self->spare ? self->spare : curl.easy_init();
     self->spare = NULL;
-    if (!transfer->easy || !prepare(transfer) ||
+    if (!transfer->easy || !prepare_transfer(transfer) ||
         curl.multi_add_handle(self->multi, transfer->easy) != CURLM_OK) {
         destroy_transfer(self, transfer);
         return TRANSPORT_NO_MEMORY;
@@ -280,7 +265,7 @@ static enum transport_start start(struct transport *transport, struct request *r
     return TRANSPORT_STARTED;
 }
 
-static void abandon(struct transport *transport, struct request *request)
+static void curl_abandon(struct transport *transport, struct request *request)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     struct transfer *transfer = request->connection;
@@ -289,7 +274,7 @@ static void abandon(struct transport *transport, struct request *request)
     update_due(self);
 }
 
-static enum trouble_kind kind_of(CURLcode code)
+static enum trouble_kind trouble_of(CURLcode code)
 {
     static const struct {
         CURLcode code;
@@ -315,31 +300,30 @@ static enum trouble_kind kind_of(CURLcode code)
     return TROUBLE_GARBLED;
 }
 
-static void conclude(const struct transfer *transfer, CURLcode code)
+static void end_transfer(struct curl_transport *self, struct transfer *transfer, CURLcode code)
 {
     struct request *request = transfer->request;
-    const char *words = transfer->words[0] ? transfer->words : curl.easy_strerror(code);
     long status = 0, os_error = 0;
-    request_set_trouble(request, kind_of(code), words);
+    request_set_trouble(request, trouble_of(code),
+                        transfer->words[0] ? transfer->words : curl.easy_strerror(code));
     curl.easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     request->trouble.os_error = (int)os_error;
     request->answer.status = code == CURLE_OK ? (int)status : 0;
+    curl.multi_remove_handle(self->multi, transfer->easy);
+    destroy_transfer(self, transfer);
+    transport_end(&self->transport, request);
 }
 
 /* ---- driven by the broker ---- */
 
-/* Its tag is the descriptor and 1, which is never 0. One that finds no room in the set is a request
- * that ends with its time limit. */
+/* Its tag is the descriptor and 1, which is never 0. One that does not fit into the set is a
+ * request that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
     (void)easy, (void)known;
     const struct transport *transport = data;
-    uint32_t events = 0;
-    if (what & CURL_POLL_IN)
-        events |= EPOLLIN;
-    if (what & CURL_POLL_OUT)
-        events |= EPOLLOUT;
+    uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (what == CURL_POLL_REMOVE)
         transport_unwatch(transport, fd);
     else
@@ -348,36 +332,27 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
 }
 
 /* Then those that have come to their ends. */
-static void serve(struct transport *transport, uint64_t tag, uint32_t events)
+static void curl_serve(struct transport *transport, uint64_t tag, uint32_t events)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     const CURLMsg *message;
-    int mask = 0, count;
-    if (events & (EPOLLIN | EPOLLHUP))
-        mask |= CURL_CSELECT_IN;
-    if (events & EPOLLOUT)
-        mask |= CURL_CSELECT_OUT;
-    if (events & EPOLLERR)
-        mask |= CURL_CSELECT_ERR;
+    int count, mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
+                      (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+                      (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
     curl.multi_socket_action(self->multi,
                              tag == TRANSPORT_TIME ? CURL_SOCKET_TIMEOUT : (curl_socket_t)(tag - 1),
                              mask, &count);
     while ((message = curl.multi_info_read(self->multi, &count))) {
         struct transfer *transfer = NULL;
-        CURLcode code = message->data.result;
         if (message->msg != CURLMSG_DONE)
             continue;
         curl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
-        struct request *request = transfer->request;
-        conclude(transfer, code);
-        curl.multi_remove_handle(self->multi, transfer->easy);
-        destroy_transfer(self, transfer);
-        transport_end(transport, request);
+        end_transfer(self, transfer, message->data.result);
     }
     update_due(self);
 }
 
-static void destroy(struct transport *transport)
+static void curl_destroy(struct transport *transport)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
     curl.easy_cleanup(self->spare);
@@ -385,12 +360,7 @@ static void destroy(struct transport *transport)
     free(self);
 }
 
-static const struct transport_kind kind = {
-    .destroy = destroy,
-    .start = start,
-    .abandon = abandon,
-    .serve = serve,
-};
+static const struct transport_kind kind = {curl_destroy, curl_start, curl_abandon, curl_serve};
 
 int curl_create(struct transport **out, int epoll, struct mcast_error *error)
 {
@@ -405,7 +375,7 @@ int curl_create(struct transport **out, int epoll, struct mcast_error *error)
     if (!self->multi ||
         curl.multi_setopt(self->multi, CURLMOPT_SOCKETFUNCTION, on_socket) != CURLM_OK ||
         curl.multi_setopt(self->multi, CURLMOPT_SOCKETDATA, &self->transport) != CURLM_OK) {
-        destroy(&self->transport);
+        curl_destroy(&self->transport);
         return fault_nomem(error);
     }
     *out = &self->transport;

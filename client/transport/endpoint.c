@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/endpoint.h"
-#include "client/fault.h"
+#include "client/transport/peer.h"
+#include "client/text.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +32,11 @@ static int parse_socket(struct endpoint *endpoint, const char *path, struct mcas
 /* The length of a host name, IPv4 address or [IPv6 address] at the start of text; 0: none. */
 static size_t host_length(const char *text)
 {
-    size_t length = 0;
-    if (text[0] == '[') {
-        length = 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
-        return length > 1 && text[length] == ']' ? length + 1 : 0;
-    }
-    while (isalnum((unsigned char)text[length]) || (text[length] && strchr("-._", text[length])))
-        length++;
-    return length;
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    if (text[0] != '[')
+        return strspn(text, name);
+    size_t length = 1 + strspn(text + 1, "0123456789abcdefABCDEF:.");
+    return length > 1 && text[length] == ']' ? length + 1 : 0;
 }
 
 /* Names that curl resolves to this machine without asking anybody, and loopback addresses. */
@@ -49,16 +45,14 @@ static bool is_loopback(const char *host, size_t length)
     char name[INET6_ADDRSTRLEN + 2];
     struct in_addr v4;
     struct in6_addr v6;
-    if (length == strlen("localhost") && strncasecmp(host, "localhost", length) == 0)
-        return true;
+    size_t bracket = host[0] == '[';
     if (length >= sizeof(name))
         return false;
-    bool brackets = host[0] == '[';
-    snprintf(name, sizeof(name), "%.*s", (int)(length - (brackets ? 2 : 0)),
-             host + (brackets ? 1 : 0));
-    if (brackets)
+    snprintf(name, sizeof(name), "%.*s", (int)(length - 2 * bracket), host + bracket);
+    if (bracket)
         return inet_pton(AF_INET6, name, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
-    return inet_pton(AF_INET, name, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127;
+    return strcasecmp(name, "localhost") == 0 ||
+           (inet_pton(AF_INET, name, &v4) == 1 && ntohl(v4.s_addr) >> 24 == 127);
 }
 
 static int parse_tcp(struct endpoint *endpoint, const char *url, struct mcast_error *error)
@@ -67,12 +61,10 @@ static int parse_tcp(struct endpoint *endpoint, const char *url, struct mcast_er
     const char *host = url + strlen(scheme);
     size_t length = host_length(host);
     const char *port = host + length + 1;
-    size_t digits = 0;
-    if (length > 0 && length <= 253 && host[length] == ':')
-        digits = strspn(port, "0123456789");
+    bool has_port = length > 0 && length <= 253 && host[length] == ':';
+    size_t digits = has_port ? strspn(port, "0123456789") : 0;
     long number = digits > 0 && digits <= 5 ? strtol(port, NULL, 10) : 0;
-    const char *rest = number > 0 ? port + digits : "?";
-    if (number < 1 || number > 65535 || (strcmp(rest, "") != 0 && strcmp(rest, "/") != 0))
+    if (number < 1 || number > 65535 || (port[digits] && strcmp(port + digits, "/") != 0))
         return fault_set(
             error, MCAST_USAGE,
             "the broker's URL is not %shost:port, with a port from 1 to 65535 and nothing after it",
@@ -103,28 +95,20 @@ int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_erro
 
 int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error)
 {
-    const char *from = "";
-    if (!url) {
-        /* Not from the environment of a set-user-id program: its user chose that. */
-        url = secure_getenv("MCAST_URL");
-        if (url && url[0])
-            from = "MCAST_URL: ";
-        else
-            url = MCAST_DEFAULT_SOCKET;
-    }
+    /* Not from the environment of a set-user-id program: its user chose that. */
+    const char *given = url ? NULL : secure_getenv("MCAST_URL");
+    bool named = given && given[0];
     struct mcast_error why;
-    int rc = endpoint_parse(endpoint, url, &why);
-    return rc < 0 ? fault_set(error, rc, "%s%s", from, why.text) : 0;
+    int rc = endpoint_parse(endpoint, url ? url : named ? given : MCAST_DEFAULT_SOCKET, &why);
+    return rc < 0 ? fault_set(error, rc, "%s%s", named ? "MCAST_URL: " : "", why.text) : 0;
 }
 
+/* curl knows localhost by itself; what is all digits and dots, or in brackets, is an address. */
 bool endpoint_named(const struct endpoint *endpoint)
 {
     static const char localhost[] = "localhost:";
-    if (endpoint->socket[0])
-        return false;
     const char *host = endpoint->base + strlen(endpoint->tls ? https : http);
-    /* curl knows localhost by itself; what is all digits and dots, or in brackets, is an address */
-    return host[0] != '[' && host[strspn(host, "0123456789.")] != ':' &&
+    return !endpoint->socket[0] && host[0] != '[' && host[strspn(host, "0123456789.")] != ':' &&
            strncasecmp(host, localhost, strlen(localhost)) != 0;
 }
 

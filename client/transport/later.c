@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which failures say "not now" rather than "no", to programs and to scripts. */
 
-#include "client/transport/later.h"
-#include "client/mcast.h"
+#include "client/transport/broker.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-static bool is_one_of(const char *word, const char *const words[])
+static bool is(const struct mcast_error *error, const char *word)
 {
-    for (; *words; words++)
-        if (strcmp(word, *words) == 0)
-            return true;
-    return false;
+    return strcmp(error->word, word) == 0;
 }
 
 static bool is_later(const struct mcast_error *error)
 {
-    /* The broker's 503 about the job itself: it is held or fails, as asked again it would. */
-    static const char *const final[] = {"vnis-exhausted", "hwcoll-required", NULL};
-    static const char *const absent[] = {"no-connection", "broken", "timeout", NULL};
     switch (error->code) {
     case MCAST_UNREACHABLE:
-        return is_one_of(error->word, absent);
-    case MCAST_REFUSED:
-        return error->status == 429 || (error->status == 503 && !is_one_of(error->word, final));
+        return is(error, "no-connection") || is(error, "broken") || is(error, "timeout");
+    case MCAST_REFUSED: /* but two answers with 503 are about the job, and would be the same again
+                         */
+        return error->status == 429 || (error->status == 503 && !is(error, "vnis-exhausted") &&
+                                        !is(error, "hwcoll-required"));
     case MCAST_UNCLEAR: /* what stands before a broker that is away */
         return error->status >= 502 && error->status <= 504;
     default:
@@ -58,21 +53,13 @@ enum mcast_exit mcast_exit_status(const struct mcast_error *error)
     case MCAST_NOMEM: /* nothing was said about the request, either */
         return MCAST_EXIT_NO_ANSWER;
     default: /* an event's number that never was: as a job that is not there */
-        return strcmp(error->word, "no-such-event") ? MCAST_EXIT_REFUSED : MCAST_EXIT_NOT_FOUND;
+        return is(error, "no-such-event") ? MCAST_EXIT_NOT_FOUND : MCAST_EXIT_REFUSED;
     }
 }
 
 /* ---- how long until then ---- */
 
 enum { FIRST_MS = 50, LONGEST_MS = 1000 };
-
-static unsigned throw_dice(struct later *later)
-{
-    if (later->dice == 0)
-        (void)!getrandom(&later->dice, sizeof(later->dice), GRND_NONBLOCK); /* or none, at boot */
-    later->dice = later->dice * 1103515245U + 12345U;
-    return later->dice >> 16;
-}
 
 unsigned later_after(unsigned after_ms)
 {
@@ -83,8 +70,11 @@ unsigned later_pause(struct later *later, unsigned after_ms)
 {
     unsigned next = later->last_ms > 0 ? later->last_ms * 2 : FIRST_MS;
     later->last_ms = next < LONGEST_MS ? next : LONGEST_MS;
+    if (later->random == 0)
+        (void)!getrandom(&later->random, sizeof(later->random), GRND_NONBLOCK); /* none at boot */
+    later->random = later->random * 1103515245U + 12345U;
     return later_after(after_ms) + later->last_ms / 2 +
-           throw_dice(later) % (later->last_ms / 2 + 1);
+           (later->random >> 16) % (later->last_ms / 2 + 1);
 }
 
 int64_t later_now_ms(void)

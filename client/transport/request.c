@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/request.h"
-#include "client/fault.h"
-#include "client/calls/call.h"
+#include "base/memory.h"
+#include "client/text.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -22,95 +22,88 @@ static int64_t now_ms(void)
 
 /* ---- what it is sent with ---- */
 
-/* One more line, "<start><rest>"; rest NULL: none. False when memory is exhausted. */
-static bool add(struct headers *headers, const char *start, const char *rest)
+static int make_credential(const struct call *call, const char *socket, char **credential,
+                           struct mcast_error *error)
 {
-    if (!rest)
-        return true;
-    assert(headers->count < REQUEST_HEADERS_MAX);
-    size_t size = strlen(start) + strlen(rest) + 1;
-    char *line = malloc(size);
-    if (!line)
-        return false;
-    snprintf(line, size, "%s%s", start, rest);
-    headers->line[headers->count++] = line;
-    return true;
-}
-
-static int add_credential(struct headers *headers, const struct call *call, const char *socket,
-                          struct mcast_error *error)
-{
-    char *payload = NULL, *credential = NULL;
+    char *payload = NULL;
     /* What it is good for stands in it: it cannot be used for another request. */
     if (asprintf(&payload, "mcastd1 %s %s", call->method, call->path) < 0)
         return fault_nomem(error);
-    int rc = credentials_make_munge(socket, payload, &credential, error);
-    if (rc == 0 && !add(headers, "Authorization: Munge ", credential))
-        rc = fault_nomem(error);
-    credentials_forget_munge(credential);
+    int rc = credentials_make_munge(socket, payload, credential, error);
     free(payload);
     return rc;
 }
 
-static void release_headers(struct headers *headers)
+/* In one piece of memory, so that no copy of a token is left behind as it grows. */
+static int write_head(struct request *request, const char *scheme, const char *proof,
+                      const char *node)
 {
-    for (size_t i = 0; i < headers->count; i++) {
-        explicit_bzero(headers->line[i], strlen(headers->line[i]));
-        free(headers->line[i]);
-    }
-    headers->count = 0;
+    static const char format[] = "Accept: %s\r\n%s%s%s%s%s%s%s";
+    const struct call *call = &request->call;
+    const char *accept = call->accept ? call->accept : "application/json";
+    size_t size = strlen(accept) + strlen(proof) + strlen(node) + 200;
+    request->head_size = size;
+    request->head = malloc(size);
+    if (!request->head)
+        return fault_nomem(&request->error);
+    int length = snprintf(request->head, size, format, accept,
+                          call->body ? "Content-Type: application/json\r\n" : "", scheme, proof,
+                          proof[0] ? "\r\n" : "", node[0] ? "Mcast-Node: " : "", node,
+                          node[0] ? "\r\n" : "");
+    assert(length > 0 && (size_t)length < size);
+    return 0;
 }
 
-static int make_headers(struct request *request, struct mcast_error *error)
+static int make_head(struct request *request)
 {
     const struct call *call = &request->call;
     struct peer *peer = request->peer;
     const struct credentials *credentials = &peer->credentials;
-    struct headers *headers = &request->headers;
-    char last[24];
+    const char *node = credentials->is[NODE];
+    char *credential = NULL;
     peer->unproved[0] = '\0';
-    snprintf(last, sizeof(last), "%llu", (unsigned long long)call->last_event_id);
-    if (!add(headers, "Accept: ", call->accept ? call->accept : "application/json") ||
-        !add(headers, "Content-Type: ", call->body ? "application/json" : NULL) ||
-        !add(headers, "Last-Event-ID: ", call->last_event_id > 0 ? last : NULL))
-        return fault_nomem(error);
     if (call->with_token)
-        return add(headers, "Authorization: Bearer ", secret_expose(peer->token))
-                   ? 0
-                   : fault_nomem(error);
+        return write_head(request, "Authorization: Bearer ", secret_expose(peer->token), "");
     if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
-        return 0;
-    int rc = add_credential(headers, call, credentials->munge_socket, error);
+        return write_head(request, "", "", "");
+    int rc = make_credential(call, credentials->is[MUNGE_SOCKET], &credential, &request->error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
-        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", error->text);
-        return 0;
+        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", request->error.text);
+        rc = write_head(request, "", "", "");
+    } else if (rc == 0) {
+        /* Of root's credential only the host is believed, and by this name (docs/security.md). */
+        rc = write_head(request, "Authorization: Munge ", credential, node ? node : "");
     }
-    /* Of root's credential only the host is believed, and by this name (docs/security.md). */
-    return rc < 0 || add(headers, "Mcast-Node: ", credentials->node) ? rc : fault_nomem(error);
+    memory_wipe_text(credential);
+    return rc;
+}
+
+static void release_head(struct request *request)
+{
+    if (request->head)
+        explicit_bzero(request->head, request->head_size); /* curl.c cuts it into lines */
+    free(request->head);
+    request->head = NULL;
 }
 
 /* ---- what comes back ---- */
 
 /* Written anew from what was read, it must be the same: sscanf alone takes more. Not strptime,
  * whose names are the locale's, nor timegm, which reads the time zone's file. */
-bool request_read_date(const char *text, size_t length, int64_t *seconds)
+bool request_read_date(const char *text, int64_t *seconds)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    enum { SIZE = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") };
-    char date[SIZE], again[4 * SIZE], name[4];
+    enum { LENGTH = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") - 1 };
+    char again[4 * LENGTH], name[4];
     int day, year, hour, minute, second;
-    if (length < SIZE - 1)
+    if (strnlen(text, LENGTH) < LENGTH || sscanf(text + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name,
+                                                 &year, &hour, &minute, &second) != 6)
         return false;
-    memcpy(date, text, SIZE - 1);
-    date[SIZE - 1] = '\0';
-    if (sscanf(date + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name, &year, &hour, &minute, &second) !=
-        6)
-        return false;
-    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", date, day, name, year,
+    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", text, day, name, year,
              hour, minute, second);
     const char *found = strstr(months, name);
-    if (strcmp(again, date) != 0 || strchr(date, '-') || !found || (found - months) % 3 != 0 ||
-        day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
+    if (strncmp(again, text, LENGTH) != 0 || again[LENGTH] || strchr(again, '-') || !found ||
+        (found - months) % 3 != 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60)
         return false;
     int month = ((int)(found - months) / 3 + 10) % 12; /* from March, after which leap days are */
     year -= month >= 10;
@@ -121,10 +114,10 @@ bool request_read_date(const char *text, size_t length, int64_t *seconds)
 
 /* The date was written some time between the request and now: half way is the best guess, and its
  * second was half over on average. */
-static void take_date(struct request *request, const char *value, size_t length)
+static void read_clock(struct request *request, const char *value)
 {
     int64_t seconds;
-    if (!request_read_date(value, length, &seconds))
+    if (!request_read_date(value, &seconds))
         return;
     int64_t half_way = request->sent_ms + (now_ms() - request->sent_ms) / 2;
     request->peer->clock_ahead_ms = seconds * 1000 + 500 - half_way;
@@ -132,54 +125,43 @@ static void take_date(struct request *request, const char *value, size_t length)
 }
 
 /* Seconds; a date, which a proxy may write as well, is none. */
-static void take_pause(struct answer *answer, const char *value, size_t length)
+static void read_retry_after(struct answer *answer, const char *value)
 {
-    unsigned seconds = 0;
-    size_t used = 0;
-    for (; used < length && value[used] >= '0' && value[used] <= '9'; used++)
-        seconds = seconds < PAUSE_MAX_S ? seconds * 10 + (unsigned)(value[used] - '0') : seconds;
-    answer->retry_after = seconds < PAUSE_MAX_S ? seconds : PAUSE_MAX_S;
+    unsigned long seconds = value[0] >= '0' && value[0] <= '9' ? strtoul(value, NULL, 10) : 0;
+    answer->retry_after = seconds < PAUSE_MAX_S ? (unsigned)seconds : PAUSE_MAX_S;
 }
 
 /* The media type, without parameters. */
-static void take_type(struct answer *answer, const char *value, size_t length)
+static void read_type(struct answer *answer, const char *value)
 {
-    size_t used = 0;
-    while (used < length && value[used] && !strchr("; \t\r\n", value[used]) &&
-           used < sizeof(answer->type) - 1) {
-        answer->type[used] = (char)tolower((unsigned char)value[used]);
-        used++;
-    }
-    answer->type[used] = '\0';
+    snprintf(answer->type, sizeof(answer->type), "%.*s", (int)strcspn(value, "; \t\r\n"), value);
+    for (char *c = answer->type; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
 }
 
-static bool is(const char *name, const char *bytes, size_t length)
+void request_take_header(struct request *request, const char *name, const char *value)
 {
-    return strlen(name) == length && strncasecmp(name, bytes, length) == 0;
-}
-
-void request_take_header(struct request *request, const char *name, size_t name_length,
-                         const char *value, size_t value_length)
-{
-    if (is("date", name, name_length))
-        take_date(request, value, value_length);
-    else if (is("retry-after", name, name_length))
-        take_pause(&request->answer, value, value_length);
-    else if (is("content-type", name, name_length))
-        take_type(&request->answer, value, value_length);
+    if (strcasecmp(name, "date") == 0)
+        read_clock(request, value);
+    else if (strcasecmp(name, "retry-after") == 0)
+        read_retry_after(&request->answer, value);
+    else if (strcasecmp(name, "content-type") == 0)
+        read_type(&request->answer, value);
 }
 
 bool request_take_body(struct request *request, int status, const char *bytes, size_t length)
 {
     const struct call *call = &request->call;
     struct answer *answer = &request->answer;
-    if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0)
+    if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0) {
+        request->streamed = true;
         request->ended = call->each(bytes, length, call->data);
-    else if (answer->body.length + length > REQUEST_ANSWER_MAX)
-        request->rc = MCAST_UNCLEAR;
-    else if (!text_add(&answer->body, bytes, length))
-        request->rc = MCAST_NOMEM;
-    return request->rc == 0 && request->ended == 0;
+    } else if (answer->body.length + length > REQUEST_ANSWER_MAX) {
+        request->given_up = MCAST_UNCLEAR;
+    } else if (!text_add(&answer->body, bytes, length)) {
+        request->given_up = MCAST_NOMEM;
+    }
+    return request->given_up == 0 && request->ended == 0;
 }
 
 void request_set_trouble(struct request *request, enum trouble_kind kind, const char *words)
@@ -188,33 +170,33 @@ void request_set_trouble(struct request *request, enum trouble_kind kind, const 
     snprintf(request->trouble.words, sizeof(request->trouble.words), "%s", words);
 }
 
-int request_prepare(struct request *request, struct mcast_error *error)
+int request_prepare(struct request *request)
 {
     struct peer *peer = request->peer;
     struct text body = request->answer.body;
-    int rc = 0;
     request->trouble = (struct trouble){0};
-    request->ended = request->rc = 0;
+    request->ended = request->given_up = 0;
     request->connected = request->unread = false;
     text_clear(&body);
     request->answer = (struct answer){.body = body};
-    if (peer->endpoint.tls)
-        rc = credentials_check(&peer->credentials, error);
+    int rc = peer->endpoint.tls ? credentials_check(&peer->credentials, &request->error) : 0;
     if (rc == 0)
-        rc = make_headers(request, error);
+        rc = make_head(request);
     request->sent_ms = now_ms();
     return rc;
 }
 
-int request_conclude(struct request *request, struct mcast_error *error)
+int request_conclude(struct request *request)
 {
     const struct peer *peer = request->peer;
-    release_headers(&request->headers);
+    struct mcast_error *error = &request->error;
+    release_head(request);
+    *error = (struct mcast_error){0};
     if (request->ended != 0)
         return request->ended;
-    if (request->rc == MCAST_NOMEM)
+    if (request->given_up == MCAST_NOMEM)
         return fault_nomem(error);
-    if (request->rc != 0)
+    if (request->given_up != 0)
         return fault_set(error, MCAST_UNCLEAR,
                          "what answers at %s sends more than %d bytes; is it mcastd?",
                          endpoint_name(&peer->endpoint), REQUEST_ANSWER_MAX);
@@ -232,6 +214,6 @@ bool request_stale(const struct request *request)
 
 void request_release(struct request *request)
 {
-    release_headers(&request->headers);
+    release_head(request);
     text_release(&request->answer.body);
 }

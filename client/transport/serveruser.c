@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/serveruser.h"
+#include "client/transport/peer.h"
 
 #include "trust/trustedpath.h"
 
@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ENTRY_SIZE = 16384 /* of a user, as name services tell it */ };
+enum { ENTRY_SIZE = 16384 /* of a user, from name services */ };
 
 /* False: there is no such user. */
 static bool find_user(const char *user, uid_t *uid)
 {
-    char room[ENTRY_SIZE];
+    char buffer[ENTRY_SIZE];
     struct passwd entry, *found = NULL;
     if (user[0] != '\0' && user[strspn(user, "0123456789")] == '\0') {
         errno = 0;
@@ -25,7 +25,7 @@ static bool find_user(const char *user, uid_t *uid)
         *uid = (uid_t)number;
         return errno == 0 && number < UINT32_MAX;
     }
-    if (getpwnam_r(user, &entry, room, sizeof(room), &found) != 0 || !found)
+    if (getpwnam_r(user, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
         return false;
     *uid = found->pw_uid;
     return true;
@@ -52,7 +52,7 @@ bool serveruser_trusted(int fd, const char *path, const char *configured, char *
     socklen_t length = sizeof(peer);
     uid_t expected = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
-        snprintf(words, size, "the system does not tell who serves it: %s", strerror(errno));
+        snprintf(words, size, "the system does not say who serves it: %s", strerror(errno));
         return false;
     }
     if (peer.uid == 0)

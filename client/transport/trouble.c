@@ -1,151 +1,134 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/trouble.h"
-#include "client/fault.h"
+#include "client/text.h"
+#include "client/transport/request.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define UNREACHABLE(word, ...) fault_set_word(error, MCAST_UNREACHABLE, word, __VA_ARGS__)
 
 bool trouble_broken(const struct trouble *trouble)
 {
     return trouble->kind == TROUBLE_SILENT || trouble->kind == TROUBLE_BROKEN;
 }
 
-static int explain_timeout(const struct peer *peer, int64_t timeout_ms, struct mcast_error *error)
+static int explain_absence(const struct trouble *trouble, const struct peer *peer,
+                           struct mcast_error *error)
 {
-    return fault_set_word(error, MCAST_UNREACHABLE, "timeout",
-                          "mcastd at %s did not answer within %u ms; what was asked may still be "
-                          "done, and asking again does no harm",
-                          endpoint_name(&peer->endpoint), (unsigned)timeout_ms);
+    const char *name = endpoint_name(&peer->endpoint), *words = trouble->words;
+    int os_error = trouble->os_error;
+    if (peer->endpoint.socket[0] && (os_error == EACCES || os_error == EPERM))
+        return UNREACHABLE("denied",
+                           "the socket of mcastd at %s may not be used by this user: %s; "
+                           "socket_mode and socket_group in mcastd.conf, and its folder, say who "
+                           "may",
+                           name, strerror(os_error));
+    if (trouble->kind == TROUBLE_NO_HOST)
+        return UNREACHABLE("no-connection",
+                           "the host of mcastd at %s is not found: %s; is its name right?", name,
+                           words);
+    return UNREACHABLE("no-connection",
+                       "cannot reach mcastd at %s: %s; is it running? (systemctl status mcastd)",
+                       name, os_error ? strerror(os_error) : words);
+}
+
+/* Nothing was sent: the server is not the one that was wanted, or that is unknown. */
+static int explain_distrust(const char *words, const struct peer *peer, struct mcast_error *error)
+{
+    const char *name = endpoint_name(&peer->endpoint), *cacert = peer->credentials.is[CACERT];
+    if (strstr(words, "host name") || strstr(words, "subject name"))
+        return UNREACHABLE("tls",
+                           "the certificate of mcastd at %s is made out to another name (%s); use "
+                           "the name that stands in it, or have one made for this name",
+                           name, words);
+    if (strstr(words, "expired") || strstr(words, "not yet valid"))
+        return UNREACHABLE("tls",
+                           "the certificate of mcastd at %s is not valid today (%s); have it "
+                           "renewed, or set this machine's clock right",
+                           name, words);
+    return UNREACHABLE("tls",
+                       "the certificate of mcastd at %s is not trusted (%s): it is not signed by "
+                       "%s%.200s; set cacert (or MCAST_CACERT) to the CA that signed it",
+                       name, words, cacert ? "the CA in " : "a CA of this system",
+                       cacert ? cacert : "");
+}
+
+static int explain_handshake(const char *words, const struct peer *peer, struct mcast_error *error)
+{
+    const char *name = endpoint_name(&peer->endpoint), *cert = peer->credentials.is[CERT];
+    /* Not the library's "alert number 42": what it is about. */
+    if (strstr(words, "alert") && cert)
+        return UNREACHABLE("tls",
+                           "mcastd at %s refuses the client certificate %.200s (%s); it must be "
+                           "signed by the broker's tls_client_ca and be valid today",
+                           name, cert, words);
+    if (strstr(words, "alert"))
+        return UNREACHABLE("tls",
+                           "mcastd at %s refuses the connection (%s); if it wants a client "
+                           "certificate, set cert and key (or MCAST_CERT and MCAST_KEY) to one",
+                           name, words);
+    return UNREACHABLE("tls",
+                       "no TLS connection with what answers at %s (%s); is it mcastd, with "
+                       "tls_cert set?",
+                       name, words);
 }
 
 static int explain_break(const struct trouble *trouble, const struct peer *peer,
                          struct mcast_error *error)
 {
-    const char *base = endpoint_name(&peer->endpoint);
-    const char *hint = "";
-    if (trouble->kind == TROUBLE_SILENT && strncmp(base, "http:", 5) == 0)
-        hint = "; does it want https://?";
-    return fault_set_word(error, MCAST_UNREACHABLE, "broken",
-                          "the connection to mcastd at %s broke before the answer was whole (%s); "
-                          "what was asked may have been done, and asking again does no harm%s",
-                          base, trouble->words, hint);
-}
-
-static int explain_absence(const struct trouble *trouble, const struct peer *peer,
-                           struct mcast_error *error)
-{
-    const char *name = endpoint_name(&peer->endpoint);
-    int os_error = trouble->os_error;
-    if (peer->endpoint.socket[0] && (os_error == EACCES || os_error == EPERM))
-        return fault_set_word(error, MCAST_UNREACHABLE, "denied",
-                              "the socket of mcastd at %s may not be used by this user: %s; "
-                              "socket_mode and socket_group in mcastd.conf, and its folder, say "
-                              "who may",
-                              name, strerror(os_error));
-    if (trouble->kind == TROUBLE_NO_HOST)
-        return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",
-                              "the host of mcastd at %s is not found: %s; is its name right?", name,
-                              trouble->words);
-    return fault_set_word(error, MCAST_UNREACHABLE, "no-connection",
-                          "cannot reach mcastd at %s: %s; is it running? (systemctl status mcastd)",
-                          name, os_error ? strerror(os_error) : trouble->words);
-}
-
-static int explain_wrong_user(const char *words, const struct peer *peer, struct mcast_error *error)
-{
-    return fault_set_word(error, MCAST_UNREACHABLE, "untrusted",
-                          "what listens at %s is not taken for mcastd (%s), and nothing was sent; "
-                          "stop it, or if this is the user of mcastd, set server_user (or "
-                          "MCAST_SERVER_USER) to it",
-                          endpoint_name(&peer->endpoint), words);
-}
-
-/* Nothing was sent: the server is not the one that was wanted, or nobody can tell. */
-static int explain_distrust(const char *words, const struct peer *peer, struct mcast_error *error)
-{
-    const char *name = endpoint_name(&peer->endpoint);
-    const char *cacert = peer->credentials.cacert;
-    if (strstr(words, "host name") || strstr(words, "subject name"))
-        return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                              "the certificate of mcastd at %s is made out to another name (%s); "
-                              "use the name that stands in it, or have one made for this name",
-                              name, words);
-    if (strstr(words, "expired") || strstr(words, "not yet valid"))
-        return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                              "the certificate of mcastd at %s is not valid today (%s); have it "
-                              "renewed, or set this machine's clock right",
-                              name, words);
-    return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                          "the certificate of mcastd at %s is not trusted (%s): it is not signed "
-                          "by %s%.200s; set cacert (or MCAST_CACERT) to the CA that signed it",
-                          name, words, cacert ? "the CA in " : "a CA of this system",
-                          cacert ? cacert : "");
-}
-
-static int explain_handshake(const char *words, const struct peer *peer, struct mcast_error *error)
-{
-    const char *name = endpoint_name(&peer->endpoint);
-    const char *cert = peer->credentials.cert;
-    /* Not the library's "alert number 42": what it is about. */
-    if (strstr(words, "alert") && cert)
-        return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                              "mcastd at %s refuses the client certificate %.200s (%s); it must be "
-                              "signed by the broker's tls_client_ca and be valid today",
-                              name, cert, words);
-    if (strstr(words, "alert"))
-        return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                              "mcastd at %s refuses the connection (%s); if it wants a client "
-                              "certificate, set cert and key (or MCAST_CERT and MCAST_KEY) to one",
-                              name, words);
-    return fault_set_word(error, MCAST_UNREACHABLE, "tls",
-                          "no TLS connection with what answers at %s (%s); is it mcastd, with "
-                          "tls_cert set?",
-                          name, words);
-}
-
-static int explain_files(const struct trouble *trouble, const struct peer *peer,
-                         struct mcast_error *error)
-{
-    const struct credentials *own = &peer->credentials;
-    if (trouble->kind == TROUBLE_CA_FILE)
-        return fault_set(error, MCAST_USAGE, "%.300s holds no CA certificate in PEM form (%s)",
-                         own->cacert ? own->cacert : "the system's store", trouble->words);
-    return fault_set(error, MCAST_USAGE,
-                     "the client certificate %.150s and its key %.150s cannot be used (%s); they "
-                     "must be PEM files, the key without a passphrase, and belong together",
-                     own->cert ? own->cert : "", own->key ? own->key : "", trouble->words);
+    const struct endpoint *endpoint = &peer->endpoint;
+    bool plain = !endpoint->socket[0] && !endpoint->tls;
+    /* With TLS 1.3 a refused client certificate shows only when the answer is read. */
+    if (endpoint->tls && strstr(trouble->words, "alert"))
+        return explain_handshake(trouble->words, peer, error);
+    return UNREACHABLE("broken",
+                       "the connection to mcastd at %s broke before the answer was whole (%s); "
+                       "what was asked may have been done, and asking again does no harm%s",
+                       endpoint_name(endpoint), trouble->words,
+                       trouble->kind == TROUBLE_SILENT && plain ? "; does it want https://?" : "");
 }
 
 int trouble_explain(const struct trouble *trouble, const struct peer *peer, int64_t timeout_ms,
                     struct mcast_error *error)
 {
+    const char *name = endpoint_name(&peer->endpoint), *words = trouble->words;
+    char *const *own = peer->credentials.is;
     switch (trouble->kind) {
     case TROUBLE_NOMEM:
         return fault_nomem(error);
-    case TROUBLE_LATE:
-        return explain_timeout(peer, timeout_ms, error);
     case TROUBLE_ABSENT:
     case TROUBLE_NO_HOST:
         return explain_absence(trouble, peer, error);
     case TROUBLE_UNTRUSTED:
-        return explain_wrong_user(trouble->words, peer, error);
-    case TROUBLE_DISTRUST:
-        return explain_distrust(trouble->words, peer, error);
-    case TROUBLE_HANDSHAKE:
-        return explain_handshake(trouble->words, peer, error);
-    case TROUBLE_CA_FILE:
-    case TROUBLE_OWN_FILES:
-        return explain_files(trouble, peer, error);
+        return UNREACHABLE("untrusted",
+                           "what listens at %s is not taken for mcastd (%s), and nothing was sent; "
+                           "stop it, or if this is the user of mcastd, set server_user (or "
+                           "MCAST_SERVER_USER) to it",
+                           name, words);
+    case TROUBLE_LATE:
+        return UNREACHABLE("timeout",
+                           "mcastd at %s did not answer within %u ms; what was asked may still be "
+                           "done, and asking again does no harm",
+                           name, (unsigned)timeout_ms);
     case TROUBLE_SILENT:
     case TROUBLE_BROKEN:
-        /* With TLS 1.3 a refused client certificate shows only when the answer is read. */
-        return peer->endpoint.tls && strstr(trouble->words, "alert")
-                   ? explain_handshake(trouble->words, peer, error)
-                   : explain_break(trouble, peer, error);
+        return explain_break(trouble, peer, error);
+    case TROUBLE_DISTRUST:
+        return explain_distrust(words, peer, error);
+    case TROUBLE_HANDSHAKE:
+        return explain_handshake(words, peer, error);
+    case TROUBLE_CA_FILE:
+        return fault_set(error, MCAST_USAGE, "%.300s holds no CA certificate in PEM form (%s)",
+                         own[CACERT] ? own[CACERT] : "the system's store", words);
+    case TROUBLE_OWN_FILES:
+        return fault_set(
+            error, MCAST_USAGE,
+            "the client certificate %.150s and its key %.150s cannot be used (%s); "
+            "they must be PEM files, the key without a passphrase, and belong together",
+            own[CERT] ? own[CERT] : "", own[KEY] ? own[KEY] : "", words);
     case TROUBLE_NONE:
     case TROUBLE_GARBLED:
         break;
     }
-    return fault_set(error, MCAST_UNCLEAR, "what answers at %s does not speak as mcastd does (%s)",
-                     endpoint_name(&peer->endpoint), trouble->words);
+    return fault_set(error, MCAST_UNCLEAR, "what answers at %s is not mcastd: %s", name, words);
 }

@@ -2,10 +2,9 @@
 /* Over the broker's Unix socket: nothing but libc, because most programs that ask make one request
  * and end. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/transport/reply.h"
-#include "client/transport/serveruser.h"
-#include "client/transport/transport.h"
+#include "client/transport/broker.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,7 +23,7 @@ enum {
 struct connection {
     struct request *request; /* NULL: idle */
     int fd;
-    bool used;  /* it has carried another request before */
+    bool used;  /* it has had another request before */
     char *text; /* the request as it is sent; NULL: it is written */
     size_t length, sent;
     struct reply reply;
@@ -77,18 +76,31 @@ static struct connection *take_idle(struct unix_transport *self)
     return NULL;
 }
 
-/* NULL: errno says why. */
-static struct connection *open_connection(const struct peer *peer)
+/* NULL: the request knows why. Nothing is sent to a server that is not trusted: a token may be in
+ * it. */
+static struct connection *open_connection(struct request *request)
 {
+    const struct peer *peer = request->peer;
+    struct trouble *trouble = &request->trouble;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct connection *connection = calloc(1, sizeof(*connection));
-    if (!connection)
+    if (!connection) {
+        trouble->kind = TROUBLE_NOMEM;
         return NULL;
+    }
     strcpy(address.sun_path, peer->endpoint.socket);
     connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (connection->fd >= 0 &&
-        connect(connection->fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+    if (connection->fd < 0 ||
+        connect(connection->fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+        trouble->os_error = errno;
+        trouble->kind = errno == ENOMEM ? TROUBLE_NOMEM : TROUBLE_ABSENT;
+    } else if (!serveruser_trusted(connection->fd, peer->endpoint.socket,
+                                   credentials_server_user(&peer->credentials), trouble->words,
+                                   sizeof(trouble->words))) {
+        trouble->kind = TROUBLE_UNTRUSTED;
+    } else {
         return connection;
+    }
     close_connection(connection);
     return NULL;
 }
@@ -110,30 +122,25 @@ static void give_back(struct unix_transport *self, struct connection *connection
 
 /* ---- writing and reading ---- */
 
-/* In memory that has room for all of it, so that no copy of a token is left behind as it grows. */
+/* In memory of its whole size, so that no copy of a token is left behind as it grows. */
 static bool make_text(struct connection *connection, const struct request *request)
 {
     static const char same[] = "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n";
     const struct call *call = &request->call;
     const char *body = call->body ? call->body : "";
-    size_t used = 0, room = 128 + sizeof(same) + strlen(call->path) + strlen(body);
-    for (size_t i = 0; i < request->headers.count; i++)
-        room += strlen(request->headers.line[i]) + 2;
-    char *text = malloc(room);
-    if (!text)
-        return false;
-#define PUT(...) used += (size_t)snprintf(text + used, room - used, __VA_ARGS__)
-    PUT("%s %s HTTP/1.1\r\n%s", call->method, call->path, same);
-    for (size_t i = 0; i < request->headers.count; i++)
-        PUT("%s\r\n", request->headers.line[i]);
+    char framing[48] = "";
     if (call->body)
-        PUT("Content-Length: %zu\r\n", strlen(body));
-    PUT("\r\n%s", body);
-#undef PUT
-    assert(used < room);
-    connection->text = text;
-    connection->length = used;
+        snprintf(framing, sizeof(framing), "Content-Length: %zu\r\n", strlen(body));
+    size_t size = sizeof(same) + sizeof(framing) + strlen(call->method) + strlen(call->path) +
+                  strlen(request->head) + strlen(body) + 16;
+    connection->text = malloc(size);
+    if (!connection->text)
+        return false;
+    connection->length =
+        (size_t)snprintf(connection->text, size, "%s %s HTTP/1.1\r\n%s%s%s\r\n%s", call->method,
+                         call->path, same, request->head, framing, body);
     connection->sent = 0;
+    assert(connection->length < size);
     return true;
 }
 
@@ -176,59 +183,29 @@ static void read_reply(struct connection *connection)
 
 /* ---- requests ---- */
 
-static void end_with(struct unix_transport *self, struct request *request, enum trouble_kind kind,
-                     const char *words)
-{
-    request_set_trouble(request, kind, words);
-    if (request->connection)
-        give_back(self, request->connection);
-    transport_end(&self->transport, request);
-}
-
-/* Before anything is sent: a token may be in it. */
-static bool is_server_trusted(const struct connection *connection, struct request *request)
-{
-    const struct peer *peer = request->peer;
-    char words[TROUBLE_WORDS_SIZE] = "";
-    if (connection->used ||
-        serveruser_trusted(connection->fd, peer->endpoint.socket,
-                           credentials_server_user(&peer->credentials), words, sizeof(words)))
-        return true;
-    request_set_trouble(request, TROUBLE_UNTRUSTED, words);
-    return false;
-}
-
-/* After what can be written and read now was. */
-static void proceed(struct unix_transport *self, struct connection *connection)
+/* After what could be written and read now was. */
+static void go_on(struct unix_transport *self, struct connection *connection)
 {
     struct request *request = connection->request;
     const struct reply *reply = &connection->reply;
-    uint32_t events = connection->text ? EPOLLIN | EPOLLOUT : EPOLLIN;
     if (reply->state == REPLY_MORE) {
-        if (!transport_watch(&self->transport, connection->fd, (uintptr_t)connection, events))
-            end_with(self, request, TROUBLE_NOMEM, "");
-        return;
+        if (transport_watch(&self->transport, connection->fd, (uintptr_t)connection,
+                            connection->text ? EPOLLIN | EPOLLOUT : EPOLLIN))
+            return;
+        request_set_trouble(request, TROUBLE_NOMEM, "");
     }
     request->unread = connection->used && !reply->begun && trouble_broken(&request->trouble);
     give_back(self, connection);
     transport_end(&self->transport, request);
 }
 
-static enum transport_start start(struct transport *transport, struct request *request)
+static enum transport_start unix_start(struct transport *transport, struct request *request)
 {
     struct unix_transport *self = (struct unix_transport *)transport;
     struct connection *connection = request->fresh ? NULL : take_idle(self);
-    if (!connection)
-        connection = open_connection(request->peer);
-    if (!connection && errno == EAGAIN)
-        return TRANSPORT_NO_ROOM;
-    if (!connection) {
-        request->trouble.os_error = errno;
-        end_with(self, request, errno == ENOMEM ? TROUBLE_NOMEM : TROUBLE_ABSENT, "");
-        return TRANSPORT_STARTED;
-    }
-    if (!is_server_trusted(connection, request)) {
-        close_connection(connection);
+    if (!connection && !(connection = open_connection(request))) {
+        if (request->trouble.os_error == EAGAIN)
+            return TRANSPORT_QUEUE_FULL;
         transport_end(transport, request);
         return TRANSPORT_STARTED;
     }
@@ -241,25 +218,25 @@ static enum transport_start start(struct transport *transport, struct request *r
     reply_begin(&connection->reply, request);
     transport_connected(transport, request);
     write_text(connection);
-    proceed(self, connection);
+    go_on(self, connection);
     return TRANSPORT_STARTED;
 }
 
-static void abandon(struct transport *transport, struct request *request)
+static void unix_abandon(struct transport *transport, struct request *request)
 {
     give_back((struct unix_transport *)transport, request->connection);
 }
 
-static void serve(struct transport *transport, uint64_t tag, uint32_t events)
+static void unix_serve(struct transport *transport, uint64_t tag, uint32_t events)
 {
-    struct connection *connection = (struct connection *)(uintptr_t)tag; /* as proceed has it */
+    struct connection *connection = (struct connection *)(uintptr_t)tag; /* as go_on has it */
     write_text(connection);
     if (events & ~(uint32_t)EPOLLOUT)
         read_reply(connection);
-    proceed((struct unix_transport *)transport, connection);
+    go_on((struct unix_transport *)transport, connection);
 }
 
-static void destroy(struct transport *transport)
+static void unix_destroy(struct transport *transport)
 {
     struct unix_transport *self = (struct unix_transport *)transport;
     for (struct connection *connection; (connection = self->idle);) {
@@ -269,12 +246,7 @@ static void destroy(struct transport *transport)
     free(self);
 }
 
-static const struct transport_kind kind = {
-    .destroy = destroy,
-    .start = start,
-    .abandon = abandon,
-    .serve = serve,
-};
+static const struct transport_kind kind = {unix_destroy, unix_start, unix_abandon, unix_serve};
 
 int unix_create(struct transport **out, int epoll, struct mcast_error *error)
 {

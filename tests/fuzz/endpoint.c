@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the broker is, as people and MCAST_URL say it (client/transport/endpoint.h): the whole
+/* Where the broker is, as people and MCAST_URL say it (client/transport/peer.h): the whole
  * input. */
 
-#include "client/transport/endpoint.h"
+#include "client/transport/peer.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <curl/curl.h>

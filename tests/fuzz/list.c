@@ -2,7 +2,7 @@
 /* The client's reading of pages (mcast_list), of those for a node, too, and of a sync's answer
  * (mcast_sync): each line is the body of one answer. What would ask the broker is replaced. */
 
-#include "client/fault.h"
+#include "client/text.h"
 #include "client/calls/field.h"
 #include "client/handle.h"
 #include "tests/fuzz/fuzz.h"
@@ -16,33 +16,44 @@ static struct fuzz_input *answers;
 static int pages;
 
 /* In place of handle.c's. */
-int handle_run(struct mcast *handle, struct call *call, int made, struct result *result,
+int handle_run(struct mcast *handle, struct call call, struct result *result,
                struct mcast_error *error)
 {
     (void)handle;
     struct answer answer = {.status = 200};
-    int rc = made;
-    FUZZ_CHECK(made < 0 || strncmp(call->path, "/v1/", 4) == 0);
+    int rc = call.rc;
+    FUZZ_CHECK(rc < 0 || strncmp(call.path, "/v1/", 4) == 0);
     if (rc == 0 && (answers->left == 0 || pages++ == PAGES_MAX))
         rc = fault_set(error, MCAST_UNREACHABLE, "no more answers");
     if (rc == 0) {
         char *body = fuzz_line(answers);
         bool kept = text_add(&answer.body, body, strlen(body));
         free(body);
-        rc = kept ? call->read(&answer, result, error) : fault_nomem(error);
+        rc = kept ? call.read(&answer, result, error) : fault_nomem(error);
     }
     if (rc < 0)
         result_release(result);
     text_release(&answer.body);
-    call_release(call);
+    call_release(&call);
+    return rc;
+}
+
+int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
+                   struct mcast_error *error)
+{
+    struct result result = {0};
+    int rc = handle_run(handle, call, &result, error);
+    if (rc == 0)
+        memcpy(out, (char *)&result.seen + member, size);
     return rc;
 }
 
 /* In place of async.c's: nothing is begun. */
-int async_begin(struct mcast_async *async, struct call *call, int made, mcast_done_fn *done,
-                void *arg, uint64_t *request, struct mcast_error *error)
+int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,
+                uint64_t *request, struct mcast_error *error)
 {
-    (void)async, (void)call, (void)made, (void)done, (void)arg, (void)request;
+    (void)async, (void)done, (void)arg, (void)request;
+    call_release(&call);
     return fault_set(error, MCAST_STOPPED, "no loop");
 }
 

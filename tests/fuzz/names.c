@@ -2,7 +2,7 @@
 /* Names of clusters, jobs and steps (base/names.h), and what the client takes for such ones: four
  * lines: a name at the fabric manager, a cluster, a job, a step. */
 
-#include "client/calls/names.h"
+#include "client/calls/call.h"
 #include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -71,6 +71,12 @@ static struct mcast_async *open_async(const char *url, unsigned flags)
     return async;
 }
 
+static void end(struct mcast_async *async, struct fakebroker *fake)
+{
+    mcast_async_close(async);
+    fakebroker_destroy(fake);
+}
+
 static void turn(struct mcast_async *async)
 {
     struct pollfd fd = {.fd = mcast_async_fd(async), .events = POLLIN};
@@ -132,8 +138,7 @@ static void async__reserves_and_releases(void **state)
     fakebroker_expect(fake, 4, BARE("GET", "/v1/clusters/elcap/jobs/f1"));
     assert_int_equal(fakebroker_connections(fake), 1);
     assert_int_equal(mcast_async_under_way(async), 0);
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
+    end(async, fake);
 }
 
 static void async__asks_all_that_a_job_needs(void **state)
@@ -175,8 +180,7 @@ static void async__asks_all_that_a_job_needs(void **state)
     await_answer(async, &heard);
     assert_string_equal(heard.json, "{\"version\":\"0.1.0\"}");
     fakebroker_expect(fake, 5, BARE("GET", "/v1/status"));
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
+    end(async, fake);
 }
 
 /* The token is shown where it is to be, and in no words. */
@@ -209,8 +213,7 @@ static void async__bears_the_token(void **state)
     await_answer(async, &heard);
     assert_int_equal(heard.code, MCAST_REFUSED);
     assert_string_equal(heard.text, "not of this broker");
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
+    end(async, fake);
 }
 
 static void async__needs_a_token_where_the_other_form_does(void **state)
@@ -262,64 +265,6 @@ static void async__refuses_what_is_not_allowed_without_calling_back(void **state
 
 /* ---- what goes wrong ---- */
 
-/* A kept connection that turns out to be dead is made anew, once: as often as the other form does
- * it. */
-static void async__repeats_what_broke_once(void **state)
-{
-    (void)state;
-    static const struct reply script[] = {
-        {200, NULL, JOB("a"), THEN_KEEP},  {0, NULL, "", THEN_CLOSE},
-        {200, NULL, JOB("b"), THEN_CLOSE}, {0, NULL, "", THEN_CLOSE},
-        {0, NULL, "", THEN_CLOSE},
-    };
-    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
-    struct heard heard = {0};
-    begin_show(async, "a", &heard, NULL);
-    await_answer(async, &heard);
-    begin_show(async, "b", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_OK);
-    fakebroker_expect(fake, 3, BARE("GET", "/v1/clusters/elcap/jobs/b"));
-    begin_show(async, "c", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_UNREACHABLE);
-    assert_string_equal(heard.word, "broken");
-    fakebroker_expect(fake, 5, BARE("GET", "/v1/clusters/elcap/jobs/c"));
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
-}
-
-static void async__tells_what_the_broker_says(void **state)
-{
-    (void)state;
-    static const struct reply script[] = {
-        {404, PROBLEM, "{\"code\":\"not-found\",\"detail\":\"no such job\"}", THEN_KEEP},
-        {200, NULL, "{\"cluster\":7,\"env\":\"s3cr3t\"}", THEN_KEEP},
-        {200, NULL, "<html>", THEN_KEEP},
-        {503, PROBLEM, "{\"code\":\"stopping\",\"detail\":\"going down\"}", THEN_KEEP},
-    };
-    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
-    struct heard heard = {0};
-    begin_show(async, "a", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_NOT_FOUND);
-    assert_string_equal(heard.text, "no such job");
-    for (int i = 0; i < 2; i++) {
-        begin_show(async, "a", &heard, NULL);
-        await_answer(async, &heard);
-        assert_int_equal(heard.code, MCAST_UNCLEAR);
-        assert_null(strstr(heard.text, "s3cr3t"));
-    }
-    begin_show(async, "a", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_REFUSED);
-    assert_string_equal(heard.word, "stopping");
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
-}
-
 /* The time limit holds for all: for the one that is not answered, and for the one that waits for
  * its connection. */
 static void async__ends_in_time(void **state)
@@ -348,19 +293,6 @@ static void async__ends_in_time(void **state)
     fakebroker_destroy(fake);
 }
 
-static void async__without_retry_tells_at_once(void **state)
-{
-    (void)state;
-    struct mcast_async *async = open_async("/nonexistent/socket", 0);
-    struct heard heard = {0};
-    begin_show(async, "a", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_UNREACHABLE);
-    assert_string_equal(heard.word, "no-connection");
-    assert_non_null(strstr(heard.text, "/nonexistent/socket"));
-    mcast_async_close(async);
-}
-
 /* F20: a broker that is away for a while fails nobody who has time. Those that are begun meanwhile
  * wait with it, and one alone tries. */
 static void async__that_retries_waits_for_the_broker(void **state)
@@ -373,20 +305,19 @@ static void async__that_retries_waits_for_the_broker(void **state)
         {200, NULL, JOB("a"), THEN_KEEP},
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
+    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_RETRY_TIMEOUT);
     struct heard heard = {0};
     begin_show(async, "a", &heard, NULL);
     await_answer(async, &heard);
     assert_int_equal(heard.code, MCAST_OK);
     fakebroker_expect(fake, SIZE(script), BARE("GET", "/v1/clusters/elcap/jobs/a"));
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
+    end(async, fake);
 }
 
 static void async__that_retries_says_in_the_end_why(void **state)
 {
     (void)state;
-    struct mcast_async *async = open_async("/nonexistent/socket", MCAST_PATIENT);
+    struct mcast_async *async = open_async("/nonexistent/socket", MCAST_RETRY_TIMEOUT);
     struct heard heard[3] = {{0}, {0}, {0}};
     assert_int_equal(mcast_async_set_timeout(async, 1000, NULL), 0);
     for (size_t i = 0; i < SIZE(heard); i++)
@@ -410,7 +341,7 @@ static void async__that_retries_tells_all_of_a_full_disk(void **state)
         "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
     static const struct reply script[] = {{0, NULL, full, THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
+    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_RETRY_TIMEOUT);
     struct heard heard[3] = {{0}, {0}, {0}};
     assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
     assert_int_equal(mcast_async_set_timeout(async, 2000, NULL), 0);
@@ -423,26 +354,7 @@ static void async__that_retries_tells_all_of_a_full_disk(void **state)
         assert_string_equal(heard[i].text, "the disk is full");
     }
     fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
-}
-
-/* What says no to this request is no reason to ask again, however long one retries (F4). */
-static void async__that_retries_takes_a_no_for_a_no(void **state)
-{
-    (void)state;
-    static const struct reply script[] = {
-        {503, PROBLEM, "{\"code\":\"vnis-exhausted\",\"detail\":\"no VNIs\"}", THEN_KEEP}};
-    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_PATIENT);
-    struct heard heard = {0};
-    begin_show(async, "a", &heard, NULL);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_REFUSED);
-    assert_string_equal(heard.text, "no VNIs");
-    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
-    mcast_async_close(async);
-    fakebroker_destroy(fake);
+    end(async, fake);
 }
 
 /* ---- cancelling, closing, callbacks ---- */
@@ -566,14 +478,10 @@ int main(void)
         cmocka_unit_test(async__bears_the_token),
         cmocka_unit_test(async__needs_a_token_where_the_other_form_does),
         cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
-        cmocka_unit_test(async__repeats_what_broke_once),
-        cmocka_unit_test(async__tells_what_the_broker_says),
         cmocka_unit_test(async__ends_in_time),
-        cmocka_unit_test(async__without_retry_tells_at_once),
         cmocka_unit_test(async__that_retries_waits_for_the_broker),
         cmocka_unit_test(async__that_retries_says_in_the_end_why),
         cmocka_unit_test(async__that_retries_tells_all_of_a_full_disk),
-        cmocka_unit_test(async__that_retries_takes_a_no_for_a_no),
         cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
         cmocka_unit_test(async__may_be_cancelled_in_a_callback),
         cmocka_unit_test(async__may_be_asked_in_a_callback),

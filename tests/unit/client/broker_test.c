@@ -33,8 +33,6 @@ struct server {
 struct asked {
     struct request request; /* first, so that the two have one address */
     bool done;
-    int rc;
-    struct mcast_error error;
     char body[64];
 };
 
@@ -91,26 +89,24 @@ static int tear_down(void **state)
 static int keep_body(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
     (void)error;
-    result->json = strdup(text_string(&answer->body));
+    result->seen.json = strdup(text_string(&answer->body));
     return 0;
 }
 
-static void on_done(struct request *request, int rc, const struct mcast_error *error,
-                    struct result *result)
+static void on_done(struct request *request)
 {
     struct asked *asked = (struct asked *)request;
+    const char *body = request->result.seen.json;
     assert_false(asked->done);
     asked->done = true;
-    asked->rc = rc;
-    asked->error = *error;
-    snprintf(asked->body, sizeof(asked->body), "%s", result->json ? result->json : "");
-    result_release(result);
+    snprintf(asked->body, sizeof(asked->body), "%s", body ? body : "");
+    result_release(&request->result);
 }
 
 static void ask(struct asked *asked, const char *path)
 {
     *asked = (struct asked){.request = {.done = on_done}};
-    assert_int_equal(call_set(&asked->request.call, "GET", keep_body, NULL, "%s", path), 0);
+    call_set(&asked->request.call, "GET", keep_body, NULL, "%s", path);
 }
 
 /* Turns as long as there is something to do. */
@@ -139,7 +135,7 @@ static void await(struct server *server, const struct asked *asked)
 static void expect_answer(struct asked *asked)
 {
     assert_true(asked->done);
-    assert_int_equal(asked->rc, 0);
+    assert_int_equal(asked->request.rc, 0);
     assert_string_equal(asked->body, "{}");
     call_release(&asked->request.call);
 }
@@ -147,9 +143,9 @@ static void expect_answer(struct asked *asked)
 static void expect_word(struct asked *asked, const char *word)
 {
     assert_true(asked->done);
-    assert_int_equal(asked->rc, MCAST_UNREACHABLE);
-    assert_int_equal(asked->error.code, MCAST_UNREACHABLE);
-    assert_string_equal(asked->error.word, word);
+    assert_int_equal(asked->request.rc, MCAST_UNREACHABLE);
+    assert_int_equal(asked->request.error.code, MCAST_UNREACHABLE);
+    assert_string_equal(asked->request.error.word, word);
     call_release(&asked->request.call);
 }
 
@@ -173,6 +169,22 @@ static void expect_request(int client, const char *expected)
 static void give(int client, const char *text)
 {
     assert_int_equal(send(client, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* Asks for /v1/status over this connection (-1: a new one), is answered so, and returns the
+ * connection. */
+static int exchange(struct server *server, int client, bool fresh, const char *answer)
+{
+    struct asked asked;
+    ask(&asked, "/v1/status");
+    asked.request.fresh = fresh;
+    launch(server, &asked);
+    client = client < 0 ? accept_one(server) : client;
+    expect_request(client, REQUEST("/v1/status"));
+    give(client, answer);
+    turn(server);
+    expect_answer(&asked);
+    return client;
 }
 
 static bool is_unconnected(const struct server *server)
@@ -205,36 +217,15 @@ static void broker__an_answer_byte_by_byte(void **state)
 static void broker__a_connection_is_kept(void **state)
 {
     struct server *server = *state;
-    struct asked asked;
     int client = -1;
-    for (int i = 0; i < 3; i++) {
-        ask(&asked, "/v1/status");
-        launch(server, &asked);
-        client = i == 0 ? accept_one(server) : client;
-        expect_request(client, REQUEST("/v1/status"));
-        give(client, ANSWER);
-        turn(server);
-        expect_answer(&asked);
-    }
+    for (int i = 0; i < 3; i++)
+        client = exchange(server, client, false, ANSWER);
     assert_true(is_unconnected(server));
     assert_int_equal(server->handle.broker.transport->connected, 3);
     close(client);
-    ask(&asked, "/v1/status");
-    launch(server, &asked);
-    client = accept_one(server);
-    expect_request(client, REQUEST("/v1/status"));
-    give(client, ANSWER);
-    turn(server);
-    expect_answer(&asked);
+    client = exchange(server, -1, false, ANSWER);
     /* Nor is one that is wanted to be fresh. */
-    ask(&asked, "/v1/status");
-    asked.request.fresh = true;
-    launch(server, &asked);
-    int other = accept_one(server);
-    expect_request(other, REQUEST("/v1/status"));
-    give(other, ANSWER);
-    turn(server);
-    expect_answer(&asked);
+    int other = exchange(server, -1, true, ANSWER);
     close(client);
     close(other);
 }
@@ -246,15 +237,8 @@ static void broker__a_connection_is_not_kept(void **state)
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", ANSWER ANSWER};
     struct server *server = *state;
     for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-        struct asked asked;
         char byte;
-        ask(&asked, "/v1/status");
-        launch(server, &asked);
-        int client = accept_one(server);
-        expect_request(client, REQUEST("/v1/status"));
-        give(client, answers[i]);
-        turn(server);
-        expect_answer(&asked);
+        int client = exchange(server, -1, false, answers[i]);
         assert_true(recv(client, &byte, 1, 0) <= 0);
         close(client);
     }
@@ -266,14 +250,7 @@ static void broker__a_kept_connection_dies(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    ask(&asked, "/v1/status");
-    launch(server, &asked);
-    int client = accept_one(server);
-    expect_request(client, REQUEST("/v1/status"));
-    give(client, ANSWER);
-    turn(server);
-    expect_answer(&asked);
-
+    int client = exchange(server, -1, false, ANSWER);
     ask(&asked, "/v1/list");
     launch(server, &asked);
     close(client);
@@ -318,26 +295,34 @@ static void broker__no_mcastd(void **state)
     give(client, "220 mail.example.gov ESMTP\r\n");
     turn(server);
     assert_true(asked.done);
-    assert_int_equal(asked.rc, MCAST_UNCLEAR);
+    assert_int_equal(asked.request.rc, MCAST_UNCLEAR);
     call_release(&asked.request.call);
     close(client);
 }
 
-/* A body of megabytes is sent in as many pieces as it takes, and whole. */
+/* Asks with a body of megabytes. */
+static int ask_long(struct server *server, struct asked *asked)
+{
+    char *body = malloc(BIG + 1);
+    assert_non_null(body);
+    memset(body, 'x', BIG);
+    body[BIG] = '\0';
+    ask(asked, "/v1/sync");
+    asked->request.call.method = "POST";
+    asked->request.call.body = body;
+    launch(server, asked);
+    return accept_one(server);
+}
+
+/* It is sent in as many pieces as it takes, and whole. */
 static void broker__a_long_request(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    char *body = malloc(BIG + 1), *piece = malloc(BIG);
+    char *piece = malloc(BIG);
     size_t all = 0;
-    assert_true(body && piece);
-    memset(body, 'x', BIG);
-    body[BIG] = '\0';
-    ask(&asked, "/v1/sync");
-    asked.request.call.method = "POST";
-    asked.request.call.body = body;
-    launch(server, &asked);
-    int client = accept_one(server);
+    assert_non_null(piece);
+    int client = ask_long(server, &asked);
     while (all < BIG) {
         ssize_t got = recv(client, piece, BIG, 0);
         assert_true(got > 0);
@@ -359,15 +344,7 @@ static void broker__an_early_answer(void **state)
 {
     struct server *server = *state;
     struct asked asked;
-    char *body = malloc(BIG + 1);
-    assert_non_null(body);
-    memset(body, 'x', BIG);
-    body[BIG] = '\0';
-    ask(&asked, "/v1/sync");
-    asked.request.call.method = "POST";
-    asked.request.call.body = body;
-    launch(server, &asked);
-    int client = accept_one(server);
+    int client = ask_long(server, &asked);
     give(client, ANSWER);
     close(client);
     turn(server);
@@ -431,7 +408,7 @@ static void broker__no_room_for_another_connection(void **state)
     expect_request(second, REQUEST("/v1/status"));
     broker_cancel(&server->handle.broker, &waiting.request);
     broker_cancel(&server->handle.broker, &in_queue.request);
-    assert_int_equal(waiting.rc, MCAST_STOPPED);
+    assert_int_equal(waiting.request.rc, MCAST_STOPPED);
     assert_int_equal(server->handle.broker.sent, 0);
     call_release(&waiting.request.call);
     call_release(&in_queue.request.call);
@@ -451,7 +428,7 @@ static void broker__cancelled(void **state)
     expect_request(client, REQUEST("/v1/status"));
     assert_ptr_equal(broker_find(&server->handle.broker, asked.request.number), &asked.request);
     broker_cancel(&server->handle.broker, &asked.request);
-    assert_int_equal(asked.rc, MCAST_STOPPED);
+    assert_int_equal(asked.request.rc, MCAST_STOPPED);
     assert_null(broker_find(&server->handle.broker, asked.request.number));
     assert_true(recv(client, &byte, 1, 0) <= 0);
     call_release(&asked.request.call);
@@ -501,10 +478,10 @@ static void expect_distrust(struct server *server, const char *words)
     turn(server);
     assert_true(asked.done);
     expect_word(&asked, "untrusted");
-    assert_false(mcast_later(&asked.error, NULL));
-    assert_int_equal(mcast_exit_status(&asked.error), MCAST_EXIT_NO_ANSWER);
-    if (!strstr(asked.error.text, words))
-        fail_msg("\"%s\" is not in: %s", words, asked.error.text);
+    assert_false(mcast_later(&asked.request.error, NULL));
+    assert_int_equal(mcast_exit_status(&asked.request.error), MCAST_EXIT_NO_ANSWER);
+    if (!strstr(asked.request.error.text, words))
+        fail_msg("\"%s\" is not in: %s", words, asked.request.error.text);
     int client = accept_one(server);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);

@@ -37,10 +37,11 @@ static void credentials__empty_ones_are_fine_and_want_munge(void **state)
 {
     (void)state;
     struct mcast own = {0};
-    assert_int_equal(credentials_settle(&own.broker.peer.credentials, NULL), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, NULL), 0);
-    assert_true(credentials_want_munge(&own.broker.peer.credentials));
-    credentials_release(&own.broker.peer.credentials);
+    struct credentials *mine = &own.broker.peer.credentials;
+    assert_int_equal(credentials_settle(mine, NULL), 0);
+    assert_int_equal(credentials_check(mine, NULL), 0);
+    assert_true(credentials_want_munge(mine));
+    credentials_release(mine);
 }
 
 /* A certificate is a proof already; two that disagree would only confuse. */
@@ -48,14 +49,15 @@ static void credentials__certificate_or_munge(void **state)
 {
     (void)state;
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     assert_int_equal(mcast_set_certificate(&own, pem, pem, NULL), 0);
-    assert_false(credentials_want_munge(&own.broker.peer.credentials));
+    assert_false(credentials_want_munge(mine));
     assert_int_equal(mcast_set_munge(&own, MCAST_MUNGE_ALWAYS, NULL, NULL), 0);
-    assert_true(credentials_want_munge(&own.broker.peer.credentials));
+    assert_true(credentials_want_munge(mine));
     assert_int_equal(mcast_set_munge(&own, MCAST_MUNGE_NEVER, NULL, NULL), 0);
     assert_int_equal(mcast_set_certificate(&own, NULL, NULL, NULL), 0);
-    assert_false(credentials_want_munge(&own.broker.peer.credentials));
-    credentials_release(&own.broker.peer.credentials);
+    assert_false(credentials_want_munge(mine));
+    credentials_release(mine);
 }
 
 /* It becomes a line of a header. */
@@ -63,37 +65,38 @@ static void credentials__node_is_a_name(void **state)
 {
     (void)state;
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
     assert_int_equal(mcast_set_node(&own, "elcap7", NULL), 0);
-    assert_string_equal(own.broker.peer.credentials.node, "elcap7");
+    assert_string_equal(mine->is[NODE], "elcap7");
     assert_int_equal(mcast_set_node(&own, "elcap7\r\nX: y", &error), MCAST_USAGE);
     assert_int_equal(mcast_set_node(&own, "elcap 7", &error), MCAST_USAGE);
-    assert_string_equal(own.broker.peer.credentials.node, "elcap7");
+    assert_string_equal(mine->is[NODE], "elcap7");
     assert_int_equal(mcast_set_node(&own, NULL, NULL), 0);
-    assert_null(own.broker.peer.credentials.node);
-    credentials_release(&own.broker.peer.credentials);
+    assert_null(mine->is[NODE]);
+    credentials_release(mine);
 }
 
 static void credentials__what_is_set_goes_before_the_environment(void **state)
 {
     (void)state;
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     setenv("MCAST_CACERT", "/env/ca", 1);
     setenv("MCAST_CERT", "/env/cert", 1);
     setenv("MCAST_KEY", "/env/key", 1);
     setenv("MCAST_MUNGE_SOCKET", "/env/munge", 1);
     assert_int_equal(mcast_set_cacert(&own, "/set/ca", NULL), 0);
     assert_int_equal(mcast_set_munge(&own, MCAST_MUNGE_AUTO, "/set/munge", NULL), 0);
-    assert_int_equal(credentials_settle(&own.broker.peer.credentials, NULL), 0);
-    assert_string_equal(own.broker.peer.credentials.cacert, "/set/ca");
-    assert_string_equal(own.broker.peer.credentials.munge_socket, "/set/munge");
-    assert_string_equal(own.broker.peer.credentials.cert, "/env/cert");
-    assert_string_equal(own.broker.peer.credentials.key, "/env/key");
+    assert_int_equal(credentials_settle(mine, NULL), 0);
+    assert_string_equal(mine->is[CACERT], "/set/ca");
+    assert_string_equal(mine->is[MUNGE_SOCKET], "/set/munge");
+    assert_string_equal(mine->is[CERT], "/env/cert");
+    assert_string_equal(mine->is[KEY], "/env/key");
     setenv("MCAST_CERT", "/other/cert", 1);
-    assert_int_equal(credentials_settle(&own.broker.peer.credentials, NULL),
-                     0); /* once is enough */
-    assert_string_equal(own.broker.peer.credentials.cert, "/env/cert");
-    credentials_release(&own.broker.peer.credentials);
+    assert_int_equal(credentials_settle(mine, NULL), 0); /* once is enough */
+    assert_string_equal(mine->is[CERT], "/env/cert");
+    credentials_release(mine);
     unsetenv("MCAST_CACERT");
     unsetenv("MCAST_CERT");
     unsetenv("MCAST_KEY");
@@ -104,16 +107,16 @@ static void credentials__a_certificate_needs_its_key(void **state)
 {
     (void)state;
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
     assert_int_equal(mcast_set_certificate(&own, pem, NULL, &error), MCAST_USAGE);
     assert_int_equal(mcast_set_certificate(&own, NULL, pem, &error), MCAST_USAGE);
     setenv("MCAST_KEY", pem, 1);
-    assert_int_equal(credentials_settle(&own.broker.peer.credentials, &error), MCAST_USAGE);
+    assert_int_equal(credentials_settle(mine, &error), MCAST_USAGE);
     assert_non_null(strstr(error.text, "MCAST_CERT"));
     unsetenv("MCAST_KEY");
-    assert_int_equal(credentials_settle(&own.broker.peer.credentials, &error),
-                     0); /* and can be mended */
-    credentials_release(&own.broker.peer.credentials);
+    assert_int_equal(credentials_settle(mine, &error), 0); /* and can be mended */
+    credentials_release(mine);
 }
 
 /* Whoever can read the key can pretend to be its owner. */
@@ -122,38 +125,40 @@ static void credentials__refuse_a_key_that_is_open_to_others(void **state)
     (void)state;
     static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601, 0644, 0777};
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
     assert_int_equal(mcast_set_certificate(&own, pem, pem, NULL), 0);
     for (size_t i = 0; i < sizeof(open_modes) / sizeof(open_modes[0]); i++) {
         assert_int_equal(chmod(pem, open_modes[i]), 0);
-        assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), MCAST_USAGE);
+        assert_int_equal(credentials_check(mine, &error), MCAST_USAGE);
         assert_non_null(strstr(error.text, pem));
         assert_non_null(strstr(error.text, "chmod 0600"));
     }
     assert_int_equal(chmod(pem, 0400), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), 0);
+    assert_int_equal(credentials_check(mine, &error), 0);
     assert_int_equal(chmod(pem, 0600), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), 0);
-    credentials_release(&own.broker.peer.credentials);
+    assert_int_equal(credentials_check(mine, &error), 0);
+    credentials_release(mine);
 }
 
 static void credentials__name_a_file_that_will_not_do(void **state)
 {
     (void)state;
     struct mcast own = {0};
+    struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
     assert_int_equal(mcast_set_certificate(&own, folder, pem, NULL), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), MCAST_USAGE);
+    assert_int_equal(credentials_check(mine, &error), MCAST_USAGE);
     assert_non_null(strstr(error.text, "is not a file"));
     assert_int_equal(mcast_set_certificate(&own, pem, "/nonexistent/key", NULL), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), MCAST_USAGE);
+    assert_int_equal(credentials_check(mine, &error), MCAST_USAGE);
     assert_non_null(strstr(error.text, "/nonexistent/key"));
     assert_int_equal(mcast_set_certificate(&own, NULL, NULL, NULL), 0);
     assert_int_equal(mcast_set_cacert(&own, folder, NULL), 0); /* a hashed folder will */
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), 0);
+    assert_int_equal(credentials_check(mine, &error), 0);
     assert_int_equal(mcast_set_cacert(&own, "/dev/null", NULL), 0);
-    assert_int_equal(credentials_check(&own.broker.peer.credentials, &error), MCAST_USAGE);
-    credentials_release(&own.broker.peer.credentials);
+    assert_int_equal(credentials_check(mine, &error), MCAST_USAGE);
+    credentials_release(mine);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/transport/endpoint.h"
+#include "client/transport/peer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* "Not now" and "no" are told apart, and who is put off waits. */
 
-#include "client/mcast.h"
-#include "client/transport/later.h"
+#include "client/transport/broker.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/calls/names.h"
+#include "client/calls/call.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

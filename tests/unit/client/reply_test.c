@@ -286,7 +286,7 @@ static void reply__stream(void **state)
                      REPLY_MORE);
     assert_string_equal(reader.streamed, ":abc\n");
     assert_int_equal(feed_all(&reader, "4\r\nstop\r\n", 0, 100), REPLY_OVER);
-    assert_int_equal(request_conclude(&reader.request, NULL), 77);
+    assert_int_equal(request_conclude(&reader.request), 77);
 }
 
 /* What is refused, or of another type, is an answer like any other. */

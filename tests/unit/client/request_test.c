@@ -11,7 +11,7 @@
 static void is(const char *text, int64_t expected)
 {
     int64_t seconds = -1;
-    assert_true(request_read_date(text, strlen(text), &seconds));
+    assert_true(request_read_date(text, &seconds));
     assert_int_equal(seconds, expected);
 }
 
@@ -52,7 +52,7 @@ static void request__date_refused(void **state)
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
         int64_t seconds = -1;
-        assert_false(request_read_date(wrong[i], strlen(wrong[i]), &seconds));
+        assert_false(request_read_date(wrong[i], &seconds));
         assert_int_equal(seconds, -1);
     }
 }

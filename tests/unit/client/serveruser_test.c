@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may serve the broker's Unix socket (B8). For the kernel that is who listens. */
 
-#include "client/transport/serveruser.h"
+#include "client/transport/peer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

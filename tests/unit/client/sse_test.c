@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/calls/sse.h"
+#include "client/calls/events.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,11 @@
 enum { LOG_SIZE = 1024 };
 
 /* Writes down what comes: "name|data;" */
-static int note(const struct sse_event *event, void *data)
+static int note(const char *name, const char *lines, void *data)
 {
     char *log = data;
     size_t used = strlen(log);
-    snprintf(log + used, LOG_SIZE - used, "%s|%s;", event->name, event->data);
+    snprintf(log + used, LOG_SIZE - used, "%s|%s;", name, lines);
     return 0;
 }
 
@@ -47,42 +47,14 @@ static void sse__events_wherever_the_pieces_end(void **state)
     (void)state;
     reads("id: 1\nevent: reserved\ndata: {\"seq\":1}\n\nid: 2\nevent: lost\ndata: x\n\n",
           "reserved|{\"seq\":1};lost|x;");
-}
-
-static void sse__comments_are_no_events(void **state)
-{
-    (void)state;
+    /* Comments are no events; data lines are joined; without data nothing happens. */
     reads(": keep-alive\n\n:\n\n: x\ndata: y\n\n", "message|y;");
-}
-
-static void sse__data_lines_are_joined(void **state)
-{
-    (void)state;
     reads("data: a\ndata:b\ndata\ndata:  c\n\n", "message|a\nb\n\n c;");
-}
-
-static void sse__without_data_nothing_happens(void **state)
-{
-    (void)state;
     reads("event: lonely\nid: 7\n\ndata: x\n\n", "message|x;");
-}
-
-static void sse__empty_data_is_an_event(void **state)
-{
-    (void)state;
     reads("data\n\n", "message|;");
-}
-
-static void sse__what_the_end_cuts_off_never_shows(void **state)
-{
-    (void)state;
+    /* What the end cuts off never shows; unknown fields are skipped. */
     reads("data: whole\n\ndata: half\n", "message|whole;");
     reads("data: whole\n\ndata: hal", "message|whole;");
-}
-
-static void sse__unknown_fields_are_skipped(void **state)
-{
-    (void)state;
     reads("datum: x\nDATA: y\n data: z\ndata: a\nid2: q\n\n", "message|a;");
 }
 
@@ -111,9 +83,9 @@ static void sse__has_limits(void **state)
     sse_release(&data);
 }
 
-static int refuse(const struct sse_event *event, void *data)
+static int refuse(const char *name, const char *lines, void *data)
 {
-    (void)event;
+    (void)name, (void)lines;
     ++*(int *)data;
     return 42;
 }
@@ -129,18 +101,85 @@ static void sse__stops_when_told(void **state)
     sse_release(&sse);
 }
 
+/* ---- one event ---- */
+
+static void event__fatal_one(void **state)
+{
+    (void)state;
+    struct event event;
+    assert_int_equal(
+        event_decode(&event, "lost",
+                     "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\",\n"
+                     " \"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
+                     "\"uid\":9,\"detail\":\"gone after a restart\"}",
+                     NULL),
+        0);
+    assert_int_equal(event.seen.seq, 7);
+    assert_string_equal(event.seen.event, "lost");
+    assert_true(event.seen.fatal);
+    assert_string_equal(event.seen.job, "j");
+    assert_int_equal(event.seen.number, 3);
+    assert_int_equal(event.seen.uid, 9);
+    assert_string_equal(event.seen.detail, "gone after a restart");
+    assert_null(strchr(event.seen.json, '\n'));
+    event_release(&event);
+}
+
+static void event__about_no_job(void **state)
+{
+    (void)state;
+    struct event event;
+    assert_int_equal(event_decode(&event, "link-up",
+                                  "{\"seq\":1,\"event\":\"link-up\",\"cluster\":null,\"number\":0}",
+                                  NULL),
+                     0);
+    assert_null(event.seen.cluster);
+    assert_null(event.seen.job);
+    assert_false(event.seen.fatal);
+    event_release(&event);
+}
+
+static void event__gap(void **state)
+{
+    (void)state;
+    struct event event;
+    assert_int_equal(event_decode(&event, "gap", "{\"from\":1,\"to\":500}", NULL), 0);
+    assert_string_equal(event.seen.event, "gap");
+    assert_int_equal(event.seen.seq, 0);
+    assert_int_equal(event.seen.gap_from, 1);
+    assert_int_equal(event.seen.gap_to, 500);
+    event_release(&event);
+}
+
+static void event__odd_ones_are_unclear(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"",
+                                      "[]",
+                                      "{}",
+                                      "{\"seq\":\"1\",\"event\":\"x\"}",
+                                      "{\"seq\":1}",
+                                      "{\"seq\":1,\"event\":\"x\",\"fatal\":1}",
+                                      "{\"seq\":-1,\"event\":\"x\"}"};
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+        struct event event;
+        struct mcast_error error;
+        assert_int_equal(event_decode(&event, "x", odd[i], &error), MCAST_UNCLEAR);
+    }
+    struct event event;
+    assert_int_equal(event_decode(&event, "gap", "{\"from\":1}", NULL), MCAST_UNCLEAR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sse__events_wherever_the_pieces_end),
-        cmocka_unit_test(sse__comments_are_no_events),
-        cmocka_unit_test(sse__data_lines_are_joined),
-        cmocka_unit_test(sse__without_data_nothing_happens),
-        cmocka_unit_test(sse__empty_data_is_an_event),
-        cmocka_unit_test(sse__what_the_end_cuts_off_never_shows),
-        cmocka_unit_test(sse__unknown_fields_are_skipped),
         cmocka_unit_test(sse__has_limits),
         cmocka_unit_test(sse__stops_when_told),
+        cmocka_unit_test(event__fatal_one),
+        cmocka_unit_test(event__about_no_job),
+        cmocka_unit_test(event__gap),
+        cmocka_unit_test(event__odd_ones_are_unclear),
     };
     return cmocka_run_group_tests_name("client_sse", tests, NULL, NULL);
 }

@@ -99,8 +99,8 @@ static void token__refused_says_why_without_it(void **state)
     assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof(token), NULL), 0);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_refused(token, &bad[i].narrowing, MCAST_TOKEN_SIZE, bad[i].words);
-    assert_refused(token, &narrowing, 0, "no room for the token");
-    assert_refused(token, &narrowing, strlen(token), "no room for the token");
+    assert_refused(token, &narrowing, 0, "the buffer is too small");
+    assert_refused(token, &narrowing, strlen(token), "the buffer is too small");
     token[10] ^= 1; /* in the root key's id: only the broker can tell */
     assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof(token), NULL), 0);
     token[strlen(token) - 1] = '=';

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_CALLS_SSE_H
-#define MCAST_CLIENT_CALLS_SSE_H
+#ifndef MCAST_CLIENT_CALLS_EVENTS_H
+#define MCAST_CLIENT_CALLS_EVENTS_H
 
-/* Parser of the stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event
- * stream"), fed with pieces of any size. Lines end in LF; comments and unknown fields are skipped;
- * an event that the stream's end cuts off never shows. */
+/* The stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event stream"),
+ * read in pieces of any size. Lines end in LF; comments and unknown fields are skipped; an event
+ * that the stream's end cuts off never shows. */
 
 #include "client/mcast.h"
 #include "client/text.h"
@@ -16,14 +16,9 @@ enum {
     SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
 };
 
-/* Valid during the call. */
-struct sse_event {
-    const char *name; /* "message" unless the stream named it */
-    const char *data; /* lines joined by LF */
-};
-
-/* Non-zero ends the feeding. */
-typedef int sse_event_fn(const struct sse_event *event, void *data);
+/* One event: its name ("message" unless the stream named it) and its lines, joined by LF; valid
+ * during the call. Non-zero ends the reading. */
+typedef int sse_event_fn(const char *name, const char *lines, void *data);
 
 enum sse_fault {
     SSE_TOO_LONG = -1, /* a line or the data of an event is beyond its limit */
@@ -42,16 +37,16 @@ int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn 
 
 void sse_release(struct sse *stream);
 
-/* ---- one event of the broker's (events.c; F24) ---- */
-
+/* One event of the broker's (F24). */
 struct event {
     struct mcast_event seen;
     json_t *root; /* the strings live here, */
     char *line;   /* and the data in one line here */
 };
 
-/* event_release it after 0. sent may go away before. */
-int event_decode(struct event *event, const struct sse_event *sent, struct mcast_error *error);
+/* event_release it after 0. name and lines may go away before. */
+int event_decode(struct event *event, const char *name, const char *lines,
+                 struct mcast_error *error);
 
 void event_release(struct event *event);
 
