@@ -1,9 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
-#include "deploy/flux/grant/fluxids.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static bool read_id(const char **text, uint64_t *id)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *id = strtoull(*text, &end, 10);
+    *text = end;
+    return *id <= UINT32_MAX;
+}
+
+bool request_count_ids(const char *text, uint32_t *count)
+{
+    const bool brackets = text && *text == '[';
+    uint64_t sum = 0, first, last;
+    if (!text)
+        return false;
+    text += brackets;
+    for (;; text++) {
+        if (!read_id(&text, &first))
+            return false;
+        last = first;
+        if (*text == '-') {
+            text++;
+            if (!read_id(&text, &last) || last < first)
+                return false;
+        }
+        sum += last - first + 1;
+        if (*text != ',')
+            break;
+    }
+    if (brackets && *text++ != ']')
+        return false;
+    *count = (uint32_t)sum;
+    return *text == '\0' && sum <= UINT32_MAX;
+}
 
 /* The nodes, one host list after the other; what is in them the broker checks. */
 static int read_nodes(struct request *out, const json_t *execution, struct error *err)
@@ -43,7 +78,8 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
         const char *cores = json_string_value(json_object_get(children, "core"));
         uint32_t rank_count = 0;
         uint32_t core_count = 0;
-        if (!fluxids_count(ranks, &rank_count) || (cores && !fluxids_count(cores, &core_count)))
+        if (!request_count_ids(ranks, &rank_count) ||
+            (cores && !request_count_ids(cores, &core_count)))
             return error_set(err, ERROR_CORRUPT, "R: R_lite has ranks or cores that are no idset");
         out->node_count += rank_count;
         if (core_count > out->cores)
@@ -68,12 +104,12 @@ static int read_hwcoll(struct request *out, const json_t *value, struct error *e
     static const char *const words[] = {"auto", "on", "off", "required"};
     const char *given = json_string_value(value);
     for (size_t i = 0; given && i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(given, words[i]) == 0) {
+        if (strcmp(given, words[i]) == 0)
             out->hwcoll = words[i];
-            return 0;
-        }
     }
-    return error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
+    return out->hwcoll
+               ? 0
+               : error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
 }
 
 /* Which classes there are the broker knows; here only that they are words. */
@@ -81,20 +117,19 @@ static int read_classes(struct request *out, const json_t *value, struct error *
 {
     const char *given = json_string_value(value);
     size_t count = 0;
-    if (!given || json_string_length(value) >= sizeof(out->classes_text) ||
-        given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
-        goto bad;
-    char *rest = strcpy(out->classes_text, given);
-    for (char *word; (word = strsep(&rest, ":,"));) {
-        if (!word[0] || count == REQUEST_CLASSES_MAX)
-            goto bad;
-        out->classes[count++] = word;
+    bool good = given && json_string_length(value) < sizeof(out->classes_text) &&
+                !given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")];
+    char *rest = good ? strcpy(out->classes_text, given) : NULL;
+    for (char *word; good && (word = strsep(&rest, ":,"));) {
+        good = word[0] && count < REQUEST_CLASSES_MAX;
+        if (good)
+            out->classes[count++] = word;
     }
-    return 0;
-bad:
-    return error_set(err, ERROR_INVALID,
-                     "-o mcast.tc is a list of traffic classes with colons between them, such as "
-                     "low_latency:best_effort");
+    return good ? 0
+                : error_set(
+                      err, ERROR_INVALID,
+                      "-o mcast.tc is a list of traffic classes with colons between them, such as "
+                      "low_latency:best_effort");
 }
 
 /* Of one node's jobs only: what -o mcast.vnis says goes before it, as it is the narrower word. */
@@ -109,7 +144,7 @@ static int read_single_node(struct request *out, const json_t *value, struct err
     return 0;
 }
 
-static int read_wishes(struct request *out, const json_t *wishes, struct error *err)
+static int read_values(struct request *out, const json_t *wishes, struct error *err)
 {
     static const struct {
         const char *name;
@@ -120,9 +155,8 @@ static int read_wishes(struct request *out, const json_t *wishes, struct error *
         {"tc", read_classes},
         {"single-node", read_single_node}, /* after vnis, which it looks at */
     };
-    enum { KNOWN = sizeof(known) / sizeof(known[0]) };
     size_t understood = 0;
-    for (size_t i = 0; i < KNOWN; i++) {
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         const json_t *value = json_object_get(wishes, known[i].name);
         int rc = value ? known[i].read(out, value, err) : 0;
         if (rc < 0)
@@ -139,7 +173,7 @@ static int read_option(struct request *out, const json_t *option, struct error *
 {
     const char *word = json_string_value(option);
     if (json_is_object(option))
-        return read_wishes(out, option, err);
+        return read_values(out, option, err);
     if (json_is_false(option) || (word && strcmp(word, "off") == 0)) {
         out->off = true;
         return 0;
@@ -169,18 +203,16 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
 
 int request_read(struct request *out, FILE *from, struct error *err)
 {
-    json_error_t r_error;
-    json_error_t jobspec_error;
-    json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &r_error);
-    json_t *jobspec = r ? json_loadf(from, 0, &jobspec_error) : NULL;
+    json_error_t fault;
+    json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &fault);
+    json_t *jobspec = r ? json_loadf(from, 0, &fault) : NULL;
     int rc;
     *out = (struct request){.vnis = -1};
-    if (!r)
-        rc = error_set(err, ERROR_CORRUPT, "R cannot be read: %s", r_error.text);
-    else if (!jobspec)
-        rc = error_set(err, ERROR_CORRUPT, "the jobspec cannot be read: %s", jobspec_error.text);
-    else
+    if (jobspec)
         rc = request_parse(out, r, jobspec, err);
+    else
+        rc = error_set(err, ERROR_CORRUPT, "%s cannot be read: %s", r ? "the jobspec" : "R",
+                       fault.text);
     json_decref(r);
     json_decref(jobspec);
     return rc;
@@ -200,4 +232,27 @@ void request_release(struct request *request)
 {
     free(request->nodes);
     request->nodes = NULL;
+}
+
+json_t *request_memo(const json_t *reservation)
+{
+    static const struct {
+        const char *name, *field;
+        bool of_hwcoll;
+    } members[] = {
+        {"number", "number", false},      {"vnis", "vnis", false},
+        {"hwcoll", "state", true},        {"reason", "reason", true},
+        {"addresses", "addresses", true}, {"warning", "warning", false},
+    };
+    const json_t *hwcoll = json_object_get(reservation, "hwcoll");
+    json_t *memo = json_object();
+    for (size_t i = 0; memo && i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value =
+            json_object_get(members[i].of_hwcoll ? hwcoll : reservation, members[i].field);
+        if (value && !json_is_null(value) && json_object_set(memo, members[i].name, value) < 0) {
+            json_decref(memo);
+            memo = NULL;
+        }
+    }
+    return memo;
 }

@@ -51,4 +51,14 @@ void request_put(const struct request *request, struct mcast_request *out);
 
 void request_release(struct request *request);
 
+/* How many ids an idset of Flux has (RFC 22): "0-3,7", also in brackets. False: text (NULL is
+ * allowed) is no idset, or has more than 2^32 - 1. */
+bool request_count_ids(const char *text, uint32_t *count);
+
+/* The job's memo, which every user of the machine can read: {"number","vnis","hwcoll","reason",
+ * "addresses","warning"}, as far as they are there, of a reservation as mcast_reservation_json
+ * writes it: never its environment, where the token is. The caller's to json_decref; NULL: memory
+ * is exhausted. */
+json_t *request_memo(const json_t *reservation);
+
 #endif

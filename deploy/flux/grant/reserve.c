@@ -9,7 +9,6 @@
  * still looking the job up. */
 
 #include "client/mcast.h"
-#include "deploy/flux/grant/memo.h"
 #include "deploy/flux/grant/request.h"
 #include "base/jobid.h"
 
@@ -39,7 +38,7 @@ struct wanted {
     int waits_to;      /* a descriptor, or negative */
 };
 
-static bool take_number(const char *text, unsigned long max, unsigned long *out)
+static bool read_number(const char *text, unsigned long max, unsigned long *out)
 {
     char *end;
     errno = 0;
@@ -47,7 +46,7 @@ static bool take_number(const char *text, unsigned long max, unsigned long *out)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *out <= max;
 }
 
-static bool take(struct wanted *wanted, int argc, char **argv)
+static bool read_options(struct wanted *wanted, int argc, char **argv)
 {
     static const struct option options[] = {
         {"cluster", required_argument, NULL, 'c'},  {"job", required_argument, NULL, 'j'},
@@ -66,15 +65,15 @@ static bool take(struct wanted *wanted, int argc, char **argv)
             wanted->job = optarg;
             break;
         case 'u':
-            good = take_number(optarg, UINT32_MAX - 1, &number);
+            good = read_number(optarg, UINT32_MAX - 1, &number);
             wanted->uid = (uint32_t)number;
             break;
         case 'p':
-            good = take_number(optarg, PATIENCE_MAX, &number);
+            good = read_number(optarg, PATIENCE_MAX, &number);
             wanted->patience = (unsigned)number;
             break;
         case 'w':
-            good = take_number(optarg, INT32_MAX, &number);
+            good = read_number(optarg, INT32_MAX, &number);
             wanted->waits_to = (int)number;
             break;
         default:
@@ -84,7 +83,7 @@ static bool take(struct wanted *wanted, int argc, char **argv)
     return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
 }
 
-static void tell_of_wait(const struct mcast_error *why, void *data)
+static void print_wait(const struct mcast_error *why, void *data)
 {
     const struct wanted *wanted = data;
     if (wanted->waits_to >= 0)
@@ -100,7 +99,7 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
     if (rc == 0)
-        rc = mcast_set_patience(handle, wanted->patience * 1000, tell_of_wait, wanted, error);
+        rc = mcast_set_patience(handle, wanted->patience * 1000, print_wait, wanted, error);
     if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
     mcast_close(handle);
@@ -110,14 +109,14 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
 static bool print_memo(const char *reservation)
 {
     json_t *decoded = json_loads(reservation, 0, NULL);
-    json_t *memo = memo_of(decoded);
+    json_t *memo = request_memo(decoded);
     bool good = decoded && memo && json_dumpf(memo, stderr, JSON_COMPACT) == 0;
     json_decref(memo);
     json_decref(decoded);
     return good;
 }
 
-static int print(const struct mcast_reservation *reservation)
+static int print_reservation(const struct mcast_reservation *reservation)
 {
     char *text = mcast_reservation_json(reservation, MCAST_JSON_SECRETS);
     bool good = text && puts(text) >= 0 && fflush(stdout) == 0 && print_memo(text);
@@ -127,7 +126,7 @@ static int print(const struct mcast_reservation *reservation)
     return good ? MCAST_EXIT_OK : MCAST_EXIT_REFUSED;
 }
 
-static int ask(struct wanted *wanted, const struct request *request)
+static int ask_broker(struct wanted *wanted, const struct request *request)
 {
     struct mcast_request asked = MCAST_REQUEST_INIT;
     struct mcast_reservation *reservation = NULL;
@@ -145,7 +144,7 @@ static int ask(struct wanted *wanted, const struct request *request)
         fprintf(stderr, "%s\n", error.text);
         return (int)mcast_exit_status(&error);
     }
-    int status = print(reservation);
+    int status = print_reservation(reservation);
     mcast_reservation_free(reservation);
     return status;
 }
@@ -156,7 +155,7 @@ int main(int argc, char **argv)
     struct request request;
     struct error err = {0};
     int status;
-    if (!take(&wanted, argc, argv)) {
+    if (!read_options(&wanted, argc, argv)) {
         fputs(usage, stderr);
         return MCAST_EXIT_USAGE;
     }
@@ -165,7 +164,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         status = rc == ERROR_INVALID ? MCAST_EXIT_REFUSED : MCAST_EXIT_USAGE;
     } else {
-        status = request.off ? MCAST_EXIT_OK : ask(&wanted, &request);
+        status = request.off ? MCAST_EXIT_OK : ask_broker(&wanted, &request);
     }
     if (request.off || status != MCAST_EXIT_OK)
         puts("{}"); /* Flux takes no empty value for one */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/jobtap.h"
-#include "deploy/flux/jobtap/hold.h"
-#include "deploy/flux/jobtap/settings.h"
+#include "base/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A release tries for so long; the resource manager is a manager to the broker, and may have many
  * connections. */
 enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
+enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400, FAULT_SIZE = 256 };
 
 static const char aux_name[] = "mcast::jobtap";
 
@@ -47,6 +48,44 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
     free(release);
 }
 
+/* ---- what the plugin is told when it is loaded ----
+ *
+ *   [job-manager]
+ *   plugins = [{ load = "/usr/lib/mcastd/flux/mcast.so", conf = { cluster = "elcap" } }]
+ *
+ *   cluster    what mcastd.conf calls this Flux
+ *   url        where mcastd is (MCAST_URL, or its default socket)
+ *   patience   s, how long a job's start may wait for mcastd (30)
+ *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
+ *              that time (false) */
+
+struct settings {
+    const char *cluster, *url; /* the plugin's; url may be NULL */
+    int patience, optional;
+};
+
+/* False: the reason is in fault. */
+static bool read_settings(struct settings *settings, flux_plugin_t *plugin, char fault[FAULT_SIZE])
+{
+    *settings = (struct settings){.patience = PATIENCE_S};
+    fault[0] = '\0';
+    if (!flux_plugin_get_conf(plugin) ||
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &settings->cluster, "url",
+                                &settings->url, "patience", &settings->patience, "optional",
+                                &settings->optional) < 0)
+        snprintf(fault, FAULT_SIZE,
+                 "its conf needs cluster = \"NAME\", and can have url, patience (s) and optional "
+                 "(true or false): %s",
+                 flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
+    else if (!settings->cluster || !cluster_name_valid(settings->cluster))
+        snprintf(fault, FAULT_SIZE,
+                 "conf.cluster is what mcastd.conf calls this Flux: 1 to %d of a-z, 0-9 and _",
+                 CLUSTER_NAME_MAX);
+    else if (settings->patience < 1 || settings->patience > PATIENCE_MAX_S)
+        snprintf(fault, FAULT_SIZE, "conf.patience is 1 to %d seconds", PATIENCE_MAX_S);
+    return !fault[0];
+}
+
 /* ---- the plugin ---- */
 
 static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
@@ -56,7 +95,7 @@ static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int event
     mcast_async_dispatch(jobtap->broker);
 }
 
-static void destroy(void *data)
+static void destroy_jobtap(void *data)
 {
     struct jobtap *jobtap = data;
     if (!jobtap)
@@ -80,8 +119,8 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
     return rc;
 }
 
-static struct jobtap *create(flux_plugin_t *plugin, const struct settings *settings,
-                             struct mcast_error *error)
+static struct jobtap *create_jobtap(flux_plugin_t *plugin, const struct settings *settings,
+                                    struct mcast_error *error)
 {
     struct jobtap *jobtap = calloc(1, sizeof(*jobtap));
     if (!jobtap || !(jobtap->cluster = strdup(settings->cluster))) {
@@ -90,21 +129,21 @@ static struct jobtap *create(flux_plugin_t *plugin, const struct settings *setti
     }
     jobtap->plugin = plugin;
     jobtap->flux = flux_jobtap_get_flux(plugin);
-    jobtap->patience_ms = settings->patience_ms;
+    jobtap->patience_ms = (unsigned)settings->patience * 1000;
     jobtap->optional = settings->optional;
     if (open_broker(jobtap, settings->url, error) < 0)
         goto failed;
     jobtap->watcher =
         flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
                                FLUX_POLLIN, on_ready, jobtap);
-    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy) < 0) {
+    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
         strcpy(error->text, "Flux's reactor does not take it");
         goto failed;
     }
     flux_watcher_start(jobtap->watcher);
     return jobtap;
 failed:
-    destroy(jobtap);
+    destroy_jobtap(jobtap);
     return NULL;
 }
 
@@ -112,14 +151,14 @@ failed:
 static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
 {
     (void)topic, (void)data;
-    char words[SETTINGS_WORDS_SIZE];
+    char fault[FAULT_SIZE];
     struct settings settings;
     struct mcast_error error = {0};
     if (flux_plugin_aux_get(plugin, aux_name))
         return 0; /* its conf does not change while it is loaded */
-    if (settings_read(&settings, plugin, words) < 0)
-        return flux_jobtap_error(plugin, args, "mcast: %s", words);
-    if (!create(plugin, &settings, &error))
+    if (!read_settings(&settings, plugin, fault))
+        return flux_jobtap_error(plugin, args, "mcast: %s", fault);
+    if (!create_jobtap(plugin, &settings, &error))
         return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
     return 0;
 }

@@ -19,12 +19,13 @@ void grant_forget(struct grant *grant)
     explicit_bzero(grant, sizeof *grant);
 }
 
-static void set(struct grant *grant, const char *name, size_t length, const char *value)
+int grant_find(const char *name, size_t length)
 {
     for (int i = 0; i < GRANT_COUNT; i++) {
         if (strlen(grant_names[i]) == length && memcmp(grant_names[i], name, length) == 0)
-            grant->values[i] = value[0] ? value : NULL;
+            return i;
     }
+    return -1;
 }
 
 /* Whether from at on there are whole NAME=value only, up to end. */
@@ -46,14 +47,17 @@ int grant_take(struct grant *grant, size_t length, struct error *err)
         return error_set(err, ERROR_INVALID, "the job's variables are no whole list");
     for (const size_t end = grant->length + length; grant->length < end;) {
         const char *entry = grant->text + grant->length;
-        const size_t name = strcspn(entry, "=");
-        set(grant, entry, name, entry + name + 1);
+        const size_t length_of_name = strcspn(entry, "=");
+        const char *value = entry + length_of_name + 1;
+        const int name = grant_find(entry, length_of_name);
+        if (name >= 0)
+            grant->values[name] = value[0] ? value : NULL;
         grant->length += strlen(entry) + 1;
     }
     return 0;
 }
 
-static int judge(int file, const char *path, struct error *err)
+static int check_owner(int file, const char *path, struct error *err)
 {
     struct stat status;
     if (fstat(file, &status) < 0)
@@ -92,7 +96,7 @@ int grant_load(struct grant *grant, const char *path, struct error *err)
     if (file < 0)
         return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%.120s: %s", path,
                          strerror(errno));
-    int rc = judge(file, path, err);
+    int rc = check_owner(file, path, err);
     if (rc == 0)
         rc = read_whole(grant, file, path, err);
     close(file);

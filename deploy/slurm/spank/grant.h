@@ -43,6 +43,9 @@ struct grant {
     char text[GRANT_SIZE];           /* has the job's token */
 };
 
+/* Which enum grant_name it is, or -1. */
+int grant_find(const char *name, size_t length);
+
 /* Takes what was written into text behind that which was taken before, length bytes; of a name that
  * comes twice, the last. ERROR_INVALID: it is not whole, or is no such list; nothing is taken. */
 int grant_take(struct grant *grant, size_t length, struct error *err);

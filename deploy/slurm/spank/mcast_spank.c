@@ -15,8 +15,8 @@
 #include "deploy/slurm/spank/fetch.h"
 #include "deploy/slurm/spank/options.h"
 #include "deploy/slurm/spank/program.h"
-#include "deploy/slurm/spank/stepend.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,17 +31,23 @@ SPANK_PLUGIN(mcast, 1)
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
-enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+enum {
+    CLUSTER_SIZE = 64,
+    VALUE_SIZE = 256,
+    CA_SIZE = 4096,
+    NO_TASKS_FROM = 0xfffffffc,
+    ENDED = 1,
+    CLEANUP_MS = 10000
+};
 
 /* Says whose it is to those who look into the file: mcastctl check slurm. */
 __attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;
 
-static struct place installed;
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
 static bool made_job;                    /* of srun: not a step of a job that was there before */
-static bool has_step;                    /* of srun: stepend says which */
-static struct stepend stepend;
+static bool has_step;                    /* of srun: the next say which */
+static uint32_t step_job, step_number;
 static char cluster[CLUSTER_SIZE], refusal[400];
 
 static const char *environment(const char *name)
@@ -95,11 +101,12 @@ static struct spank_option option = {
 int slurm_spank_init(spank_t spank, int count, char *words[])
 {
     struct error err = {0};
+    Dl_info info; /* the file that this code was loaded from */
+    const bool known = dladdr(&option, &info) && info.dli_fname;
     const spank_context_t context = spank_context();
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
         return 0;
-    place_find(&installed, place_of_plugin());
-    if (settings_read(&settings, &installed, count, words, &err) < 0)
+    if (settings_read(&settings, known ? info.dli_fname : "", count, words, &err) < 0)
         slurm_debug("mcast: %s", err.text);
     if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
         slurm_error("mcast: --mcast cannot be offered");
@@ -308,9 +315,9 @@ int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
     uint32_t nodes = 0;
     (void)count;
     (void)words;
-    has_step = spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
-               spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS &&
-               (!made_job || stepend.step > 0); /* srun --jobid, from outside */
+    has_step = spank_get_item(spank, S_JOB_ID, &step_job) == ESPANK_SUCCESS &&
+               spank_get_item(spank, S_JOB_STEPID, &step_number) == ESPANK_SUCCESS &&
+               (!made_job || step_number > 0); /* srun --jobid, from outside */
     /* Nothing is multicast within a node, and jobs of a thousand small steps must not ask so often.
      */
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) == ESPANK_SUCCESS && nodes == 1)
@@ -320,16 +327,19 @@ int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 
 int slurm_spank_exit(spank_t spank, int count, char *words[])
 {
+    char step[GRANT_STEP_SIZE];
+    const char *name = settings.cluster ? settings.cluster : environment("SLURM_CLUSTER_NAME");
+    const struct fetch fetch = {.settings = &settings,
+                                .cluster = strlen(name) < CLUSTER_SIZE ? name : "",
+                                .node = "",
+                                .job = step_job,
+                                .step = grant_step(step_number, step),
+                                .deadline_ms = program_now_ms() + CLEANUP_MS};
     (void)spank;
     (void)count;
     (void)words;
-    if (spank_context() != S_CTX_LOCAL || !has_step)
-        return 0;
-    copy(cluster, sizeof cluster,
-         settings.cluster ? settings.cluster : environment("SLURM_CLUSTER_NAME"));
-    stepend.settings = &settings;
-    stepend.cluster = cluster;
-    stepend_clean(&stepend);
+    if (spank_context() == S_CTX_LOCAL && has_step)
+        fetch_clean_up(&fetch);
     has_step = false;
     return 0;
 }

@@ -51,48 +51,32 @@ __attribute__((noreturn)) static void become(const char *const argv[], int out, 
     _exit(NOT_STARTED);
 }
 
-/* The first line is kept, the rest is read and dropped. */
-static void take_said(struct program_output *output, size_t *used, const char *piece, size_t length)
-{
-    for (size_t i = 0; i < length && *used < sizeof output->said - 1; i++) {
-        if (piece[i] == '\n') {
-            *used = sizeof output->said - 1;
-            return;
-        }
-        output->said[(*used)++] = piece[i] >= ' ' && piece[i] <= '~' ? piece[i] : '?';
-    }
-}
+/* One of its outputs: what fits is kept. */
+struct sink {
+    char *text;
+    size_t size, length;
+    bool drops; /* what does not fit; else that is a fault */
+};
 
 /* 1: something came, 0: its end, -1: it is too much, or cannot be read. */
-static int take_output(int from, struct program_output *output)
+static int read_some(int from, struct sink *sink)
 {
-    char more;
-    const bool full = output->length == output->size;
-    const ssize_t got = read(from, full ? &more : output->text + output->length,
-                             full ? 1 : output->size - output->length);
+    char rest[512];
+    const size_t left = sink->size - sink->length;
+    const ssize_t got =
+        read(from, left > 0 ? sink->text + sink->length : rest, left > 0 ? left : sizeof rest);
     if (got < 0)
         return errno == EINTR ? 1 : -1;
-    if (got > 0 && full)
-        return -1;
-    output->length += (size_t)got;
-    return got > 0;
-}
-
-static int take_error(int from, struct program_output *output, size_t *used)
-{
-    char piece[512];
-    const ssize_t got = read(from, piece, sizeof piece);
-    if (got < 0)
-        return errno == EINTR ? 1 : -1;
-    take_said(output, used, piece, (size_t)got);
+    if (got > 0 && left == 0)
+        return sink->drops ? 1 : -1;
+    sink->length += (size_t)got;
     return got > 0;
 }
 
 /* Until both are at their ends. False: not by the deadline, or something else is wrong. */
-static bool listen_to(int out, int err, int64_t deadline_ms, struct program_output *output)
+static bool read_outputs(const int from[2], int64_t deadline_ms, struct sink sinks[2])
 {
-    struct pollfd ends[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-    size_t used = 0;
+    struct pollfd ends[2] = {{.fd = from[0], .events = POLLIN}, {.fd = from[1], .events = POLLIN}};
     while (ends[0].fd >= 0 || ends[1].fd >= 0) {
         const int64_t left = deadline_ms - program_now_ms();
         const int ready = left > 0 ? poll(ends, 2, (int)(left < INT_MAX ? left : INT_MAX)) : 0;
@@ -100,16 +84,25 @@ static bool listen_to(int out, int err, int64_t deadline_ms, struct program_outp
             continue;
         if (ready <= 0)
             return false;
-        const int first = ends[0].revents ? take_output(out, output) : 1;
-        const int second = ends[1].revents ? take_error(err, output, &used) : 1;
-        if (first < 0 || second < 0)
-            return false;
-        if (first == 0)
-            ends[0].fd = -1;
-        if (second == 0)
-            ends[1].fd = -1;
+        for (int i = 0; i < 2; i++) {
+            const int rc = ends[i].revents ? read_some(from[i], &sinks[i]) : 1;
+            if (rc < 0)
+                return false;
+            if (rc == 0)
+                ends[i].fd = -1;
+        }
     }
     return true;
+}
+
+/* Leaves its first line, with nothing that drives a terminal. */
+static void clean_line(char *text)
+{
+    text[strcspn(text, "\n")] = '\0';
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+    }
 }
 
 /* It has closed its outputs, which is not yet its end. False: it does not come by the deadline. */
@@ -130,10 +123,16 @@ static bool await_end(pid_t child, int64_t deadline_ms, int *result)
     }
 }
 
-static int attend(pid_t child, int out, int err, int64_t deadline_ms, struct program_output *output)
+static int await_program(pid_t child, const int from[2], int64_t deadline_ms,
+                         struct program_output *output)
 {
+    struct sink sinks[2] = {{.text = output->text, .size = output->size},
+                            {.text = output->said, .size = sizeof output->said - 1, .drops = true}};
     int result = PROGRAM_STOPPED;
-    if (listen_to(out, err, deadline_ms, output) && await_end(child, deadline_ms, &result))
+    const bool whole = read_outputs(from, deadline_ms, sinks);
+    output->length = sinks[0].length;
+    clean_line(output->said);
+    if (whole && await_end(child, deadline_ms, &result))
         return result;
     (void)kill(-child, SIGKILL);
     (void)kill(child, SIGKILL); /* before it has made its group */
@@ -156,7 +155,7 @@ int program_run(const char *const argv[], int64_t deadline_ms, struct program_ou
         close(out[1]);
         close(err[1]);
         if (child > 0)
-            result = attend(child, out[0], err[0], deadline_ms, output);
+            result = await_program(child, (const int[]){out[0], err[0]}, deadline_ms, output);
         close(err[0]);
     } else {
         close(out[1]);

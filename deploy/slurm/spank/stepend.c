@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "deploy/slurm/spank/stepend.h"
-
 #include "deploy/slurm/spank/fetch.h"
+
 #include "deploy/slurm/spank/program.h"
 
 #include <errno.h>
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ASK_MS = 10000, VARIABLES_MAX = 4096, VARIABLE_SIZE = 4096 + 64 };
+enum { VARIABLES_MAX = 4096, VARIABLE_SIZE = 4096 + 64 };
 
 /* An environment for mcast-cleanup: this one, with what is ours taken from the grant. Nothing is
  * allocated, since srun has threads. */
@@ -25,21 +24,11 @@ struct surroundings {
     char ours[GRANT_COUNT][VARIABLE_SIZE];
 };
 
-static bool is_ours(const char *variable)
-{
-    const size_t length = strcspn(variable, "=");
-    bool found = false;
-    for (int i = 0; i < GRANT_COUNT; i++)
-        found = found ||
-                (strlen(grant_names[i]) == length && memcmp(grant_names[i], variable, length) == 0);
-    return found;
-}
-
-static bool surround(struct surroundings *surroundings, const struct grant *grant)
+static bool make_environment(struct surroundings *surroundings, const struct grant *grant)
 {
     size_t count = 0;
     for (char **variable = environ; *variable; variable++) {
-        if (is_ours(*variable))
+        if (grant_find(*variable, strcspn(*variable, "=")) >= 0)
             continue;
         if (count + GRANT_COUNT >= VARIABLES_MAX)
             return false;
@@ -58,7 +47,7 @@ static bool surround(struct surroundings *surroundings, const struct grant *gran
 }
 
 /* As a child of init, so that neither srun nor a reader of its output waits for it. */
-static void let_go(void)
+static void detach(void)
 {
     sigset_t none;
     const int null = open("/dev/null", O_RDWR);
@@ -73,38 +62,31 @@ static void let_go(void)
 }
 
 /* Becomes mcast-cleanup. */
-__attribute__((noreturn)) static void clean(const struct stepend *stepend)
+__attribute__((noreturn)) static void become_cleanup(const struct fetch *fetch)
 {
     static struct grant grant;
     static struct surroundings surroundings;
     struct fetched fetched = {0};
-    char name[GRANT_STEP_SIZE];
-    const char *step = grant_step(stepend->step, name);
-    const char *const argv[] = {stepend->settings->mcast_cleanup, "--wait", "--step", step, NULL};
-    const struct fetch fetch = {.settings = stepend->settings,
-                                .cluster = stepend->cluster,
-                                .node = "",
-                                .job = stepend->job,
-                                .step = step,
-                                .deadline_ms = program_now_ms() + ASK_MS};
-    let_go();
-    if (grant_is_of(getenv(grant_names[GRANT_JOB]), stepend->cluster, stepend->job)) {
+    const char *const argv[] = {fetch->settings->mcast_cleanup, "--wait", "--step", fetch->step,
+                                NULL};
+    detach();
+    if (grant_is_of(getenv(grant_names[GRANT_JOB]), fetch->cluster, fetch->job)) {
         (void)execv(argv[0], (char *const *)argv);
     } else {
-        fetch_collectives(&fetch, &grant, &fetched);
-        if (grant_has_hwcoll(&grant) && surround(&surroundings, &grant))
+        fetch_collectives(fetch, &grant, &fetched);
+        if (grant_has_hwcoll(&grant) && make_environment(&surroundings, &grant))
             (void)execve(argv[0], (char *const *)argv, (char *const *)surroundings.at);
     }
     _exit(1);
 }
 
-void stepend_clean(const struct stepend *stepend)
+void fetch_clean_up(const struct fetch *fetch)
 {
     const pid_t child = fork();
     if (child == 0) {
         (void)setsid();
         if (fork() == 0)
-            clean(stepend);
+            become_cleanup(fetch);
         _exit(0);
     }
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
 
-#include "deploy/flux/grant/fluxids.h"
 #include "deploy/flux/grant/request.h"
 
 #include <setjmp.h>
@@ -187,12 +186,12 @@ static void idset__counts(void **state)
                                       "[0]]"};
     uint32_t count;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        assert_true(fluxids_count(good[i].text, &count));
+        assert_true(request_count_ids(good[i].text, &count));
         assert_int_equal(count, good[i].count);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_false(fluxids_count(bad[i], &count));
-    assert_false(fluxids_count(NULL, &count));
+        assert_false(request_count_ids(bad[i], &count));
+    assert_false(request_count_ids(NULL, &count));
 }
 
 int main(void)
