@@ -14,10 +14,12 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { JOB_SIZE = 160, PATIENCE_MAX = 86400 };
+#define NOWHERE ULONG_MAX
 
 static const char usage[] =
     "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
@@ -33,9 +35,8 @@ static const char usage[] =
 
 struct wanted {
     const char *cluster, *job;
-    uint32_t uid;
-    unsigned patience; /* s */
-    int waits_to;      /* a descriptor, or negative */
+    unsigned long uid, patience; /* s */
+    unsigned long waits_to;      /* a descriptor, or NOWHERE */
 };
 
 static bool read_number(const char *text, unsigned long max, unsigned long *out)
@@ -53,32 +54,19 @@ static bool read_options(struct wanted *wanted, int argc, char **argv)
         {"uid", required_argument, NULL, 'u'},      {"patience", required_argument, NULL, 'p'},
         {"waits-to", required_argument, NULL, 'w'}, {0},
     };
-    unsigned long number = 0;
     int option;
     bool good = true;
     while (good && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
+        if (option == 'c')
             wanted->cluster = optarg;
-            break;
-        case 'j':
+        else if (option == 'j')
             wanted->job = optarg;
-            break;
-        case 'u':
-            good = read_number(optarg, UINT32_MAX - 1, &number);
-            wanted->uid = (uint32_t)number;
-            break;
-        case 'p':
-            good = read_number(optarg, PATIENCE_MAX, &number);
-            wanted->patience = (unsigned)number;
-            break;
-        case 'w':
-            good = read_number(optarg, INT32_MAX, &number);
-            wanted->waits_to = (int)number;
-            break;
-        default:
-            good = false;
-        }
+        else if (option == 'u')
+            good = read_number(optarg, UINT32_MAX - 1, &wanted->uid);
+        else if (option == 'p')
+            good = read_number(optarg, PATIENCE_MAX, &wanted->patience);
+        else
+            good = option == 'w' && read_number(optarg, INT32_MAX, &wanted->waits_to);
     }
     return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
 }
@@ -86,8 +74,8 @@ static bool read_options(struct wanted *wanted, int argc, char **argv)
 static void print_wait(const struct mcast_error *why, void *data)
 {
     const struct wanted *wanted = data;
-    if (wanted->waits_to >= 0)
-        dprintf(wanted->waits_to, "mcast: %s waits for up to %u s: %s\n", wanted->job,
+    if (wanted->waits_to != NOWHERE)
+        dprintf((int)wanted->waits_to, "mcast: %s waits for up to %lu s: %s\n", wanted->job,
                 wanted->patience, why->text);
 }
 
@@ -99,7 +87,8 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
     if (rc == 0)
-        rc = mcast_set_patience(handle, wanted->patience * 1000, print_wait, wanted, error);
+        rc = mcast_set_patience(handle, (unsigned)wanted->patience * 1000, print_wait, wanted,
+                                error);
     if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
     mcast_close(handle);
@@ -138,7 +127,7 @@ static int ask_broker(struct wanted *wanted, const struct request *request)
     }
     asked.cluster = wanted->cluster;
     asked.job = job;
-    asked.uid = wanted->uid;
+    asked.uid = (uint32_t)wanted->uid;
     request_put(request, &asked);
     if (reserve(wanted, &asked, &reservation, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
@@ -151,7 +140,7 @@ static int ask_broker(struct wanted *wanted, const struct request *request)
 
 int main(int argc, char **argv)
 {
-    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30, -1};
+    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30, NOWHERE};
     struct request request;
     struct error err = {0};
     int status;

@@ -4,13 +4,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 32, VNIS_MAX = 4, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
+enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
 
 static const char grammar[] =
     "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
 
-/* ---- values: a number, or -1 ---- */
+/* ---- one word: NAME=VALUE ---- */
 
+static const char *const counts[] = {"0", "1", "2", "3", "4", NULL};
+static const char *const ordinals[] = {"1", "2", "3", "4", NULL};
+static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
+static const char *const classes[] = {"best_effort", "low_latency", "bulk_data", "dedicated_access",
+                                      NULL};
+static const char *const switches[] = {"on", "off", NULL};
+
+struct kind {
+    const char *name;
+    const char *const *values; /* NULL: a number up to LIMIT_MAX */
+    bool of_step;              /* steps of one job can differ in it */
+    bool list;                 /* several values, with colons between them */
+    const char *allowed;
+};
+
+enum { VNI, HWCOLL };
+
+static const struct kind kinds[] = {
+    [VNI] = {"vni", ordinals, true, false, "which of the job's VNIs, 1 to 4, a step is to have"},
+    [HWCOLL] = {"hwcoll", hwcoll, true, false, "auto, on, off or required"},
+    {"vnis", counts, false, false, "a job can have 0 to 4 VNIs"},
+    {"tc", classes, false, true,
+     "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
+    {"single-node", switches, false, false, "on or off"},
+};
+static const struct kind limit = {"def_les", NULL, false, false, "a number from 0 to 65535"};
+
+/* Its index, or -1. */
 static int find_word(const char *text, size_t length, const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
@@ -19,68 +47,6 @@ static int find_word(const char *text, size_t length, const char *const *words)
     }
     return -1;
 }
-
-static int read_vnis(const char *value)
-{
-    return value[0] >= '0' && value[0] <= '0' + VNIS_MAX && !value[1] ? value[0] - '0' : -1;
-}
-
-static int read_vni(const char *value)
-{
-    return read_vnis(value) > 0 ? read_vnis(value) : -1;
-}
-
-static int read_hwcoll(const char *value)
-{
-    static const char *const words[] = {"auto", "on", "off", "required", NULL};
-    const int word = find_word(value, strlen(value), words);
-    return word < 0 ? -1 : OPTIONS_HWCOLL_AUTO + word;
-}
-
-static int read_classes(const char *value)
-{
-    static const char *const classes[] = {"best_effort", "low_latency", "bulk_data",
-                                          "dedicated_access", NULL};
-    const size_t length = strcspn(value, ":");
-    if (find_word(value, length, classes) < 0)
-        return -1;
-    return value[length] ? read_classes(value + length + 1) : 0;
-}
-
-static int read_single_node(const char *value)
-{
-    static const char *const words[] = {"on", "off", NULL};
-    return find_word(value, strlen(value), words);
-}
-
-static int read_limit(const char *value)
-{
-    const size_t length = strlen(value);
-    if (length == 0 || length > LIMIT_DIGITS || strspn(value, "0123456789") != length)
-        return -1;
-    const int number = atoi(value);
-    return number <= LIMIT_MAX ? number : -1;
-}
-
-/* ---- words ---- */
-
-struct kind {
-    const char *name;
-    bool of_step; /* steps of one job can differ in it */
-    int (*read)(const char *value);
-    const char *allowed;
-};
-
-static const struct kind kinds[] = {
-    {"hwcoll", true, read_hwcoll, "auto, on, off or required"},
-    {"vni", true, read_vni, "which of the job's VNIs, 1 to 4, a step is to have"},
-    {"vnis", false, read_vnis, "a job can have 0 to 4 VNIs"},
-    {"tc", false, read_classes,
-     "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
-    {"single-node", false, read_single_node, "on or off"},
-};
-static const struct kind limit = {"def_les and its like", false, read_limit,
-                                  "a number from 0 to 65535"};
 
 /* NULL: none of ours. */
 static const struct kind *find_kind(const char *name, size_t length)
@@ -92,28 +58,42 @@ static const struct kind *find_kind(const char *name, size_t length)
         if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, name, length) == 0)
             return &kinds[i];
     }
-    return length > 4 && find_word(name, 4, limits) >= 0 &&
-                   find_word(name + 4, length - 4, resources) >= 0
-               ? &limit
-               : NULL;
+    const bool is_limit = length > 4 && find_word(name, 4, limits) >= 0 &&
+                          find_word(name + 4, length - 4, resources) >= 0;
+    return is_limit ? &limit : NULL;
+}
+
+/* The index of its (last) value, 0 for a number; -1: it is not allowed. */
+static int find_value(const struct kind *kind, const char *value)
+{
+    const size_t length = strcspn(value, kind->list ? ":" : "");
+    if (!kind->values)
+        return length > 0 && length <= LIMIT_DIGITS && strspn(value, "0123456789") == length &&
+                       atoi(value) <= LIMIT_MAX
+                   ? 0
+                   : -1;
+    const int index = find_word(value, length, kind->values);
+    return index >= 0 && value[length] ? find_value(kind, value + length + 1) : index;
 }
 
 static int read_word(struct options *options, const char *name, const char *value,
                      struct error *err)
 {
     const struct kind *kind = find_kind(name, strlen(name));
-    const int number = kind ? kind->read(value) : -1;
+    const int index = kind ? find_value(kind, value) : -1;
     if (!kind)
         return error_set(err, ERROR_INVALID, "'%.40s' is none of its words: %s", name, grammar);
-    if (number < 0)
+    if (index < 0)
         return error_set(err, ERROR_INVALID, "%.40s=%.40s: %s", name, value, kind->allowed);
     options->of_job = options->of_job || !kind->of_step;
-    if (kind->read == read_hwcoll)
-        options->hwcoll = (enum options_hwcoll)number;
-    if (kind->read == read_vni)
-        options->vni = (unsigned)number;
+    if (kind == &kinds[HWCOLL])
+        options->hwcoll = (enum options_hwcoll)(OPTIONS_HWCOLL_AUTO + index);
+    if (kind == &kinds[VNI])
+        options->vni = (unsigned)index + 1;
     return 0;
 }
+
+/* ---- all of them ---- */
 
 /* It goes through environments and shells: nothing but what the words are made of. */
 static int check_letters(const char *text, struct error *err)
