@@ -55,10 +55,10 @@ static int read_nodes(struct request *out, const json_t *execution, struct error
     }
     if (length == 0)
         return error_set(err, ERROR_CORRUPT, "R names no nodes");
-    out->nodes = malloc(length);
-    if (!out->nodes)
+    char *end = malloc(length);
+    out->wanted.nodes = end;
+    if (!end)
         return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    char *end = out->nodes;
     json_array_foreach(lists, i, list) end =
         stpcpy(stpcpy(end, i > 0 ? "," : ""), json_string_value(list));
     return 0;
@@ -81,11 +81,11 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
         if (!request_count_ids(ranks, &rank_count) ||
             (cores && !request_count_ids(cores, &core_count)))
             return error_set(err, ERROR_CORRUPT, "R: R_lite has ranks or cores that are no idset");
-        out->node_count += rank_count;
-        if (core_count > out->cores)
-            out->cores = core_count;
+        out->wanted.node_count += rank_count;
+        if (core_count > out->wanted.cores_per_node)
+            out->wanted.cores_per_node = core_count;
     }
-    if (out->node_count == 0)
+    if (out->wanted.node_count == 0)
         return error_set(err, ERROR_CORRUPT, "R has no ranks");
     return 0;
 }
@@ -95,7 +95,7 @@ static int read_vnis(struct request *out, const json_t *value, struct error *err
     json_int_t count = json_integer_value(value);
     if (!json_is_integer(value) || count < 0 || count > 4)
         return error_set(err, ERROR_INVALID, "-o mcast.vnis is a number from 0 to 4");
-    out->vnis = (int)count;
+    out->wanted.vni_count = (int)count;
     return 0;
 }
 
@@ -105,9 +105,9 @@ static int read_hwcoll(struct request *out, const json_t *value, struct error *e
     const char *given = json_string_value(value);
     for (size_t i = 0; given && i < sizeof(words) / sizeof(words[0]); i++) {
         if (strcmp(given, words[i]) == 0)
-            out->hwcoll = words[i];
+            out->wanted.hwcoll = words[i];
     }
-    return out->hwcoll
+    return out->wanted.hwcoll
                ? 0
                : error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
 }
@@ -117,6 +117,7 @@ static int read_classes(struct request *out, const json_t *value, struct error *
 {
     const char *given = json_string_value(value);
     size_t count = 0;
+    out->wanted.traffic_classes = out->classes;
     bool good = given && json_string_length(value) < sizeof(out->classes_text) &&
                 !given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")];
     char *rest = good ? strcpy(out->classes_text, given) : NULL;
@@ -139,8 +140,8 @@ static int read_single_node(struct request *out, const json_t *value, struct err
     bool on = given && strcmp(given, "on") == 0;
     if (!on && !(given && strcmp(given, "off") == 0))
         return error_set(err, ERROR_INVALID, "-o mcast.single-node is on or off");
-    if (out->node_count == 1 && out->vnis < 0)
-        out->vnis = on ? 1 : 0;
+    if (out->wanted.node_count == 1 && out->wanted.vni_count < 0)
+        out->wanted.vni_count = on ? 1 : 0;
     return 0;
 }
 
@@ -192,7 +193,7 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
     static const char *const path[] = {"attributes", "system", "shell", "options", "mcast"};
     const json_t *execution = json_object_get(r, "execution");
     const json_t *option = jobspec;
-    *out = (struct request){.vnis = -1};
+    *out = (struct request){.wanted = MCAST_REQUEST_INIT};
     int rc = read_nodes(out, execution, err);
     if (rc == 0)
         rc = read_ranks(out, execution, err);
@@ -207,7 +208,7 @@ int request_read(struct request *out, FILE *from, struct error *err)
     json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &fault);
     json_t *jobspec = r ? json_loadf(from, 0, &fault) : NULL;
     int rc;
-    *out = (struct request){.vnis = -1};
+    *out = (struct request){.wanted = MCAST_REQUEST_INIT};
     if (jobspec)
         rc = request_parse(out, r, jobspec, err);
     else
@@ -218,20 +219,10 @@ int request_read(struct request *out, FILE *from, struct error *err)
     return rc;
 }
 
-void request_put(const struct request *request, struct mcast_request *out)
-{
-    out->nodes = request->nodes;
-    out->node_count = request->node_count;
-    out->cores_per_node = request->cores;
-    out->vni_count = request->vnis;
-    out->hwcoll = request->hwcoll;
-    out->traffic_classes = request->classes[0] ? request->classes : NULL;
-}
-
 void request_release(struct request *request)
 {
-    free(request->nodes);
-    request->nodes = NULL;
+    free((void *)request->wanted.nodes);
+    request->wanted.nodes = NULL;
 }
 
 json_t *request_memo(const json_t *reservation)

@@ -25,15 +25,10 @@
 enum { REQUEST_CLASSES_SIZE = 256, REQUEST_CLASSES_MAX = 16 };
 
 struct request {
-    char *nodes;         /* "elcap[1-4],elcap9"; freed by request_release */
-    uint32_t node_count; /* ranks of the job, never 0 */
-    uint32_t cores;      /* of a node, the most that the job has on one */
-    bool off;            /* -o mcast=off: the rest says nothing */
-    int vnis;            /* -1: as the site is configured */
-    const char *hwcoll;  /* one of the words above, or NULL; static */
+    struct mcast_request wanted; /* all but cluster, job and uid; valid as long as this is */
+    bool off;                    /* -o mcast=off: the rest says nothing */
     char classes_text[REQUEST_CLASSES_SIZE];
-    const char
-        *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL; none: all NULL */
+    const char *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL */
 };
 
 /* Reads the two as `flux kvs get R jobspec` prints them: one JSON value after the other. 0;
@@ -44,10 +39,6 @@ int request_read(struct request *out, FILE *from, struct error *err);
 
 /* The same, of decoded ones. */
 int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err);
-
-/* The same in the library's words: all but cluster, job and uid, which stay as they are. Valid as
- * long as the request. */
-void request_put(const struct request *request, struct mcast_request *out);
 
 void request_release(struct request *request);
 

@@ -115,9 +115,8 @@ static int print_reservation(const struct mcast_reservation *reservation)
     return good ? MCAST_EXIT_OK : MCAST_EXIT_REFUSED;
 }
 
-static int ask_broker(struct wanted *wanted, const struct request *request)
+static int ask_broker(struct wanted *wanted, struct mcast_request *asked)
 {
-    struct mcast_request asked = MCAST_REQUEST_INIT;
     struct mcast_reservation *reservation = NULL;
     struct mcast_error error;
     char job[JOB_SIZE];
@@ -125,11 +124,10 @@ static int ask_broker(struct wanted *wanted, const struct request *request)
         fputs("the job's id is too long\n", stderr);
         return MCAST_EXIT_USAGE;
     }
-    asked.cluster = wanted->cluster;
-    asked.job = job;
-    asked.uid = (uint32_t)wanted->uid;
-    request_put(request, &asked);
-    if (reserve(wanted, &asked, &reservation, &error) < 0) {
+    asked->cluster = wanted->cluster;
+    asked->job = job;
+    asked->uid = (uint32_t)wanted->uid;
+    if (reserve(wanted, asked, &reservation, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         return (int)mcast_exit_status(&error);
     }
@@ -153,7 +151,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         status = rc == ERROR_INVALID ? MCAST_EXIT_REFUSED : MCAST_EXIT_USAGE;
     } else {
-        status = request.off ? MCAST_EXIT_OK : ask_broker(&wanted, &request);
+        status = request.off ? MCAST_EXIT_OK : ask_broker(&wanted, &request.wanted);
     }
     if (request.off || status != MCAST_EXIT_OK)
         puts("{}"); /* Flux takes no empty value for one */

@@ -194,31 +194,29 @@ static void on_reserved(const struct mcast_outcome *outcome, void *data)
 
 /* ---- the job's events ---- */
 
-static int ask_broker(struct hold *hold, const struct request *request, uint32_t uid,
+static int ask_broker(struct hold *hold, struct mcast_request *wanted, uint32_t uid,
                       struct mcast_error *error)
 {
     struct jobtap *jobtap = hold->jobtap;
-    struct mcast_request wanted = MCAST_REQUEST_INIT;
-    wanted.cluster = jobtap->cluster;
-    wanted.job = hold->name;
-    wanted.uid = uid;
-    request_put(request, &wanted);
+    wanted->cluster = jobtap->cluster;
+    wanted->job = hold->name;
+    wanted->uid = uid;
     int rc = mcast_async_set_timeout(jobtap->broker, jobtap->patience_ms, error);
     return rc < 0 ? rc
-                  : mcast_async_reserve(jobtap->broker, &wanted, on_reserved, hold, &hold->request,
+                  : mcast_async_reserve(jobtap->broker, wanted, on_reserved, hold, &hold->request,
                                         error);
 }
 
-static void start_hold(struct hold *hold, const struct request *request, uint32_t uid)
+static void start_hold(struct hold *hold, struct mcast_request *wanted, uint32_t uid)
 {
     struct jobtap *jobtap = hold->jobtap;
     struct mcast_error error = {0};
-    hold->vnis = request->vnis != 0;
-    hold->required = request->hwcoll && strcmp(request->hwcoll, "required") == 0;
+    hold->vnis = wanted->vni_count != 0;
+    hold->required = wanted->hwcoll && strcmp(wanted->hwcoll, "required") == 0;
     hold->starting = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;
     if (!hold->starting || flux_jobtap_job_subscribe(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB) < 0)
         refuse_job(hold, "Flux does not let mcastd's plugin see to this job");
-    else if (ask_broker(hold, request, uid, &error) < 0)
+    else if (ask_broker(hold, wanted, uid, &error) < 0)
         refuse_job(hold, error.text);
     else
         hold->reserves = true;
@@ -253,7 +251,7 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
     else if (!request.off && !(hold = create_hold(jobtap, id)))
         fail_job(jobtap, id, "memory is exhausted");
     else if (!request.off)
-        start_hold(hold, &request, (uint32_t)uid);
+        start_hold(hold, &request.wanted, (uint32_t)uid);
     request_release(&request);
 }
 
