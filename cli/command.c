@@ -283,7 +283,7 @@ bool command_split(char *text, const char **words, size_t max)
 static void print_wait(const struct mcast_error *why, void *data)
 {
     (void)data;
-    fprintf(stderr, "mcastctl: %s; asking on, as long as --patience says\n", why->text);
+    fprintf(stderr, "mcastctl: %s; retrying for as long as --patience says\n", why->text);
 }
 
 static int set_retry_timeout(struct call *call)

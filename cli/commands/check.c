@@ -159,5 +159,5 @@ static int run_check(struct call *call)
     return findings_finish(findings, call->json, code, FINDING_WARNING);
 }
 
-const struct command command_check = {"check", "whether Slurm and mcastd fit together",
+const struct command command_check = {"check", "check Slurm's configuration for mcastd",
                                       COMMAND_OWN_ARGUMENTS, options, run_check};

@@ -41,5 +41,5 @@ static int run_cleanup(struct call *call)
     return rc < 0 ? rc : command_print_answer(call, json, print_state);
 }
 
-const struct command command_cleanup = {"cleanup", "have the trees of a step removed",
+const struct command command_cleanup = {"cleanup", "remove a step's multicast trees",
                                         COMMAND_NO_ARGUMENTS, options, run_cleanup};

@@ -77,5 +77,6 @@ const struct command command_fence = {"fence", "declare an unresponsive node cle
 const struct command command_accept_loss = {
     "accept-loss", "accept that what the fabric manager no longer has is lost",
     COMMAND_NO_ARGUMENTS, NULL, run_accept_loss};
-const struct command command_claim = {"claim", "no other broker or Slurm uses a cluster's name",
+const struct command command_claim = {"claim",
+                                      "declare that no other broker or Slurm uses a cluster's name",
                                       COMMAND_OWN_ARGUMENTS, NULL, run_claim};

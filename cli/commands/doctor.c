@@ -91,7 +91,7 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
                      "show a client certificate (--cert, --key), start munged, or use the broker's "
                      "Unix socket");
     else if (identity)
-        findings_addf(findings, FINDING_OK, "identity", NULL, "the broker takes you for %s%s",
+        findings_addf(findings, FINDING_OK, "identity", NULL, "the broker identifies you as %s%s",
                       identity, json_is_true(json_object_get(answer, "admin")) ? ", an admin" : "");
     json_decref(answer);
     free(text);
@@ -176,5 +176,5 @@ static int run_doctor(struct call *call)
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }
 
-const struct command command_doctor = {"doctor", "what is wrong, and what to do",
+const struct command command_doctor = {"doctor", "find faults, and say what to do",
                                        COMMAND_NO_ARGUMENTS, options, run_doctor};

@@ -162,5 +162,5 @@ static int run_env(struct call *call)
     return rc < 0 ? rc : print_env(call, (enum format)format);
 }
 
-const struct command command_env = {"env", "variables for the tasks of a step",
+const struct command command_env = {"env", "print the variables for a step's tasks",
                                     COMMAND_OWN_ARGUMENTS, options, run_env};

@@ -48,5 +48,5 @@ static int run_events(struct call *call)
     return rc < 0 ? rc : printed;
 }
 
-const struct command command_events = {"events", "what happened, and what happens",
+const struct command command_events = {"events", "list events, and follow new ones",
                                        COMMAND_NO_ARGUMENTS, options, run_events};

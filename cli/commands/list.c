@@ -173,5 +173,5 @@ static int run_list(struct call *call)
     return rc;
 }
 
-const struct command command_list = {"list", "all reservations", COMMAND_NO_ARGUMENTS, options,
+const struct command command_list = {"list", "list reservations", COMMAND_NO_ARGUMENTS, options,
                                      run_list};

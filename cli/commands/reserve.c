@@ -89,7 +89,7 @@ static int run_reserve(struct call *call)
     return rc;
 }
 
-const struct command command_reserve = {"reserve", "get a job its VNIs and multicast addresses",
+const struct command command_reserve = {"reserve", "reserve a job's VNIs and multicast addresses",
                                         COMMAND_ONE_JOB, reserve_options, run_reserve};
 
 static int run_release(struct call *call)
@@ -108,5 +108,5 @@ static int run_release(struct call *call)
     return rc;
 }
 
-const struct command command_release = {"release", "give back what a job had", COMMAND_ONE_JOB,
+const struct command command_release = {"release", "release a job's reservation", COMMAND_ONE_JOB,
                                         NULL, run_release};

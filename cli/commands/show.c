@@ -90,5 +90,5 @@ static int run_show(struct call *call)
     return rc;
 }
 
-const struct command command_show = {"show", "what one job has", COMMAND_ONE_JOB, options,
+const struct command command_show = {"show", "show one reservation", COMMAND_ONE_JOB, options,
                                      run_show};

@@ -90,5 +90,5 @@ static int run_sync(struct call *call)
     return rc;
 }
 
-const struct command command_sync = {"sync", "tell which jobs are active", COMMAND_OWN_ARGUMENTS,
+const struct command command_sync = {"sync", "report which jobs are active", COMMAND_OWN_ARGUMENTS,
                                      options, run_sync};

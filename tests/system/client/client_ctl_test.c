@@ -253,7 +253,7 @@ static void ctl__not_now_is_4(void **state)
     assert_string_equal(test->err, "mcastctl: mcastd is stopping\n");
     assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", "30", "f1"), 0);
     assert_string_equal(test->err,
-                        "mcastctl: mcastd is stopping; asking on, as long as --patience says\n");
+                        "mcastctl: mcastd is stopping; retrying for as long as --patience says\n");
     static const char *const bad[] = {"soon", "-1", "25h", "86401", ""};
     for (size_t i = 0; i < SIZE(bad); i++) {
         assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);
