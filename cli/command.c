@@ -145,7 +145,7 @@ static int read_options(struct call *call, const struct command *const commands[
 
 static int run_command(struct call *call)
 {
-    const int kind = call->command->arguments;
+    const enum command_arguments kind = call->command->arguments;
     int rc = 0;
     if (call->cluster && !call->cluster[0])
         call->cluster = NULL;

@@ -26,10 +26,12 @@ struct command_option {
     bool has_value;
 };
 
+enum command_arguments { COMMAND_NO_ARGUMENTS, COMMAND_ONE_JOB, COMMAND_OWN_ARGUMENTS };
+
 struct command {
     const char *name;    /* its help is cli/text/NAME.txt */
     const char *summary; /* one line for `mcastctl --help` */
-    enum { COMMAND_NO_ARGUMENTS, COMMAND_ONE_JOB, COMMAND_OWN_ARGUMENTS } arguments;
+    enum command_arguments arguments;
     const struct command_option *options; /* of its own, ended by a zero entry; NULL: none */
     /* Returns an exit code; or a negative code: call->error says why, unless it has no text. */
     int (*run)(struct call *call);

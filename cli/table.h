@@ -9,13 +9,15 @@
 
 struct table;
 
+enum table_kind {
+    TABLE_LEFT,
+    TABLE_RIGHT, /* numbers */
+    TABLE_WRAP,  /* long text, continued on further lines of a terminal */
+};
+
 struct table_column {
     const char *name;
-    enum {
-        TABLE_LEFT,
-        TABLE_RIGHT, /* numbers */
-        TABLE_WRAP,  /* long text, continued on further lines of a terminal */
-    } kind;
+    enum table_kind kind;
 };
 
 /* columns: ended by one without a name. NULL when memory is exhausted, which table_print says: the

@@ -272,23 +272,24 @@ void hold_adopt(struct jobtap *jobtap, flux_plugin_arg_t *args)
 
 static void release_job(struct hold *hold)
 {
-    if (hold->reserves)
+    if (hold && hold->reserves) {
         jobtap_release(hold->jobtap, hold->name);
-    hold->reserves = false;
+        hold->reserves = false;
+    }
 }
 
-void hold_finish(struct jobtap *jobtap)
+void hold_finish(struct jobtap *jobtap, flux_plugin_arg_t *args)
 {
-    struct hold *hold = current_hold(jobtap);
-    if (hold)
-        release_job(hold);
+    (void)args;
+    release_job(current_hold(jobtap));
 }
 
 /* A job that was cancelled has processes still when its cleanup begins: those that were started are
  * waited for. */
-void hold_clean_up(struct jobtap *jobtap)
+void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args)
 {
     struct hold *hold = current_hold(jobtap);
+    (void)args;
     if (!hold)
         return;
     hold->over = true;

@@ -163,40 +163,26 @@ static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *
     return 0;
 }
 
-static int on_new(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)data;
-    hold_adopt(flux_plugin_aux_get(plugin, aux_name), args);
-    return 0;
-}
+struct job_event {
+    void (*run)(struct jobtap *jobtap, flux_plugin_arg_t *args);
+};
 
-static int on_run(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+/* data: a struct job_event. */
+static int on_job(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
 {
-    (void)topic, (void)data;
-    hold_begin(flux_plugin_aux_get(plugin, aux_name), args);
-    return 0;
-}
-
-static int on_finish(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)args, (void)data;
-    hold_finish(flux_plugin_aux_get(plugin, aux_name));
-    return 0;
-}
-
-static int on_cleanup(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)args, (void)data;
-    hold_clean_up(flux_plugin_aux_get(plugin, aux_name));
+    (void)topic;
+    ((const struct job_event *)data)->run(flux_plugin_aux_get(plugin, aux_name), args);
     return 0;
 }
 
 __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugin)
 {
+    static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
+                            clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-        {"conf.update", on_conf, NULL},          {"job.new", on_new, NULL},
-        {"job.state.run", on_run, NULL},         {"job.event.finish", on_finish, NULL},
-        {"job.state.cleanup", on_cleanup, NULL}, {0},
+        {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
+        {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
+        {"job.state.cleanup", on_job, &clean_up}, {0},
     };
     return flux_plugin_register(plugin, "mcast", handlers);
 }

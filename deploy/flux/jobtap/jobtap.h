@@ -40,10 +40,10 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args);
 void hold_adopt(struct jobtap *jobtap, flux_plugin_arg_t *args);
 
 /* Its processes have ended (job.event.finish). */
-void hold_finish(struct jobtap *jobtap);
+void hold_finish(struct jobtap *jobtap, flux_plugin_arg_t *args);
 
 /* It is over (job.state.cleanup): one that never started has no finish. */
-void hold_clean_up(struct jobtap *jobtap);
+void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args);
 
 /* The plugin is unloaded: gives up what is under way. Jobs whose start is held stay held, as with
  * any prolog of a plugin that goes. */

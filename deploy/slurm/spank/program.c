@@ -27,6 +27,15 @@ int64_t program_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+void program_reset_signals(void)
+{
+    sigset_t none;
+    for (int signum = 1; signum < NSIG; signum++)
+        (void)signal(signum, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 /* slurmstepd has lent us the user's effective ids and kept root's as its real ones: a program that
  * was run like that could take them back. */
 static bool become_user(void)
@@ -42,15 +51,11 @@ __attribute__((noreturn)) static void become(const char *const argv[], int out, 
     static const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
                                               NULL};
     static const struct rlimit longest = {OUTPUT_MAX, OUTPUT_MAX}, none_dumped = {0, 0};
-    sigset_t none;
     int null = open("/dev/null", O_RDONLY);
     out = fcntl(out, F_DUPFD, 3); /* the caller may have closed some of its first three */
     err = fcntl(err, F_DUPFD, 3);
     (void)setsid();
-    for (int signum = 1; signum < NSIG; signum++)
-        (void)signal(signum, SIG_DFL);
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    program_reset_signals();
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
         dup2(err, STDERR_FILENO) >= 0 && close_range(3, UINT_MAX, 0) == 0 &&
         setrlimit(RLIMIT_FSIZE, &longest) == 0 && setrlimit(RLIMIT_CORE, &none_dumped) == 0 &&

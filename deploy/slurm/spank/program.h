@@ -21,6 +21,9 @@ struct program_output {
  * printed more than size bytes; PROGRAM_NONE: it could not be started. */
 int program_run(const char *const argv[], int64_t deadline_ms, struct program_output *output);
 
+/* Signals as a new program expects them; safe after a fork. */
+void program_reset_signals(void);
+
 /* Milliseconds of the monotonic clock. */
 int64_t program_now_ms(void);
 
