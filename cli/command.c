@@ -34,7 +34,7 @@ static const struct {
 /* What getopt_long returns: the index of an own option, or one of these, or a letter. */
 enum {
     COMMON_COUNT = sizeof(common_options) / sizeof(common_options[0]),
-    OPTION_COMMON = 256,
+    OPTION_COMMON = COMMAND_OPTIONS_MAX, /* all below any letter */
     OPTION_VERSION = OPTION_COMMON + COMMON_COUNT,
     OPTION_MAN_PAGE,
     GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 4,

@@ -39,20 +39,15 @@ static void judge_job_ca(struct findings *findings, const json_t *report)
 
 static void judge_refusal(struct findings *findings, const struct mcast_error *error)
 {
-    switch (error->code) {
-    case MCAST_REFUSED:
-        findings_add(findings, error->status == 403 ? FINDING_WARNING : FINDING_PROBLEM, "broker",
-                     error->text,
-                     error->status == 403 ? "the broker tells its findings to admins only" : NULL);
-        break;
-    case MCAST_NOT_FOUND:
+    if (error->code == MCAST_NOT_FOUND)
         findings_addf(findings, FINDING_WARNING, "broker", "upgrade mcastd",
                       "the broker has no findings to offer, it is older than this mcastctl (%s)",
                       mcast_version());
-        break;
-    default:
+    else if (error->code == MCAST_REFUSED && error->status == 403)
+        findings_add(findings, FINDING_WARNING, "broker", error->text,
+                     "the broker tells its findings to admins only");
+    else
         findings_add(findings, FINDING_PROBLEM, "broker", error->text, NULL);
-    }
 }
 
 static void judge_clock(struct findings *findings, struct mcast *handle)

@@ -100,20 +100,18 @@ static int list_json(struct call *call, const struct mcast_filter *filter, struc
 
 static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
-    const struct table_column all[] = {
-        {"NUMBER", TABLE_RIGHT},
-        {"CLUSTER", TABLE_LEFT},
-        {"JOB", TABLE_LEFT},
-        {"STATE", TABLE_LEFT},
-        {"UID", TABLE_RIGHT},
-        {"NODES", TABLE_RIGHT},
-        {"VNIS", TABLE_LEFT},
-        {"HWCOLL", TABLE_LEFT},
-        {"ADDRESSES", TABLE_RIGHT},
-        {"CREATED", TABLE_LEFT},
-        {output->placed ? "ON NODE" : NULL, TABLE_LEFT},
-        {0},
-    };
+    const struct table_column all[] = {{"NUMBER", TABLE_RIGHT},
+                                       {"CLUSTER", TABLE_LEFT},
+                                       {"JOB", TABLE_LEFT},
+                                       {"STATE", TABLE_LEFT},
+                                       {"UID", TABLE_RIGHT},
+                                       {"NODES", TABLE_RIGHT},
+                                       {"VNIS", TABLE_LEFT},
+                                       {"HWCOLL", TABLE_LEFT},
+                                       {"ADDRESSES", TABLE_RIGHT},
+                                       {"CREATED", TABLE_LEFT},
+                                       {output->placed ? "ON NODE" : NULL, TABLE_LEFT},
+                                       {0}};
     static const struct table_column held[] = {
         {"NUMBER", TABLE_RIGHT},   {"CLUSTER", TABLE_LEFT},
         {"JOB", TABLE_LEFT},       {"VNIS", TABLE_LEFT},

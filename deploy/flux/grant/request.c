@@ -90,81 +90,84 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
     return 0;
 }
 
-static int read_vnis(struct request *out, const json_t *value, struct error *err)
+/* ---- what the user wants: false: the value is not allowed ---- */
+
+/* Its index, or -1. */
+static int find_word(const json_t *value, const char *const *words)
 {
-    json_int_t count = json_integer_value(value);
-    if (!json_is_integer(value) || count < 0 || count > 4)
-        return error_set(err, ERROR_INVALID, "-o mcast.vnis is a number from 0 to 4");
-    out->wanted.vni_count = (int)count;
-    return 0;
+    const char *given = json_string_value(value);
+    for (int i = 0; given && words[i]; i++) {
+        if (strcmp(given, words[i]) == 0)
+            return i;
+    }
+    return -1;
 }
 
-static int read_hwcoll(struct request *out, const json_t *value, struct error *err)
+static bool read_vnis(struct request *out, const json_t *value)
 {
-    static const char *const words[] = {"auto", "on", "off", "required"};
-    const char *given = json_string_value(value);
-    for (size_t i = 0; given && i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(given, words[i]) == 0)
-            out->wanted.hwcoll = words[i];
-    }
-    return out->wanted.hwcoll
-               ? 0
-               : error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
+    json_int_t count = json_integer_value(value);
+    out->wanted.vni_count = (int32_t)count;
+    return json_is_integer(value) && count >= 0 && count <= 4;
+}
+
+static bool read_hwcoll(struct request *out, const json_t *value)
+{
+    static const char *const words[] = {"auto", "on", "off", "required", NULL};
+    const int word = find_word(value, words);
+    out->wanted.hwcoll = word < 0 ? NULL : words[word];
+    return word >= 0;
 }
 
 /* Which classes there are the broker knows; here only that they are words. */
-static int read_classes(struct request *out, const json_t *value, struct error *err)
+static bool read_classes(struct request *out, const json_t *value)
 {
     const char *given = json_string_value(value);
     size_t count = 0;
+    if (!given || json_string_length(value) >= sizeof(out->classes_text) ||
+        given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
+        return false;
     out->wanted.traffic_classes = out->classes;
-    bool good = given && json_string_length(value) < sizeof(out->classes_text) &&
-                !given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")];
-    char *rest = good ? strcpy(out->classes_text, given) : NULL;
-    for (char *word; good && (word = strsep(&rest, ":,"));) {
-        good = word[0] && count < REQUEST_CLASSES_MAX;
-        if (good)
-            out->classes[count++] = word;
+    char *rest = strcpy(out->classes_text, given);
+    for (char *word; (word = strsep(&rest, ":,"));) {
+        if (!word[0] || count == REQUEST_CLASSES_MAX)
+            return false;
+        out->classes[count++] = word;
     }
-    return good ? 0
-                : error_set(
-                      err, ERROR_INVALID,
-                      "-o mcast.tc is a list of traffic classes with colons between them, such as "
-                      "low_latency:best_effort");
+    return true;
 }
 
 /* Of one node's jobs only: what -o mcast.vnis says goes before it, as it is the narrower word. */
-static int read_single_node(struct request *out, const json_t *value, struct error *err)
+static bool read_single_node(struct request *out, const json_t *value)
 {
-    const char *given = json_string_value(value);
-    bool on = given && strcmp(given, "on") == 0;
-    if (!on && !(given && strcmp(given, "off") == 0))
-        return error_set(err, ERROR_INVALID, "-o mcast.single-node is on or off");
+    static const char *const words[] = {"off", "on", NULL};
+    const int word = find_word(value, words);
     if (out->wanted.node_count == 1 && out->wanted.vni_count < 0)
-        out->wanted.vni_count = on ? 1 : 0;
-    return 0;
+        out->wanted.vni_count = word;
+    return word >= 0;
 }
 
-static int read_values(struct request *out, const json_t *wishes, struct error *err)
+static int read_values(struct request *out, const json_t *values, struct error *err)
 {
     static const struct {
         const char *name;
-        int (*read)(struct request *out, const json_t *value, struct error *err);
+        bool (*read)(struct request *out, const json_t *value);
+        const char *allowed;
     } known[] = {
-        {"vnis", read_vnis},
-        {"hwcoll", read_hwcoll},
-        {"tc", read_classes},
-        {"single-node", read_single_node}, /* after vnis, which it looks at */
+        {"vnis", read_vnis, "a number from 0 to 4"},
+        {"hwcoll", read_hwcoll, "auto, on, off or required"},
+        {"tc", read_classes,
+         "a list of traffic classes with colons between them, such as low_latency:best_effort"},
+        {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
     };
     size_t understood = 0;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        const json_t *value = json_object_get(wishes, known[i].name);
-        int rc = value ? known[i].read(out, value, err) : 0;
-        if (rc < 0)
-            return rc;
+        const json_t *value = json_object_get(values, known[i].name);
+        if (value && !known[i].read(out, value))
+            return error_set(err, ERROR_INVALID, "-o mcast.%s is %s", known[i].name,
+                             known[i].allowed);
         understood += value ? 1 : 0;
     }
-    if (understood == json_object_size(wishes))
+    if (understood == json_object_size(values))
         return 0;
     return error_set(err, ERROR_INVALID,
                      "-o mcast.… knows vnis, hwcoll, tc and single-node, and nothing else");
