@@ -123,7 +123,7 @@ void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched 
     char path[PATH_SIZE];
     *fetched = (struct fetched){0};
     snprintf(path, sizeof path, "%s/%s.%u", fetch->settings->grants, fetch->node, fetch->job);
-    if (grant_load(grant, path, NULL) == 0) {
+    if (grant_load(grant, path) == 0) {
         fetched->collectives = fetched->services = true;
         return;
     }

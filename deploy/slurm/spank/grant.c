@@ -57,48 +57,35 @@ int grant_take(struct grant *grant, size_t length, struct error *err)
     return 0;
 }
 
-static int check_owner(int file, const char *path, struct error *err)
-{
-    struct stat status;
-    if (fstat(file, &status) < 0)
-        return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)))
-        return error_set(err, ERROR_REFUSED,
-                         "%.120s: not a file of root's or the job's owner's that nobody else can "
-                         "write",
-                         path);
-    return 0;
-}
-
-static int read_whole(struct grant *grant, int file, const char *path, struct error *err)
+static int read_whole(struct grant *grant, int file)
 {
     size_t used = 0;
-    for (;;) {
-        ssize_t got = read(file, grant->text + used, sizeof grant->text - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
-        used += (size_t)got;
-        if (used == sizeof grant->text)
-            return error_set(err, ERROR_INVALID, "%.120s: longer than it can be", path);
-        if (got == 0)
-            return grant_take(grant, used, err);
-    }
+    ssize_t got;
+    do {
+        got = read(file, grant->text + used, sizeof grant->text - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    if (got < 0)
+        return ERROR_IO;
+    return used == sizeof grant->text ? ERROR_INVALID : grant_take(grant, used, NULL);
 }
 
-int grant_load(struct grant *grant, const char *path, struct error *err)
+int grant_load(struct grant *grant, const char *path)
 {
+    struct stat status;
+    int rc;
     grant_forget(grant);
     /* A FIFO must not have us wait. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
-        return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%.120s: %s", path,
-                         strerror(errno));
-    int rc = check_owner(file, path, err);
-    if (rc == 0)
-        rc = read_whole(grant, file, path, err);
+        return errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO;
+    if (fstat(file, &status) < 0)
+        rc = ERROR_IO;
+    else if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
+             (status.st_mode & (S_IWGRP | S_IWOTH)))
+        rc = ERROR_REFUSED;
+    else
+        rc = read_whole(grant, file);
     close(file);
     if (rc < 0)
         grant_forget(grant);
