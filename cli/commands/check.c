@@ -19,46 +19,37 @@ static const struct command_option options[] = {[CONF] = {"conf", true},
                                                 [NODE] = {"node", false},
                                                 {0}};
 
-/* What the script has found out of this host, with which the broker is asked. NULL: nothing. */
-enum fact {
-    FACT_CLUSTER,
-    FACT_HOOKS,
-    FACT_URL,
-    FACT_CACERT,
-    FACT_CONTROLLER,
-    FACT_NODE,
-    FACT_USER,
-    FACT_COUNT
-};
-static const char *const fact_names[] = {"cluster",    "hooks", "url", "cacert",
-                                         "controller", "node",  "user"};
-
 /* ---- the script ---- */
 
-static void store_fact(const char *facts[FACT_COUNT], const char *name, const char *value)
+/* What it has found out of this host, with which the broker is asked; NULL: nothing. */
+static const char *fact_of(const json_t *facts, const char *name)
 {
-    for (size_t i = 0; i < FACT_COUNT; i++) {
-        if (strcmp(fact_names[i], name) == 0)
-            facts[i] = value;
-    }
+    return json_string_value(json_object_get(facts, name));
+}
+
+static bool is_set(const json_t *facts, const char *name)
+{
+    const char *value = fact_of(facts, name);
+    return value && value[0];
 }
 
 /* "level<TAB>check<TAB>finding<TAB>advice", or "fact<TAB>name<TAB>value"; anything else comes from
  * the hooks' settings. */
-static void read_script_line(struct findings *findings, const char *facts[FACT_COUNT], char *line)
+static void read_script_line(struct findings *findings, json_t *facts, char *line)
 {
     const char *level = strsep(&line, "\t"), *check = strsep(&line, "\t");
     const char *finding = strsep(&line, "\t"), *advice = strsep(&line, "\t");
     if (check && strcmp(level, "fact") == 0)
-        store_fact(facts, check, finding ? finding : "");
+        (void)json_object_set_new_nocheck(facts, check,
+                                          json_string_nocheck(finding ? finding : ""));
     else if (finding)
         findings_add(findings, findings_level(level), check, finding, advice);
     else if (level[0])
         fprintf(stderr, "%s\n", level);
 }
 
-static void run_script(const struct call *call, struct findings *findings,
-                       const char *facts[FACT_COUNT], char *output)
+static void run_script(const struct call *call, struct findings *findings, json_t *facts,
+                       char *output)
 {
     static const char *const words[] = {"--conf", "--hooks", "--settings", "--node"};
     const char *argv[2 * OPTION_COUNT + 4] = {0};
@@ -84,7 +75,7 @@ static void run_script(const struct call *call, struct findings *findings,
     const int rc = program_run_for(CHECK_TIMEOUT_MS, argv, NULL, output, OUTPUT_SIZE);
     for (char *line; (line = strsep(&output, "\n"));)
         read_script_line(findings, facts, line);
-    if (rc != 0 || (!facts[FACT_CLUSTER] && findings_count(findings, FINDING_PROBLEM) == 0))
+    if (rc != 0 || (!fact_of(facts, "cluster") && findings_count(findings, FINDING_PROBLEM) == 0))
         findings_addf(findings, FINDING_PROBLEM, "hooks",
                       "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
                       "%s failed", path);
@@ -92,21 +83,17 @@ static void run_script(const struct call *call, struct findings *findings,
 
 /* ---- the broker ---- */
 
-static bool is_set(const char *fact)
-{
-    return fact && fact[0];
-}
-
 /* Texts of JSON; status: NULL: none. */
-static void judge_answers(struct findings *findings, const char *const facts[FACT_COUNT],
-                          const char *whoami, const char *status)
+static void judge_answers(struct findings *findings, const json_t *facts, const char *whoami,
+                          const char *status)
 {
+    const char *hooks = fact_of(facts, "hooks"), *user = fact_of(facts, "user");
     const struct manager manager = {
-        .cluster = facts[FACT_CLUSTER],
-        .hooks = facts[FACT_HOOKS] ? facts[FACT_HOOKS] : "",
-        .user = facts[FACT_USER] ? facts[FACT_USER] : "",
-        .controller = is_set(facts[FACT_CONTROLLER]),
-        .node = is_set(facts[FACT_NODE]),
+        .cluster = fact_of(facts, "cluster"),
+        .hooks = hooks ? hooks : "",
+        .user = user ? user : "",
+        .controller = is_set(facts, "controller"),
+        .node = is_set(facts, "node"),
     };
     json_t *who = json_loads(whoami, 0, NULL);
     json_t *how = status ? json_loads(status, 0, NULL) : NULL;
@@ -117,14 +104,13 @@ static void judge_answers(struct findings *findings, const char *const facts[FAC
 
 /* As the hooks do: what is not said on the command line is in their settings. An exit code, but for
  * problems that were found. */
-static int ask_broker(struct call *call, struct findings *findings,
-                      const char *const facts[FACT_COUNT])
+static int ask_broker(struct call *call, struct findings *findings, const json_t *facts)
 {
     char *whoami = NULL, *status = NULL;
-    if (!call->url && is_set(facts[FACT_URL]))
-        call->url = facts[FACT_URL];
-    if (!call->cacert && is_set(facts[FACT_CACERT]))
-        call->cacert = facts[FACT_CACERT];
+    if (!call->url && is_set(facts, "url"))
+        call->url = fact_of(facts, "url");
+    if (!call->cacert && is_set(facts, "cacert"))
+        call->cacert = fact_of(facts, "cacert");
     if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
         findings_add(findings, FINDING_PROBLEM, "broker", call->error.text,
                      "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
@@ -139,7 +125,6 @@ static int ask_broker(struct call *call, struct findings *findings,
 
 static int run_check(struct call *call)
 {
-    const char *facts[FACT_COUNT] = {NULL};
     char flux[PROGRAM_PATH_SIZE];
     if (call->argument_count != 1 || strcmp(call->arguments[0], "slurm") != 0) {
         if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
@@ -147,14 +132,13 @@ static int run_check(struct call *call)
         return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
     struct findings *findings = findings_create();
+    json_t *facts = json_object();
     char *output = malloc(OUTPUT_SIZE);
-    if (!findings || !output) {
-        findings_destroy(findings);
-        free(output);
+    if (!findings || !facts || !output)
         return command_print_json(NULL);
-    }
     run_script(call, findings, facts, output);
-    const int code = facts[FACT_CLUSTER] ? ask_broker(call, findings, facts) : EXIT_OK;
+    const int code = fact_of(facts, "cluster") ? ask_broker(call, findings, facts) : EXIT_OK;
+    json_decref(facts);
     free(output);
     return findings_finish(findings, call->json, code, FINDING_WARNING);
 }
