@@ -9,7 +9,7 @@
 /* A release tries for so long; the resource manager is a manager to the broker, and may have many
  * connections. */
 enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
-enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400, FAULT_SIZE = 256 };
+enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400 };
 
 static const char aux_name[] = "mcast::jobtap";
 
@@ -59,31 +59,31 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
  *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
  *              that time (false) */
 
-struct settings {
-    const char *cluster, *url; /* the plugin's; url may be NULL */
-    int patience, optional;
-};
-
-/* False: the reason is in fault. */
-static bool read_settings(struct settings *settings, flux_plugin_t *plugin, char fault[FAULT_SIZE])
+/* Keeps all but url, which is the plugin's; NULL: not said. False: why is in error. */
+static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_error *error)
 {
-    *settings = (struct settings){.patience = PATIENCE_S};
-    fault[0] = '\0';
+    flux_plugin_t *plugin = jobtap->plugin;
+    const char *cluster = NULL;
+    int patience = PATIENCE_S, optional = 0;
+    const size_t size = sizeof(error->text);
     if (!flux_plugin_get_conf(plugin) ||
-        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &settings->cluster, "url",
-                                &settings->url, "patience", &settings->patience, "optional",
-                                &settings->optional) < 0)
-        snprintf(fault, FAULT_SIZE,
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
+                                "patience", &patience, "optional", &optional) < 0)
+        snprintf(error->text, size,
                  "its conf needs cluster = \"NAME\", and can have url, patience (s) and optional "
                  "(true or false): %s",
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
-    else if (!settings->cluster || !cluster_name_valid(settings->cluster))
-        snprintf(fault, FAULT_SIZE,
+    else if (!cluster || !cluster_name_valid(cluster))
+        snprintf(error->text, size,
                  "conf.cluster is what mcastd.conf calls this Flux: 1 to %d of a-z, 0-9 and _",
                  CLUSTER_NAME_MAX);
-    else if (settings->patience < 1 || settings->patience > PATIENCE_MAX_S)
-        snprintf(fault, FAULT_SIZE, "conf.patience is 1 to %d seconds", PATIENCE_MAX_S);
-    return !fault[0];
+    else if (patience < 1 || patience > PATIENCE_MAX_S)
+        snprintf(error->text, size, "conf.patience is 1 to %d seconds", PATIENCE_MAX_S);
+    else if (!(jobtap->cluster = strdup(cluster)))
+        snprintf(error->text, size, "memory is exhausted");
+    jobtap->patience_ms = (unsigned)patience * 1000;
+    jobtap->optional = optional;
+    return jobtap->cluster != NULL;
 }
 
 /* ---- the plugin ---- */
@@ -119,19 +119,17 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
     return rc;
 }
 
-static struct jobtap *create_jobtap(flux_plugin_t *plugin, const struct settings *settings,
-                                    struct mcast_error *error)
+static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
 {
+    const char *url = NULL;
     struct jobtap *jobtap = calloc(1, sizeof(*jobtap));
-    if (!jobtap || !(jobtap->cluster = strdup(settings->cluster))) {
+    if (!jobtap) {
         strcpy(error->text, "memory is exhausted");
-        goto failed;
+        return false;
     }
     jobtap->plugin = plugin;
     jobtap->flux = flux_jobtap_get_flux(plugin);
-    jobtap->patience_ms = (unsigned)settings->patience * 1000;
-    jobtap->optional = settings->optional;
-    if (open_broker(jobtap, settings->url, error) < 0)
+    if (!read_settings(jobtap, &url, error) || open_broker(jobtap, url, error) < 0)
         goto failed;
     jobtap->watcher =
         flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
@@ -141,26 +139,21 @@ static struct jobtap *create_jobtap(flux_plugin_t *plugin, const struct settings
         goto failed;
     }
     flux_watcher_start(jobtap->watcher);
-    return jobtap;
+    return true;
 failed:
     destroy_jobtap(jobtap);
-    return NULL;
+    return false;
 }
 
 /* The first callback of a plugin that is loaded, and the one that can say in words why not. */
 static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
 {
     (void)topic, (void)data;
-    char fault[FAULT_SIZE];
-    struct settings settings;
     struct mcast_error error = {0};
-    if (flux_plugin_aux_get(plugin, aux_name))
-        return 0; /* its conf does not change while it is loaded */
-    if (!read_settings(&settings, plugin, fault))
-        return flux_jobtap_error(plugin, args, "mcast: %s", fault);
-    if (!create_jobtap(plugin, &settings, &error))
-        return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
-    return 0;
+    /* Its conf does not change while it is loaded. */
+    if (flux_plugin_aux_get(plugin, aux_name) || create_jobtap(plugin, &error))
+        return 0;
+    return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
 }
 
 struct job_event {

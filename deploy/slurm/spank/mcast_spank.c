@@ -34,14 +34,8 @@ SPANK_PLUGIN(mcast, 1)
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
-enum {
-    CLUSTER_SIZE = 64,
-    VALUE_SIZE = 256,
-    CA_SIZE = 4096,
-    NO_TASKS_FROM = 0xfffffffc,
-    ENDED = 1,
-    CLEANUP_MS = 10000
-};
+enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, CLEANUP_MS = 10000 };
+enum { NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
 
 /* Says whose it is to those who look into the file: mcastctl check slurm. */
 __attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;

@@ -45,13 +45,14 @@ static void locate_programs(struct settings *settings, const char *plugin)
     if (known)
         *strrchr(folder, '/') = '\0';
     for (size_t i = 0; i < SETTINGS_PROGRAMS; i++) {
-        const bool found =
-            known &&
+        char *out = settings->installed[i];
+        if (known &&
             snprintf(path, sizeof path, "%s/%s", folder, texts[i].relative) < (int)sizeof path &&
-            realpath(path, whole) && strlen(whole) < SETTINGS_PATH_SIZE && access(whole, X_OK) == 0;
-        snprintf(settings->installed[i], SETTINGS_PATH_SIZE, "%s",
-                 found ? whole : texts[i].configured);
-        store_text(settings, i, settings->installed[i]);
+            realpath(path, whole) && strlen(whole) < SETTINGS_PATH_SIZE && access(whole, X_OK) == 0)
+            memcpy(out, whole, strlen(whole) + 1);
+        else
+            snprintf(out, SETTINGS_PATH_SIZE, "%s", texts[i].configured);
+        store_text(settings, i, out);
     }
 }
 
