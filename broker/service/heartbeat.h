@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_SERVICE_LIFESIGN_H
-#define MCAST_BROKER_SERVICE_LIFESIGN_H
+#ifndef MCAST_BROKER_SERVICE_HEARTBEAT_H
+#define MCAST_BROKER_SERVICE_HEARTBEAT_H
 
 #include "broker/engine.h"
 #include "broker/service/notify.h"

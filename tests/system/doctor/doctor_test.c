@@ -302,7 +302,7 @@ static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 1);
     expect_text("ends in");
     expect_text("certificate \"admin\", an admin");
-    argv[3] = "doctor"; /* nothing by which the broker is trusted */
+    argv[3] = "doctor"; /* nothing that proves who the broker is */
     argv[4] = NULL;
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 4);
     expect_text("is not trusted");

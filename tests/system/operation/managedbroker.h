@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_OPERATION_HOUSE_H
-#define MCAST_TESTS_OPERATION_HOUSE_H
+#ifndef MCAST_TESTS_OPERATION_MANAGEDBROKER_H
+#define MCAST_TESTS_OPERATION_MANAGEDBROKER_H
 
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"

@@ -29,7 +29,7 @@ static int open_core(void **state)
     struct stat self;
     struct core_config config;
     char stream[64];
-    strcpy(folder, "/tmp/mcast-chronicle-XXXXXX");
+    strcpy(folder, "/tmp/mcast-decisionlog-XXXXXX");
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof path, "%s/socket", folder);
     memcpy(address.sun_path, path, strlen(path) + 1);

@@ -41,7 +41,7 @@ static int open_stand(void **state)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     memset(&stand, 0, sizeof stand);
     log_set_level(-1);
-    strcpy(stand.folder, "/tmp/mcast-lifesign-XXXXXX");
+    strcpy(stand.folder, "/tmp/mcast-heartbeat-XXXXXX");
     assert_non_null(mkdtemp(stand.folder));
     (void)snprintf(stand.path, sizeof stand.path, "%s/notify", stand.folder);
     memcpy(address.sun_path, stand.path, strlen(stand.path) + 1);
