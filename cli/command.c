@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATIENCE_MAX_S = 86400 };
+enum { RETRY_MAX_S = 86400 };
 
 static const struct {
     const char *name;
@@ -28,7 +28,7 @@ static const struct {
     {"key", true, offsetof(struct call, key)},
     {"munge-socket", true, offsetof(struct call, munge_socket)},
     {"server-user", true, offsetof(struct call, server_user)},
-    {"patience", true, offsetof(struct call, patience)},
+    {"patience", true, offsetof(struct call, retry_timeout)},
 };
 
 /* What getopt_long returns: the index of an own option, or one of these, or a letter. */
@@ -290,15 +290,15 @@ static int set_retry_timeout(struct call *call)
 {
     uint64_t seconds = 0;
     int64_t ms = -1;
-    if (is_number(call->patience, PATIENCE_MAX_S, &seconds))
+    if (is_number(call->retry_timeout, RETRY_MAX_S, &seconds))
         ms = (int64_t)seconds * 1000;
-    else if ((ms = duration_parse(call->patience, DURATION_DAYS, PATIENCE_MAX_S * 1000LL)) == 0)
+    else if ((ms = duration_parse(call->retry_timeout, DURATION_DAYS, RETRY_MAX_S * 1000LL)) == 0)
         ms = -1;
     if (ms >= 0)
         return mcast_set_patience(call->handle, (unsigned)ms, print_wait, NULL, &call->error);
     call->error = (struct mcast_error){.code = MCAST_USAGE};
     snprintf(call->error.text, sizeof(call->error.text),
-             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", call->patience);
+             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", call->retry_timeout);
     return MCAST_USAGE;
 }
 
@@ -314,7 +314,7 @@ int command_open(struct call *call)
         rc = mcast_set_munge(call->handle, MCAST_MUNGE_ALWAYS, call->munge_socket, error);
     if (rc == 0 && call->server_user)
         rc = mcast_set_server_user(call->handle, call->server_user, error);
-    if (rc == 0 && call->patience)
+    if (rc == 0 && call->retry_timeout)
         rc = set_retry_timeout(call);
     if (rc < 0) {
         mcast_close(call->handle);

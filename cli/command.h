@@ -50,7 +50,7 @@ struct call {
     const char *cacert, *cert, *key;        /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
     const char *munge_socket;               /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
     const char *server_user;                /* NULL: MCAST_SERVER_USER */
-    const char *patience;                   /* how long to retry; NULL: not at all */
+    const char *retry_timeout;              /* how long to retry; NULL: not at all */
     const char *given[COMMAND_OPTIONS_MAX]; /* the command's own options, by their index */
     char **arguments;
     size_t argument_count;

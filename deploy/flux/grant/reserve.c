@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_SIZE = 160, PATIENCE_MAX = 86400 };
+enum { JOB_SIZE = 160, RETRY_MAX = 86400 };
 #define NOWHERE ULONG_MAX
 
 static const char usage[] =
@@ -35,8 +35,8 @@ static const char usage[] =
 
 struct wanted {
     const char *cluster, *job;
-    unsigned long uid, patience; /* s */
-    unsigned long waits_to;      /* a descriptor, or NOWHERE */
+    unsigned long uid, retry_s; /* s */
+    unsigned long waits_to;     /* a descriptor, or NOWHERE */
 };
 
 static bool read_number(const char *text, unsigned long max, unsigned long *out)
@@ -64,7 +64,7 @@ static bool read_options(struct wanted *wanted, int argc, char **argv)
         else if (option == 'u')
             good = read_number(optarg, UINT32_MAX - 1, &wanted->uid);
         else if (option == 'p')
-            good = read_number(optarg, PATIENCE_MAX, &wanted->patience);
+            good = read_number(optarg, RETRY_MAX, &wanted->retry_s);
         else
             good = option == 'w' && read_number(optarg, INT32_MAX, &wanted->waits_to);
     }
@@ -76,7 +76,7 @@ static void print_wait(const struct mcast_error *why, void *data)
     const struct wanted *wanted = data;
     if (wanted->waits_to != NOWHERE)
         dprintf((int)wanted->waits_to, "mcast: %s waits for up to %lu s: %s\n", wanted->job,
-                wanted->patience, why->text);
+                wanted->retry_s, why->text);
 }
 
 /* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
@@ -87,8 +87,8 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
     if (rc == 0)
-        rc = mcast_set_patience(handle, (unsigned)wanted->patience * 1000, print_wait, wanted,
-                                error);
+        rc =
+            mcast_set_patience(handle, (unsigned)wanted->retry_s * 1000, print_wait, wanted, error);
     if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
     mcast_close(handle);

@@ -201,7 +201,7 @@ static int ask_broker(struct hold *hold, struct mcast_request *wanted, uint32_t 
     wanted->cluster = jobtap->cluster;
     wanted->job = hold->name;
     wanted->uid = uid;
-    int rc = mcast_async_set_timeout(jobtap->broker, jobtap->patience_ms, error);
+    int rc = mcast_async_set_timeout(jobtap->broker, jobtap->retry_timeout_ms, error);
     return rc < 0 ? rc
                   : mcast_async_reserve(jobtap->broker, wanted, on_reserved, hold, &hold->request,
                                         error);

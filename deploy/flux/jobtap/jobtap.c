@@ -9,7 +9,7 @@
 /* A release tries for so long; the resource manager is a manager to the broker, and may have many
  * connections. */
 enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
-enum { PATIENCE_S = 30, PATIENCE_MAX_S = 86400 };
+enum { RETRY_S = 30, RETRY_MAX_S = 86400 };
 
 static const char aux_name[] = "mcast::jobtap";
 
@@ -55,7 +55,7 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
  *
  *   cluster    what mcastd.conf calls this Flux
  *   url        where mcastd is (MCAST_URL, or its default socket)
- *   patience   s, how long a job's start may wait for mcastd (30)
+ *   `patience` s, how long a job's start may wait for mcastd (30)
  *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
  *              that time (false) */
 
@@ -64,24 +64,26 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
 {
     flux_plugin_t *plugin = jobtap->plugin;
     const char *cluster = NULL;
-    int patience = PATIENCE_S, optional = 0;
+    int retry_s = RETRY_S, optional = 0;
     const size_t size = sizeof(error->text);
     if (!flux_plugin_get_conf(plugin) ||
         flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
-                                "patience", &patience, "optional", &optional) < 0)
+                                "patience", &retry_s, "optional", &optional) < 0)
         snprintf(error->text, size,
-                 "its conf needs cluster = \"NAME\", and can have url, patience (s) and optional "
+                 "its conf needs cluster = \"NAME\", and can have url, "
+                 "patience" /* the key's name is a promise */
+                 " (s) and optional "
                  "(true or false): %s",
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
     else if (!cluster || !cluster_name_valid(cluster))
         snprintf(error->text, size,
                  "conf.cluster is what mcastd.conf calls this Flux: 1 to %d of a-z, 0-9 and _",
                  CLUSTER_NAME_MAX);
-    else if (patience < 1 || patience > PATIENCE_MAX_S)
-        snprintf(error->text, size, "conf.patience is 1 to %d seconds", PATIENCE_MAX_S);
+    else if (retry_s < 1 || retry_s > RETRY_MAX_S)
+        snprintf(error->text, size, "conf.patience is 1 to %d seconds", RETRY_MAX_S);
     else if (!(jobtap->cluster = strdup(cluster)))
         snprintf(error->text, size, "memory is exhausted");
-    jobtap->patience_ms = (unsigned)patience * 1000;
+    jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
     jobtap->optional = optional;
     return jobtap->cluster != NULL;
 }

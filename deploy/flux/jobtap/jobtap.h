@@ -18,11 +18,11 @@ struct jobtap {
     flux_plugin_t *plugin;
     flux_t *flux;
     struct mcast_async *broker;
-    flux_watcher_t *watcher; /* of the broker's descriptor */
-    char *cluster;           /* what mcastd.conf calls this Flux */
-    unsigned patience_ms;    /* how long a reserve may take, broker away or not */
-    bool optional;           /* jobs run without, when the broker does not answer in that time */
-    struct hold *holds;      /* all there are */
+    flux_watcher_t *watcher;   /* of the broker's descriptor */
+    char *cluster;             /* what mcastd.conf calls this Flux */
+    unsigned retry_timeout_ms; /* how long a reserve may take, broker away or not */
+    bool optional;             /* jobs run without, when the broker does not answer in that time */
+    struct hold *holds;        /* all there are */
 };
 
 /* Asks the broker to release a job, with retries: it may be down, and a release that is lost is
