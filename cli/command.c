@@ -1,186 +1,226 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "base/duration.h"
-#include "cli/doctor/findings.h"
 #include "base/jobid.h"
+#include "base/roff.h"
+#include "cli/text.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { RETRY_MAX_S = 86400 };
+
+static const struct {
+    const char *name;
+    bool has_value;
+    size_t offset;
+} common_options[] = {
+    {"url", true, offsetof(struct call, url)},
+    {"cluster", true, offsetof(struct call, cluster)},
+    {"json", false, offsetof(struct call, json)},
+    {"cacert", true, offsetof(struct call, cacert)},
+    {"cert", true, offsetof(struct call, cert)},
+    {"key", true, offsetof(struct call, key)},
+    {"munge-socket", true, offsetof(struct call, munge_socket)},
+    {"server-user", true, offsetof(struct call, server_user)},
+    {"patience", true, offsetof(struct call, retry_timeout)},
+};
+
+/* What getopt_long returns: the index of an own option, or one of these, or a letter. */
 enum {
-    OPTION_URL = 256,
-    OPTION_JSON,
-    OPTION_CLUSTER,
-    OPTION_CACERT,
-    OPTION_CERT,
-    OPTION_KEY,
-    OPTION_MUNGE_SOCKET,
-    OPTION_SERVER_USER,
-    OPTION_PATIENCE,
+    COMMON_COUNT = sizeof(common_options) / sizeof(common_options[0]),
+    OPTION_COMMON = COMMAND_OPTIONS_MAX, /* all below any letter */
+    OPTION_VERSION = OPTION_COMMON + COMMON_COUNT,
+    OPTION_MAN_PAGE,
+    GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 4,
 };
 
-enum { PATIENCE_MAX_S = 86400 };
+/* ---- help ---- */
 
-const struct option command_shared_options[] = {
-    {"url", required_argument, NULL, OPTION_URL},
-    {"cluster", required_argument, NULL, OPTION_CLUSTER},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"cacert", required_argument, NULL, OPTION_CACERT},
-    {"cert", required_argument, NULL, OPTION_CERT},
-    {"key", required_argument, NULL, OPTION_KEY},
-    {"munge-socket", required_argument, NULL, OPTION_MUNGE_SOCKET},
-    {"server-user", required_argument, NULL, OPTION_SERVER_USER},
-    {"patience", required_argument, NULL, OPTION_PATIENCE},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, COMMAND_VERSION},
-};
-const size_t command_shared_count =
-    sizeof(command_shared_options) / sizeof(command_shared_options[0]);
-
-const char command_common_usage[] =
-    "Common options:\n"
-    "  --url URL        the broker: unix:/path, /path or https://host:port\n"
-    "                   (default: MCAST_URL, or " MCAST_DEFAULT_SOCKET ")\n"
-    "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER)\n"
-    "  --json           JSON for programs\n"
-    "  --cacert FILE    what signed the broker's certificate (default: MCAST_CACERT, or the\n"
-    "                   system's store)\n"
-    "  --cert FILE --key FILE\n"
-    "                   certificate that says who asks (default: MCAST_CERT, MCAST_KEY)\n"
-    "  --munge-socket PATH\n"
-    "                   munged that says who asks, where there is no certificate (default:\n"
-    "                   MCAST_MUNGE_SOCKET, or libmunge's own)\n"
-    "  --server-user USER\n"
-    "                   who may serve the broker's Unix socket besides root and the owner of its\n"
-    "                   folder (default: MCAST_SERVER_USER)\n"
-    "  --patience TIME  how long to ask on while the broker is away or says \"not now\": 30s, 2m;\n"
-    "                   a mere number is seconds (default: not at all)\n"
-    "  -h, --help       this text\n"
-    "  --version        the release\n";
-
-bool command_store(struct common *common, int option, const char *value)
+static int print_help(const struct call *call, const struct command *const commands[])
 {
-    switch (option) {
-    case OPTION_URL:
-        common->url = value;
-        return true;
-    case OPTION_CLUSTER:
-        common->cluster = value[0] ? value : NULL;
-        return true;
-    case OPTION_JSON:
-        common->json = true;
-        return true;
-    case OPTION_CACERT:
-        common->cacert = value;
-        return true;
-    case OPTION_CERT:
-        common->cert = value;
-        return true;
-    case OPTION_KEY:
-        common->key = value;
-        return true;
-    case OPTION_MUNGE_SOCKET:
-        common->munge_socket = value;
-        return true;
-    case OPTION_SERVER_USER:
-        common->server_user = value;
-        return true;
-    case OPTION_PATIENCE:
-        common->patience = value;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int apply_shared_option(const struct command *command, struct common *common, int option)
-{
-    if (command_store(common, option, optarg))
-        return COMMAND_GO_ON;
-    switch (option) {
-    case COMMAND_VERSION:
-        printf("mcastctl %s\n", mcast_version());
+    const char *common = text_find("common", ".txt");
+    if (call->command) {
+        printf("%s\n%s", text_find(call->command->name, ".txt"), common);
         return command_finish();
-    case 'h':
-        fputs(command->usage, stdout);
-        printf("\n%s", command_common_usage);
-        return command_finish();
-    default:
-        return command_misused(command, NULL); /* getopt has said what is wrong */
     }
+    puts("Usage: mcastctl [OPTIONS] COMMAND …\nVNIs and multicast addresses of jobs, from mcastd.\n"
+         "\nCommands:");
+    for (size_t i = 0; commands[i]; i++)
+        printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\n%s%s", common, text_find("overview", ".txt"));
+    return command_finish();
 }
 
-int command_options(const struct command *command, struct common *common, int argc, char **argv,
-                    const struct option *own, command_option_fn *take, void *data)
+/* mcastctl(1), with the help of each command. */
+static int print_man_page(const struct command *const commands[])
 {
-    struct option all[COMMAND_OPTIONS_MAX] = {0};
-    size_t used = command_shared_count;
-    memcpy(all, command_shared_options, sizeof(command_shared_options));
-    for (; own && own->name; own++)
-        all[used++] = *own;
-    assert(used < COMMAND_OPTIONS_MAX);
-    int option, rc;
-    optind = 0; /* the command line's second part begins anew */
-    while ((option = getopt_long(argc, argv, "h", all, NULL)) != -1) {
-        if (option >= 256 || option == 'h' || option == '?')
-            rc = apply_shared_option(command, common, option);
-        else
-            rc = take(option, optarg, data);
-        if (rc != COMMAND_GO_ON)
-            return rc;
+    roff_title(stdout, "MCASTCTL", 1);
+    fputs(text_find("page-head", ".man"), stdout);
+    for (size_t i = 0; commands[i]; i++) {
+        fputs(".SS ", stdout);
+        roff_text(stdout, commands[i]->name);
+        putchar('\n');
+        roff_example(stdout, text_find(commands[i]->name, ".txt"));
     }
-    return COMMAND_GO_ON;
+    puts(".SH OPTIONS\nBefore or after the name of the command.");
+    roff_example(stdout, strchr(text_find("common", ".txt"), '\n') + 1);
+    fputs(text_find("page-tail", ".man"), stdout);
+    return command_finish();
 }
 
-int command_misused(const struct command *command, const char *format, ...)
+int command_misused(struct call *call, const char *format, ...)
 {
+    va_list args;
+    call->error = (struct mcast_error){.code = MCAST_USAGE};
+    va_start(args, format);
     if (format) {
-        va_list args;
-        va_start(args, format);
         fputs("mcastctl: ", stderr);
         vfprintf(stderr, format, args);
         fputc('\n', stderr);
-        va_end(args);
     }
-    fprintf(stderr, "Try 'mcastctl %s%s--help'.\n", command ? command->name : "",
-            command ? " " : "");
-    return EXIT_USAGE;
+    va_end(args);
+    fprintf(stderr, "Try 'mcastctl %s%s--help'.\n", call->command ? call->command->name : "",
+            call->command ? " " : "");
+    return MCAST_USAGE;
 }
 
-int command_failed(const struct mcast_error *error)
+/* ---- the command line ---- */
+
+static void list_options(const struct call *call, struct option list[GETOPT_MAX])
 {
-    const char *step = "";
-    if (strcmp(error->word, "no-connection") == 0)
-        step = ", or name it with --url";
-    fprintf(stderr, "mcastctl: %s%s\n", error->text, step);
-    return (int)mcast_exit_status(error);
+    size_t used = 0;
+    const struct command_option *own = call->command ? call->command->options : NULL;
+    for (int i = 0; i < COMMON_COUNT; i++)
+        list[used++] = (struct option){common_options[i].name, common_options[i].has_value, NULL,
+                                       OPTION_COMMON + i};
+    for (int i = 0; own && own[i].name; i++) {
+        assert(i < COMMAND_OPTIONS_MAX);
+        list[used++] = (struct option){own[i].name, own[i].has_value, NULL, i};
+    }
+    if (!call->command)
+        list[used++] = (struct option){"man-page", no_argument, NULL, OPTION_MAN_PAGE};
+    list[used++] = (struct option){"help", no_argument, NULL, 'h'};
+    list[used++] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
+    list[used] = (struct option){0};
 }
 
-int command_job(const struct command *command, const struct common *common, int argc, char **argv,
-                char *job, size_t size)
+/* In any order with the arguments; before the command's name up to the first argument, which optind
+ * then names. -1, or the exit code with which to end. */
+static int read_options(struct call *call, const struct command *const commands[], int argc,
+                        char **argv)
 {
-    if (argc - optind != 1)
-        return command_misused(command, argc == optind ? "which job?" : "one job at a time");
-    if (!common->cluster)
-        return command_misused(command, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
-    if (!jobid_plain(argv[optind], job, size))
-        return command_misused(command, "'%.140s' is too long for a job id", argv[optind]);
-    return COMMAND_GO_ON;
+    struct option list[GETOPT_MAX];
+    int option;
+    list_options(call, list);
+    optind = 0; /* the command line's second part begins anew */
+    while ((option = getopt_long(argc, argv, call->command ? "h" : "+h", list, NULL)) != -1) {
+        const char *value = optarg ? optarg : "";
+        switch (option) {
+        case '?':
+            (void)command_misused(call, NULL); /* getopt has said what is wrong */
+            return EXIT_USAGE;
+        case 'h':
+            return print_help(call, commands);
+        case OPTION_MAN_PAGE:
+            return print_man_page(commands);
+        case OPTION_VERSION:
+            printf("mcastctl %s\n", mcast_version());
+            return command_finish();
+        default:
+            if (option < OPTION_COMMON)
+                call->given[option] = value;
+            else
+                memcpy((char *)call + common_options[option - OPTION_COMMON].offset, &value,
+                       sizeof(value));
+        }
+    }
+    return -1;
 }
 
-int command_no_arguments(const struct command *command, int argc, char **argv)
+static int run_command(struct call *call)
 {
-    if (optind < argc)
-        return command_misused(command, "'%s' is not understood: %s takes no arguments",
-                               argv[optind], command->name);
-    return COMMAND_GO_ON;
+    const enum command_arguments kind = call->command->arguments;
+    int rc = 0;
+    if (call->cluster && !call->cluster[0])
+        call->cluster = NULL;
+    if (kind == COMMAND_NO_ARGUMENTS)
+        rc = command_no_arguments(call);
+    else if (kind == COMMAND_ONE_JOB)
+        rc = command_job(call);
+    if (rc == 0)
+        rc = call->command->run(call);
+    mcast_close(call->handle);
+    if (rc >= 0)
+        return rc;
+    if (call->error.text[0])
+        fprintf(stderr, "mcastctl: %s%s\n", call->error.text,
+                strcmp(call->error.word, "no-connection") == 0 ? ", or name it with --url" : "");
+    return (int)mcast_exit_status(&call->error);
 }
 
-bool command_number(const char *text, uint64_t max, uint64_t *out)
+int command_main(const struct command *const commands[], int argc, char **argv)
+{
+    struct call call = {.cluster = getenv("MCAST_CLUSTER")};
+    int rc = read_options(&call, commands, argc, argv);
+    if (rc >= 0)
+        return rc;
+    const char *name = optind < argc ? argv[optind] : NULL;
+    for (size_t i = 0; name && commands[i] && !call.command; i++) {
+        if (strcmp(commands[i]->name, name) == 0)
+            call.command = commands[i];
+    }
+    if (!call.command) {
+        (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
+        return EXIT_USAGE;
+    }
+    argc -= optind;
+    argv[optind] = argv[0]; /* what getopt calls the program in its messages */
+    argv += optind;
+    rc = read_options(&call, commands, argc, argv);
+    if (rc >= 0)
+        return rc;
+    call.arguments = argv + optind;
+    call.argument_count = (size_t)(argc - optind);
+    return run_command(&call);
+}
+
+/* ---- what options and arguments say ---- */
+
+int command_no_arguments(struct call *call)
+{
+    if (call->argument_count == 0)
+        return 0;
+    return command_misused(call, "'%s' is not understood: %s takes no arguments",
+                           call->arguments[0], call->command->name);
+}
+
+int command_job(struct call *call)
+{
+    if (call->argument_count != 1)
+        return command_misused(call,
+                               call->argument_count == 0 ? "which job?" : "one job at a time");
+    if (!call->cluster)
+        return command_misused(call, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
+    if (!jobid_plain(call->arguments[0], call->job, sizeof(call->job)))
+        return command_misused(call, "'%.140s' is too long for a job id", call->arguments[0]);
+    return 0;
+}
+
+int command_step(struct call *call, size_t option)
+{
+    const char *value = call->given[option];
+    if (!value || jobid_plain_path(value, call->step, sizeof(call->step)))
+        return 0;
+    return command_misused(call, "--%s: too long for a step", call->command->options[option].name);
+}
+
+static bool is_number(const char *text, uint64_t max, uint64_t *out)
 {
     char *end;
     errno = 0;
@@ -191,53 +231,99 @@ bool command_number(const char *text, uint64_t max, uint64_t *out)
     return true;
 }
 
+int command_number(struct call *call, size_t option, uint64_t min, uint64_t max, uint64_t *out)
+{
+    const char *value = call->given[option];
+    uint64_t number = 0;
+    if (!value)
+        return 0;
+    if (!is_number(value, max, &number) || number < min)
+        return command_misused(call, "--%s %.80s: not a number from %llu to %llu",
+                               call->command->options[option].name, value, (unsigned long long)min,
+                               (unsigned long long)max);
+    *out = number;
+    return 0;
+}
+
+int command_word(struct call *call, size_t option, const char *const *words, unsigned *out)
+{
+    const char *value = call->given[option];
+    char list[80] = "";
+    if (!value)
+        return 0;
+    for (unsigned i = 0; words[i]; i++) {
+        if (strcmp(words[i], value) == 0) {
+            *out = i;
+            return 0;
+        }
+        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+                 i == 0         ? ""
+                 : words[i + 1] ? ", "
+                                : " or ",
+                 words[i]);
+    }
+    return command_misused(call, "--%s %.80s: %s", call->command->options[option].name, value,
+                           list);
+}
+
+bool command_split(char *text, const char **words, size_t max)
+{
+    size_t count = 0;
+    for (char *word; (word = strsep(&text, ","));) {
+        if (!word[0] || count == max)
+            return false;
+        words[count++] = word;
+    }
+    words[count] = NULL;
+    return true;
+}
+
+/* ---- the broker ---- */
+
 static void print_wait(const struct mcast_error *why, void *data)
 {
     (void)data;
-    fprintf(stderr, "mcastctl: %s; asking on, as long as --patience says\n", why->text);
+    fprintf(stderr, "mcastctl: %s; retrying for as long as --patience says\n", why->text);
 }
 
-static int set_retry_timeout(struct mcast *handle, const char *text, struct mcast_error *error)
+static int set_retry_timeout(struct call *call)
 {
     uint64_t seconds = 0;
-    int64_t ms = 0;
-    if (command_number(text, PATIENCE_MAX_S, &seconds))
+    int64_t ms = -1;
+    if (is_number(call->retry_timeout, RETRY_MAX_S, &seconds))
         ms = (int64_t)seconds * 1000;
-    else if ((ms = duration_parse(text, DURATION_DAYS, PATIENCE_MAX_S * 1000LL)) == 0)
+    else if ((ms = duration_parse(call->retry_timeout, DURATION_DAYS, RETRY_MAX_S * 1000LL)) == 0)
         ms = -1;
     if (ms >= 0)
-        return mcast_set_patience(handle, (unsigned)ms, print_wait, NULL, error);
-    *error = (struct mcast_error){.code = MCAST_USAGE};
-    snprintf(error->text, sizeof(error->text),
-             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", text);
+        return mcast_set_patience(call->handle, (unsigned)ms, print_wait, NULL, &call->error);
+    call->error = (struct mcast_error){.code = MCAST_USAGE};
+    snprintf(call->error.text, sizeof(call->error.text),
+             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", call->retry_timeout);
     return MCAST_USAGE;
 }
 
-int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error)
+int command_open(struct call *call)
 {
-    int rc = mcast_open(out, common->url, error);
-    if (rc == 0 && common->cacert)
-        rc = mcast_set_cacert(*out, common->cacert, error);
-    if (rc == 0 && (common->cert || common->key))
-        rc = mcast_set_certificate(*out, common->cert, common->key, error);
-    if (rc == 0 && common->munge_socket)
-        rc = mcast_set_munge(*out, MCAST_MUNGE_ALWAYS, common->munge_socket, error);
-    if (rc == 0 && common->server_user)
-        rc = mcast_set_server_user(*out, common->server_user, error);
-    if (rc == 0 && common->patience)
-        rc = set_retry_timeout(*out, common->patience, error);
+    struct mcast_error *error = &call->error;
+    int rc = mcast_open(&call->handle, call->url, error);
+    if (rc == 0 && call->cacert)
+        rc = mcast_set_cacert(call->handle, call->cacert, error);
+    if (rc == 0 && (call->cert || call->key))
+        rc = mcast_set_certificate(call->handle, call->cert, call->key, error);
+    if (rc == 0 && call->munge_socket)
+        rc = mcast_set_munge(call->handle, MCAST_MUNGE_ALWAYS, call->munge_socket, error);
+    if (rc == 0 && call->server_user)
+        rc = mcast_set_server_user(call->handle, call->server_user, error);
+    if (rc == 0 && call->retry_timeout)
+        rc = set_retry_timeout(call);
     if (rc < 0) {
-        mcast_close(*out);
-        *out = NULL;
+        mcast_close(call->handle);
+        call->handle = NULL;
     }
     return rc;
 }
 
-int command_open(const struct common *common, struct mcast **out)
-{
-    struct mcast_error error;
-    return command_connect(common, out, &error) < 0 ? command_failed(&error) : COMMAND_GO_ON;
-}
+/* ---- output ---- */
 
 int command_print_json(char *json)
 {
@@ -250,14 +336,23 @@ int command_print_json(char *json)
     return command_finish();
 }
 
-int command_print_findings(const struct findings *findings, bool json)
+int command_print_object(json_t *object)
 {
-    if (!json)
-        return findings_print(findings);
-    json_t *all = findings_json(findings);
-    char *text = all ? json_dumps(all, JSON_INDENT(2)) : NULL;
-    json_decref(all);
+    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    json_decref(object);
     return command_print_json(text);
+}
+
+int command_print_answer(const struct call *call, char *json,
+                         int (*print)(const struct call *call, json_t *answer))
+{
+    json_t *answer = json_loads(json, 0, NULL);
+    free(json);
+    if (call->json)
+        return command_print_object(answer);
+    const int rc = print(call, answer);
+    json_decref(answer);
+    return rc;
 }
 
 int command_finish(void)

@@ -6,7 +6,7 @@
 
 #include "client/mcast.h"
 
-#include <getopt.h>
+#include <jansson.h>
 
 /* Scripts rely on these (docs/promises.md). */
 enum exit_code {
@@ -17,80 +17,91 @@ enum exit_code {
     EXIT_UNREACHABLE = MCAST_EXIT_NO_ANSWER,
 };
 
-/* What the common options say. */
-struct common {
-    const char *url;     /* NULL: MCAST_URL or the default socket */
-    const char *cluster; /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
-    bool json;
-    const char *cacert, *cert, *key; /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
-    const char *server_user;         /* NULL: MCAST_SERVER_USER */
-    const char *munge_socket;        /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
-    const char *patience;            /* how long to retry; NULL: not at all */
+enum { COMMAND_OPTIONS_MAX = 12, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
+
+struct call;
+
+struct command_option {
+    const char *name;
+    bool has_value;
 };
 
+enum command_arguments { COMMAND_NO_ARGUMENTS, COMMAND_ONE_JOB, COMMAND_OWN_ARGUMENTS };
+
 struct command {
-    const char *name;
+    const char *name;    /* its help is cli/text/NAME.txt */
     const char *summary; /* one line for `mcastctl --help` */
-    const char *usage;   /* all of `mcastctl NAME --help`, before the common options */
-    int (*run)(const struct command *command, struct common *common, int argc, char **argv);
+    enum command_arguments arguments;
+    const struct command_option *options; /* of its own, ended by a zero entry; NULL: none */
+    /* Returns an exit code; or a negative code: call->error says why, unless it has no text. */
+    int (*run)(struct call *call);
 };
 
 extern const struct command command_reserve, command_release, command_show, command_list,
     command_env, command_sync, command_fence, command_events, command_status, command_doctor,
     command_token, command_cleanup, command_check, command_accept_loss, command_claim;
 
-/* Takes one option of the command: short is its `val`. 0, or an exit code after a message. */
-typedef int command_option_fn(int option, const char *value, void *data);
+/* One command line. Options that were not given are NULL; those without a value are "". */
+struct call {
+    const struct command *command; /* NULL: its name has not been read */
+    const char *url;               /* NULL: MCAST_URL or the default socket */
+    const char *cluster;           /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
+    const char *json;
+    const char *cacert, *cert, *key;        /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
+    const char *munge_socket;               /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
+    const char *server_user;                /* NULL: MCAST_SERVER_USER */
+    const char *retry_timeout;              /* how long to retry; NULL: not at all */
+    const char *given[COMMAND_OPTIONS_MAX]; /* the command's own options, by their index */
+    char **arguments;
+    size_t argument_count;
+    char job[COMMAND_JOB_SIZE];   /* of COMMAND_ONE_JOB, in its plain form (base/jobid.h) */
+    char step[COMMAND_STEP_SIZE]; /* of command_step */
+    struct mcast *handle;         /* of command_open; closed after the command */
+    struct mcast_error error;
+};
 
-enum { COMMAND_GO_ON = -1, COMMAND_OPTIONS_MAX = 32, COMMAND_VERSION = 300, COMMAND_MAN_PAGE };
+/* Runs the command that the command line names. An exit code. */
+int command_main(const struct command *const commands[], int argc, char **argv);
 
-/* Reads the command's options (own: ended by a zero entry, values below 256; NULL: none) and the
- * common ones, in any order with the arguments; optind then names the first argument.
- * COMMAND_GO_ON, or the exit code with which to end: --help and --version are answered here. */
-int command_options(const struct command *command, struct common *common, int argc, char **argv,
-                    const struct option *own, command_option_fn *take, void *data);
+/* Says on standard error what is wrong with the command line and how to learn more; MCAST_USAGE. */
+__attribute__((format(printf, 2, 3))) int command_misused(struct call *call, const char *format,
+                                                          ...);
 
-/* The common options as `mcastctl --help` shows them. */
-extern const char command_common_usage[];
+/* ---- What options and arguments say: 0 or MCAST_USAGE after a message ---- */
 
-/* Says on standard error what is wrong with the command line and how to learn more; EXIT_USAGE.
- * command may be NULL. */
-__attribute__((format(printf, 2, 3))) int command_misused(const struct command *command,
-                                                          const char *format, ...);
+/* That there are no arguments; exactly one job, and a cluster. */
+int command_no_arguments(struct call *call);
+int command_job(struct call *call);
 
-/* Says what the library says, with the next step; returns the exit code that fits. */
-int command_failed(const struct mcast_error *error);
+/* A step in its plain form, into call->step; "" when the option was not given. */
+int command_step(struct call *call, size_t option);
 
-/* The common options, for a command of their own or before its name; they have values from 256.
- * False: it is not one that only stores a value. */
-extern const struct option command_shared_options[];
-extern const size_t command_shared_count;
-bool command_store(struct common *common, int option, const char *value);
+/* A number from min to max, digits only; *out stays when the option was not given. */
+int command_number(struct call *call, size_t option, uint64_t min, uint64_t max, uint64_t *out);
 
-/* The one job that the arguments name, in its plain form (base/jobid.h), written into job; and
- * that a cluster is known. COMMAND_GO_ON or EXIT_USAGE after a message. */
-int command_job(const struct command *command, const struct common *common, int argc, char **argv,
-                char *job, size_t size);
+/* Which of the words, ended by NULL, the option's value is; *out stays when it was not given. */
+int command_word(struct call *call, size_t option, const char *const *words, unsigned *out);
 
-/* That no arguments are left. */
-int command_no_arguments(const struct command *command, int argc, char **argv);
+/* Cuts text into at most max words, which it ends by NULL. False: one is empty, or more. */
+bool command_split(char *text, const char **words, size_t max);
 
-/* A number from 0 to max, digits only. False: it is none. */
-bool command_number(const char *text, uint64_t max, uint64_t *out);
+/* ---- The broker ---- */
 
-/* A handle of the broker that the options name, with what they say of credentials and retries;
- * *out is NULL on entry and after a failure. */
-int command_connect(const struct common *common, struct mcast **out, struct mcast_error *error);
+/* A handle of the broker that the options name, with what they say of credentials and retries. 0,
+ * or a negative code with call->error. */
+int command_open(struct call *call);
 
-/* The same; COMMAND_GO_ON or an exit code after a message. */
-int command_open(const struct common *common, struct mcast **out);
+/* ---- Output: an exit code ---- */
 
-/* Prints JSON text and a newline, and frees it; NULL is memory exhausted. An exit code. */
+/* Prints JSON text and a newline, and frees it; NULL is memory exhausted. */
 int command_print_json(char *json);
 
-/* What doctor and check have found: for people, or as JSON. An exit code. */
-struct findings;
-int command_print_findings(const struct findings *findings, bool json);
+/* Prints an answer of the broker, which it frees: indented, or by a function of the command. */
+int command_print_answer(const struct call *call, char *json,
+                         int (*print)(const struct call *call, json_t *answer));
+
+/* The same for what the caller has made of it; NULL is memory exhausted. */
+int command_print_object(json_t *object);
 
 /* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
 int command_finish(void);

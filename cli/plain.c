@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/plain.h"
 
-#include <stddef.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* How many bytes of a control character begin the text; 0: none. */
 static size_t control(const char *text)
@@ -24,11 +26,17 @@ void plain_make(char *text)
     }
 }
 
-void plain_print(const char *text)
+void plain_printf(const char *format, ...)
 {
-    while (*text) {
-        size_t bytes = control(text);
-        putchar(bytes > 0 ? '?' : *text);
-        text += bytes > 0 ? bytes : 1;
-    }
+    char *line = NULL;
+    va_list args;
+    va_start(args, format);
+    const int length = vasprintf(&line, format, args);
+    va_end(args);
+    if (length < 1)
+        return;
+    line[length - 1] = '\0';
+    plain_make(line);
+    puts(line);
+    free(line);
 }

@@ -8,7 +8,7 @@
 /* In place, of the same length: '?' for each byte of a control character. */
 void plain_make(char *text);
 
-/* To stdout. */
-void plain_print(const char *text);
+/* One line to stdout, made so: the format ends with the only line break. */
+__attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
 
 #endif

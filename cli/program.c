@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -65,18 +66,15 @@ static bool read_output(int input, int timeout_ms, char *out, size_t size)
     }
 }
 
-/* A pipe's end from which `text` can be read, and then its end; or negative. */
-static int pipe_with(const char *text)
+/* A file without a name that holds the text; or negative. */
+static int open_text(const char *text)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -1;
-    size_t length = text ? strlen(text) : 0;
-    bool whole = length == 0 || write(ends[1], text, length) == (ssize_t)length;
-    close(ends[1]);
-    if (whole && fcntl(ends[0], F_SETFL, 0) == 0)
-        return ends[0];
-    close(ends[0]);
+    const size_t length = text ? strlen(text) : 0;
+    const int file = memfd_create("input", MFD_CLOEXEC);
+    if (file >= 0 && write(file, text, length) == (ssize_t)length && lseek(file, 0, SEEK_SET) == 0)
+        return file;
+    if (file >= 0)
+        close(file);
     return -1;
 }
 
@@ -86,7 +84,7 @@ int program_run_for(int timeout_ms, const char *const argv[], const char *input,
     int ends[2], status = 0;
     pid_t child = 0;
     out[0] = '\0';
-    int from = pipe_with(input);
+    int from = open_text(input);
     if (from < 0)
         return PROGRAM_FAILED;
     if (pipe2(ends, O_CLOEXEC) < 0) {

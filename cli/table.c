@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CELL_MAX = 512 };
-
 struct table {
     struct libscols_table *columns;
     struct libscols_line *line;
@@ -16,51 +14,79 @@ struct table {
     bool failed; /* memory was exhausted somewhere: said once, at the end */
 };
 
-struct table *table_create(bool headings)
+static struct table *create_table(const struct table_column *columns, bool headings)
 {
+    static const int flags[] = {[TABLE_RIGHT] = SCOLS_FL_RIGHT, [TABLE_WRAP] = SCOLS_FL_WRAP};
     scols_init_debug(0);
     struct table *table = calloc(1, sizeof(*table));
-    if (table)
-        table->columns = scols_new_table();
-    if (!table || !table->columns) {
+    if (!table || !(table->columns = scols_new_table())) {
         free(table);
         return NULL;
     }
     scols_table_enable_noheadings(table->columns, !headings);
+    for (; columns->name; columns++) {
+        if (!scols_table_new_column(table->columns, columns->name, 0, flags[columns->kind]))
+            table->failed = true;
+    }
     return table;
 }
 
-void table_column(struct table *table, const char *name, unsigned flags)
+struct table *table_create(const struct table_column *columns)
 {
-    int scols =
-        (flags & TABLE_RIGHT ? SCOLS_FL_RIGHT : 0) | (flags & TABLE_WRAP ? SCOLS_FL_WRAP : 0);
-    if (!scols_table_new_column(table->columns, name, 0, scols))
-        table->failed = true;
+    return create_table(columns, true);
+}
+
+struct table *table_create_pairs(void)
+{
+    static const struct table_column columns[] = {{"NAME", TABLE_LEFT}, {"VALUE", TABLE_WRAP}, {0}};
+    return create_table(columns, false);
 }
 
 void table_row(struct table *table)
 {
+    if (!table)
+        return;
     table->cell = 0;
     table->line = scols_table_new_line(table->columns, NULL);
-    if (!table->line)
-        table->failed = true;
+    table->failed |= !table->line;
 }
 
 void table_cell(struct table *table, const char *text)
 {
+    if (!table)
+        return;
     size_t cell = table->cell++;
     if (text && text[0] && (!table->line || scols_line_set_data(table->line, cell, text) < 0))
         table->failed = true;
 }
 
+static void add_formatted(struct table *table, const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    if (table && !text)
+        table->failed = true;
+    table_cell(table, text);
+    free(text);
+}
+
 void table_cellf(struct table *table, const char *format, ...)
 {
-    char text[CELL_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    add_formatted(table, format, args);
     va_end(args);
-    table_cell(table, text);
+}
+
+void table_pair(struct table *table, const char *name, const char *format, ...)
+{
+    va_list args;
+    table_row(table);
+    table_cell(table, name);
+    va_start(args, format);
+    add_formatted(table, format, args);
+    va_end(args);
 }
 
 int table_print(struct table *table)

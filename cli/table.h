@@ -9,23 +9,33 @@
 
 struct table;
 
-enum table_flags {
-    TABLE_RIGHT = 1, /* numbers */
-    TABLE_WRAP = 2,  /* long text, continued on further lines of a terminal */
+enum table_kind {
+    TABLE_LEFT,
+    TABLE_RIGHT, /* numbers */
+    TABLE_WRAP,  /* long text, continued on further lines of a terminal */
 };
 
-/* NULL when memory is exhausted. headings: print the columns' names. */
-struct table *table_create(bool headings);
+struct table_column {
+    const char *name;
+    enum table_kind kind;
+};
 
-/* In order, before the first row. */
-void table_column(struct table *table, const char *name, unsigned flags);
+/* columns: ended by one without a name. NULL when memory is exhausted, which table_print says: the
+ * other functions take it. */
+struct table *table_create(const struct table_column *columns);
 
-/* A cell of the row at hand, from the left; NULL or "" leaves it empty. The first cell after
- * table_row begins the row. */
+/* Two columns without headings: names and values. */
+struct table *table_create_pairs(void);
+
+/* Begins a row; its cells come from the left. NULL or "" leaves a cell empty. */
 void table_row(struct table *table);
 void table_cell(struct table *table, const char *text);
 __attribute__((format(printf, 2, 3))) void table_cellf(struct table *table, const char *format,
                                                        ...);
+
+/* A row of a name and its value. */
+__attribute__((format(printf, 3, 4))) void table_pair(struct table *table, const char *name,
+                                                      const char *format, ...);
 
 /* Prints and destroys. 0, or an exit code after a message. */
 int table_print(struct table *table);

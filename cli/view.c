@@ -29,18 +29,6 @@ uint32_t view_addresses(const struct mcast_reservation *reservation)
     return reserved ? reservation->hwcoll_addresses : 0;
 }
 
-/* "reserved, 23 addresses", "denied: the pool is empty" */
-static void describe_hwcoll(const struct mcast_reservation *reservation, char *out, size_t size)
-{
-    if (view_addresses(reservation) > 0)
-        snprintf(out, size, "%s, %u addresses", reservation->hwcoll_state,
-                 view_addresses(reservation));
-    else if (reservation->hwcoll_reason)
-        snprintf(out, size, "%s: %s", reservation->hwcoll_state, reservation->hwcoll_reason);
-    else
-        snprintf(out, size, "%s", reservation->hwcoll_state);
-}
-
 /* "elcap1 (lingering: cxi2:2), elcap2 (created)", and how many more. */
 static void write_reports(FILE *out, const struct mcast_reservation *reservation)
 {
@@ -69,19 +57,19 @@ static void write_names(FILE *out, const struct mcast_reservation *reservation)
 
 static void write_silent(FILE *out, const struct mcast_reservation *reservation)
 {
-    const char *comma = reservation->waiting_count > reservation->waiting_unheard ? ", " : "";
     const char *list = reservation->waiting_silent;
-    if (list && reservation->waiting_silent_more > 0)
-        fprintf(out, "%ssilent: %s and %u more", comma, list, reservation->waiting_silent_more);
-    else if (list)
-        fprintf(out, "%ssilent: %s", comma, list);
-    else
-        fprintf(out, "%s%u that said nothing%s%s", comma, reservation->waiting_unheard,
-                reservation->nodes ? ""
-                                   : " (which is not known: the job only gave the number of nodes",
-                reservation->nodes        ? ""
-                : reservation->held_until ? "; only the time ends it)"
-                                          : ")");
+    if (reservation->waiting_count > reservation->waiting_unheard)
+        fputs(", ", out);
+    if (list) {
+        fprintf(out, "silent: %s", list);
+        if (reservation->waiting_silent_more > 0)
+            fprintf(out, " and %u more", reservation->waiting_silent_more);
+        return;
+    }
+    fprintf(out, "%u that said nothing", reservation->waiting_unheard);
+    if (!reservation->nodes)
+        fprintf(out, " (which is not known: the job only gave the number of nodes%s",
+                reservation->held_until ? "; only the time ends it)" : ")");
 }
 
 char *view_waiting(const struct mcast_reservation *reservation)
@@ -103,81 +91,70 @@ char *view_waiting(const struct mcast_reservation *reservation)
     return text;
 }
 
-static void row(struct table *table, const char *name, const char *value)
+static void add_nodes(struct table *table, const struct mcast_reservation *reservation)
 {
-    table_row(table);
-    table_cell(table, name);
-    table_cell(table, value);
+    table_pair(table, "Nodes", "%u%s%s", reservation->node_count, reservation->nodes ? "  " : "",
+               reservation->nodes ? reservation->nodes : "");
+    if (reservation->cores_per_node > 0)
+        table_pair(table, "Cores per node", "%u", reservation->cores_per_node);
 }
 
-static void add_words(struct table *table, const char *const *words)
+static void add_classes(struct table *table, const char *const *words)
 {
     char text[256] = "-";
     size_t used = 0;
     for (; *words && used < sizeof(text); words++)
         used +=
             (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", *words);
-    row(table, "Traffic classes", text);
+    table_pair(table, "Traffic classes", "%s", text);
 }
 
-static void add_nodes(struct table *table, const struct mcast_reservation *reservation)
+/* "reserved, 23 addresses", "denied: the pool is empty" */
+static void add_hwcoll(struct table *table, const struct mcast_reservation *reservation)
 {
-    table_row(table);
-    table_cell(table, "Nodes");
-    table_cellf(table, "%u%s%s", reservation->node_count, reservation->nodes ? "  " : "",
-                reservation->nodes ? reservation->nodes : "");
-    if (reservation->cores_per_node > 0) {
-        table_row(table);
-        table_cell(table, "Cores per node");
-        table_cellf(table, "%u", reservation->cores_per_node);
-    }
+    static const char name[] = "Hardware collectives";
+    const char *state = reservation->hwcoll_state, *reason = reservation->hwcoll_reason;
+    if (view_addresses(reservation) > 0)
+        table_pair(table, name, "%s, %u addresses", state, view_addresses(reservation));
+    else
+        table_pair(table, name, "%s%s%s", state, reason ? ": " : "", reason ? reason : "");
 }
 
-static void add_env(struct table *table, const struct mcast_reservation *reservation)
+static void add_held(struct table *table, const struct mcast_reservation *reservation)
 {
-    for (size_t i = 0; i < reservation->env_count; i++) {
-        const struct mcast_variable *variable = &reservation->env[i];
-        table_row(table);
-        table_cell(table, i == 0 ? "Environment" : "");
-        table_cellf(table, "%s=%s", variable->name, variable->secret ? "***" : variable->value);
-    }
+    const char *until = reservation->held_until;
+    char *waiting = view_waiting(reservation);
+    table_pair(table, "VNIs held until", "%s", until ? until : "all its nodes have reported");
+    table_pair(table, "Waiting for", "%s", waiting ? waiting : "");
+    free(waiting);
 }
 
-int view_reservation(const struct mcast_reservation *reservation)
+int view_reservation(const struct mcast_reservation *reservation, const struct call *call,
+                     unsigned flags)
 {
-    char text[512];
-    struct table *table = table_create(false);
-    if (!table)
-        return table_print(NULL);
-    table_column(table, "NAME", 0);
-    table_column(table, "VALUE", TABLE_WRAP);
-    table_row(table);
-    table_cell(table, "Job");
-    table_cellf(table, "%s/%s", reservation->cluster, reservation->job);
-    table_row(table);
-    table_cell(table, "Number");
-    table_cellf(table, "%llu", (unsigned long long)reservation->number);
-    row(table, "State", reservation->state);
+    char text[64];
+    if (call->json)
+        return command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT | flags));
+    struct table *table = table_create_pairs();
+    table_pair(table, "Job", "%s/%s", reservation->cluster, reservation->job);
+    table_pair(table, "Number", "%llu", (unsigned long long)reservation->number);
+    table_pair(table, "State", "%s", reservation->state);
     view_uid(reservation, text, sizeof(text));
-    row(table, "Owner (uid)", text);
+    table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);
     view_vnis(reservation, text, sizeof(text));
-    row(table, "VNIs", text);
-    add_words(table, reservation->traffic_classes);
-    describe_hwcoll(reservation, text, sizeof(text));
-    row(table, "Hardware collectives", text);
-    row(table, "Created", reservation->created);
+    table_pair(table, "VNIs", "%s", text);
+    add_classes(table, reservation->traffic_classes);
+    add_hwcoll(table, reservation);
+    table_pair(table, "Created", "%s", reservation->created);
     if (reservation->released)
-        row(table, "Released", reservation->released);
-    if (reservation->held) {
-        row(table, "VNIs held until",
-            reservation->held_until ? reservation->held_until : "all its nodes have reported");
-        char *waiting = view_waiting(reservation);
-        row(table, "Waiting for", waiting);
-        free(waiting);
-    }
+        table_pair(table, "Released", "%s", reservation->released);
+    if (reservation->held)
+        add_held(table, reservation);
     if (reservation->warning)
-        row(table, "Warning", reservation->warning);
-    add_env(table, reservation);
+        table_pair(table, "Warning", "%s", reservation->warning);
+    for (size_t i = 0; i < reservation->env_count; i++)
+        table_pair(table, i == 0 ? "Environment" : "", "%s=%s", reservation->env[i].name,
+                   reservation->env[i].secret ? "***" : reservation->env[i].value);
     return table_print(table);
 }

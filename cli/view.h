@@ -4,11 +4,13 @@
 
 /* One reservation as people read it. */
 
-#include "client/mcast.h"
+#include "cli/command.h"
 
-/* A table of names and values on standard output, with the environment if it has one; values of
- * secret variables show as "***". An exit code. */
-int view_reservation(const struct mcast_reservation *reservation);
+/* Prints it: as JSON, if that was asked for (flags: enum mcast_json), or as a table of names and
+ * values, with the environment if it has one; values of secret variables show as "***". An exit
+ * code. */
+int view_reservation(const struct mcast_reservation *reservation, const struct call *call,
+                     unsigned flags);
 
 /* "1024,1025" or "-" */
 void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size);

@@ -8,98 +8,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcastctl check slurm [--conf FILE] [--hooks FOLDER] [--settings FILE] [--node]\n"
-    "Checks whether Slurm and mcastd fit together, and says of each line of their\n"
-    "configuration that it is right, or which one to write: the hooks, how tasks get their\n"
-    "environment, the broker's view of the cluster, and, on a node, mcast-node. Run it on each\n"
-    "kind of host; on the controller's, as SlurmUser. Flux has one of its own: "
-    "libexec/mcastd/flux/check.\n"
-    "\n"
-    "  --conf FILE      this slurm.conf, instead of what scontrol shows\n"
-    "  --hooks FOLDER   where mcastd's hooks are (default: where they were installed)\n"
-    "  --settings FILE  of the hooks (default: /etc/mcastd/slurm-hooks)\n"
-    "  --node           this host is a node, and perhaps the controller's, too\n\n"
-    "Exit codes: 0 all is well, 1 something is not, 4 the broker cannot be reached.\n\n"
-    "Example:\n"
-    "  mcastctl check slurm\n";
-
 /* Of libexec/mcastd/slurm/check: it runs some programs, each for 10 s at most. */
-enum { CHECK_TIMEOUT_MS = 120000, OUTPUT_SIZE = 65536, ARGUMENTS_MAX = 16 };
+enum { CHECK_TIMEOUT_MS = 120000, OUTPUT_SIZE = 65536 };
 
-/* What the script has found out of this host, with which the broker is asked. */
-struct facts {
-    const char *cluster; /* NULL: nothing was found out */
-    const char *hooks, *url, *cacert, *controller, *node, *user;
-};
+enum { CONF, HOOKS, SETTINGS, NODE, OPTION_COUNT };
 
-struct script_options {
-    const char *argv[ARGUMENTS_MAX];
-    size_t count;
-};
-
-static int add_script_option(int option, const char *value, void *data)
-{
-    struct script_options *options = data;
-    if (options->count + 4 > ARGUMENTS_MAX) /* the same option several times */
-        return COMMAND_GO_ON;
-    options->argv[options->count++] = option == 'c'   ? "--conf"
-                                      : option == 'k' ? "--hooks"
-                                      : option == 's' ? "--settings"
-                                      : option == 'C' ? "--cluster"
-                                                      : "--node";
-    if (value)
-        options->argv[options->count++] = value;
-    return COMMAND_GO_ON;
-}
+static const struct command_option options[] = {[CONF] = {"conf", true},
+                                                [HOOKS] = {"hooks", true},
+                                                [SETTINGS] = {"settings", true},
+                                                [NODE] = {"node", false},
+                                                {0}};
 
 /* ---- the script ---- */
 
-static void store_fact(struct facts *facts, const char *name, const char *value)
+/* What it has found out of this host, with which the broker is asked; NULL: nothing. */
+static const char *fact_of(const json_t *facts, const char *name)
 {
-    const struct {
-        const char *name;
-        const char **value;
-    } known[] = {
-        {"cluster", &facts->cluster}, {"hooks", &facts->hooks},           {"url", &facts->url},
-        {"cacert", &facts->cacert},   {"controller", &facts->controller}, {"node", &facts->node},
-        {"user", &facts->user},
-    };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-        if (strcmp(known[i].name, name) == 0)
-            *known[i].value = value;
-    }
+    return json_string_value(json_object_get(facts, name));
+}
+
+static bool is_set(const json_t *facts, const char *name)
+{
+    const char *value = fact_of(facts, name);
+    return value && value[0];
 }
 
 /* "level<TAB>check<TAB>finding<TAB>advice", or "fact<TAB>name<TAB>value"; anything else comes from
  * the hooks' settings. */
-static void read_script_line(struct findings *findings, struct facts *facts, char *line)
+static void read_script_line(struct findings *findings, json_t *facts, char *line)
 {
     const char *level = strsep(&line, "\t"), *check = strsep(&line, "\t");
     const char *finding = strsep(&line, "\t"), *advice = strsep(&line, "\t");
     if (check && strcmp(level, "fact") == 0)
-        store_fact(facts, check, finding ? finding : "");
+        (void)json_object_set_new_nocheck(facts, check,
+                                          json_string_nocheck(finding ? finding : ""));
     else if (finding)
         findings_add(findings, findings_level(level), check, finding, advice);
     else if (level[0])
         fprintf(stderr, "%s\n", level);
 }
 
-static void run_script(struct findings *findings, struct facts *facts,
-                       struct script_options *options, char *output)
+static void run_script(const struct call *call, struct findings *findings, json_t *facts,
+                       char *output)
 {
+    static const char *const words[] = {"--conf", "--hooks", "--settings", "--node"};
+    const char *argv[2 * OPTION_COUNT + 4] = {0};
     char path[PROGRAM_PATH_SIZE];
+    size_t count = 1;
     if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
         findings_add(findings, FINDING_PROBLEM, "hooks",
                      "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them",
                      "install mcastd here (cmake --install, or the package)");
         return;
     }
-    options->argv[0] = path;
-    const int rc = program_run_for(CHECK_TIMEOUT_MS, options->argv, NULL, output, OUTPUT_SIZE);
+    argv[0] = path;
+    for (size_t i = 0; i < OPTION_COUNT; i++) {
+        if (call->given[i])
+            argv[count++] = words[i];
+        if (call->given[i] && options[i].has_value)
+            argv[count++] = call->given[i];
+    }
+    if (call->cluster) {
+        argv[count++] = "--cluster";
+        argv[count++] = call->cluster;
+    }
+    const int rc = program_run_for(CHECK_TIMEOUT_MS, argv, NULL, output, OUTPUT_SIZE);
     for (char *line; (line = strsep(&output, "\n"));)
         read_script_line(findings, facts, line);
-    if (rc != 0 || (!facts->cluster && findings_count(findings, FINDING_PROBLEM) == 0))
+    if (rc != 0 || (!fact_of(facts, "cluster") && findings_count(findings, FINDING_PROBLEM) == 0))
         findings_addf(findings, FINDING_PROBLEM, "hooks",
                       "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
                       "%s failed", path);
@@ -108,15 +84,16 @@ static void run_script(struct findings *findings, struct facts *facts,
 /* ---- the broker ---- */
 
 /* Texts of JSON; status: NULL: none. */
-static void judge_answers(struct findings *findings, const struct facts *facts, const char *whoami,
+static void judge_answers(struct findings *findings, const json_t *facts, const char *whoami,
                           const char *status)
 {
+    const char *hooks = fact_of(facts, "hooks"), *user = fact_of(facts, "user");
     const struct manager manager = {
-        .cluster = facts->cluster,
-        .hooks = facts->hooks ? facts->hooks : "",
-        .user = facts->user ? facts->user : "",
-        .controller = facts->controller && facts->controller[0],
-        .node = facts->node && facts->node[0],
+        .cluster = fact_of(facts, "cluster"),
+        .hooks = hooks ? hooks : "",
+        .user = user ? user : "",
+        .controller = is_set(facts, "controller"),
+        .node = is_set(facts, "node"),
     };
     json_t *who = json_loads(whoami, 0, NULL);
     json_t *how = status ? json_loads(status, 0, NULL) : NULL;
@@ -127,75 +104,44 @@ static void judge_answers(struct findings *findings, const struct facts *facts, 
 
 /* As the hooks do: what is not said on the command line is in their settings. An exit code, but for
  * problems that were found. */
-static int ask_broker(struct findings *findings, const struct common *common,
-                      const struct facts *facts)
+static int ask_broker(struct call *call, struct findings *findings, const json_t *facts)
 {
-    struct common as_hooks = *common;
-    struct mcast *handle = NULL;
-    struct mcast_error error = {0};
     char *whoami = NULL, *status = NULL;
-    int code = EXIT_OK;
-    if (!as_hooks.url && facts->url && facts->url[0])
-        as_hooks.url = facts->url;
-    if (!as_hooks.cacert && facts->cacert && facts->cacert[0])
-        as_hooks.cacert = facts->cacert;
-    if (command_connect(&as_hooks, &handle, &error) < 0 ||
-        mcast_whoami(handle, &whoami, &error) < 0) {
-        findings_add(findings, FINDING_PROBLEM, "broker", error.text,
+    if (!call->url && is_set(facts, "url"))
+        call->url = fact_of(facts, "url");
+    if (!call->cacert && is_set(facts, "cacert"))
+        call->cacert = fact_of(facts, "cacert");
+    if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
+        findings_add(findings, FINDING_PROBLEM, "broker", call->error.text,
                      "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
-        code = mcast_exit_status(&error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
-    } else {
-        (void)mcast_status(handle, &status, NULL); /* not everyone may see it */
-        judge_answers(findings, facts, whoami, status);
+        return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
     }
+    (void)mcast_status(call->handle, &status, NULL); /* not everyone may see it */
+    judge_answers(findings, facts, whoami, status);
     free(whoami);
     free(status);
-    mcast_close(handle);
-    return code;
+    return EXIT_OK;
 }
 
-static int misused(const struct command *command)
+static int run_check(struct call *call)
 {
     char flux[PROGRAM_PATH_SIZE];
-    if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
-        snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
-    return command_misused(command, "check what? Only slurm is known; for Flux run %s", flux);
-}
-
-static int run_check(const struct command *command, struct common *common, int argc, char **argv)
-{
-    static const struct option known[] = {
-        {"conf", required_argument, NULL, 'c'},
-        {"hooks", required_argument, NULL, 'k'},
-        {"settings", required_argument, NULL, 's'},
-        {"node", no_argument, NULL, 'n'},
-        {0},
-    };
-    struct script_options options = {.count = 1};
-    struct facts facts = {0};
-    int rc = command_options(command, common, argc, argv, known, add_script_option, &options);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    if (optind + 1 != argc || strcmp(argv[optind], "slurm") != 0)
-        return misused(command);
-    if (common->cluster)
-        (void)add_script_option('C', common->cluster, &options);
-    struct findings *findings = findings_create();
-    char *output = findings ? malloc(OUTPUT_SIZE) : NULL;
-    if (!output) {
-        findings_destroy(findings);
-        return command_print_json(NULL);
+    if (call->argument_count != 1 || strcmp(call->arguments[0], "slurm") != 0) {
+        if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
+            snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
+        return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
-    run_script(findings, &facts, &options, output);
-    rc = facts.cluster ? ask_broker(findings, common, &facts) : EXIT_OK;
+    struct findings *findings = findings_create();
+    json_t *facts = json_object();
+    char *output = malloc(OUTPUT_SIZE);
+    if (!findings || !facts || !output)
+        return command_print_json(NULL);
+    run_script(call, findings, facts, output);
+    const int code = fact_of(facts, "cluster") ? ask_broker(call, findings, facts) : EXIT_OK;
+    json_decref(facts);
     free(output);
-    const int printed = command_print_findings(findings, common->json);
-    if (rc == EXIT_OK && (findings_count(findings, FINDING_PROBLEM) > 0 ||
-                          findings_count(findings, FINDING_WARNING) > 0))
-        rc = EXIT_REFUSED;
-    findings_destroy(findings);
-    return rc != EXIT_OK ? rc : printed;
+    return findings_finish(findings, call->json, code, FINDING_WARNING);
 }
 
-const struct command command_check = {"check", "whether Slurm and mcastd fit together", usage,
-                                      run_check};
+const struct command command_check = {"check", "check Slurm's configuration for mcastd",
+                                      COMMAND_OWN_ARGUMENTS, options, run_check};

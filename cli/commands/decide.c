@@ -1,82 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What an administrator decides for the broker: fence, accept-loss, claim. */
+
 #include "cli/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What an administrator decides when the broker has raised an alarm. */
+enum { REASON };
 
-static const char accept_loss_usage[] =
-    "Usage: mcastctl accept-loss\n"
-    "What the fabric manager no longer has is lost: the jobs are notified, as for a single loss.\n"
-    "When much is missing at once the broker declares nothing lost by itself and raises the\n"
-    "alarm mass-loss, because a gateway that answers for the fabric manager looks the same.\n"
-    "Look at the fabric manager first: resource managers may end the jobs. For administrators\n"
-    "only.\n\n"
-    "Example:\n"
-    "  mcastctl accept-loss\n";
+static const struct command_option fence_options[] = {[REASON] = {"reason", true}, {0}};
 
-static const char claim_usage[] =
-    "Usage: mcastctl claim CLUSTER\n"
-    "No other broker and no Slurm uses this cluster's name on the fabric: what the fabric\n"
-    "manager lists under it and this ledger does not know is this broker's. It is treated as\n"
-    "active until the resource manager's list or a release says otherwise. While the alarm\n"
-    "name-conflict is on the broker deletes none of it. First look for another broker, as a test\n"
-    "copy of the configuration: jobs of it that are claimed are released when this resource\n"
-    "manager's list does not name them. Says nothing of VNIs: those that jobs of an old ledger\n"
-    "may use stay quarantined. For administrators only.\n\n"
-    "Example:\n"
-    "  mcastctl claim elcap\n";
-
-static int print(const struct common *common, uint64_t count, const char *decided)
+static int print_fence(const struct call *call, json_t *answer)
 {
-    if (common->json)
+    const char *node = call->arguments[0];
+    json_int_t count = json_integer_value(json_object_get(answer, "reservations"));
+    json_int_t active = json_integer_value(json_object_get(answer, "active"));
+    printf("%s: %" JSON_INTEGER_FORMAT " reservation%s no longer wait%s for it\n", node, count,
+           count == 1 ? "" : "s", count == 1 ? "s" : "");
+    if (active > 0)
+        printf("%s: %" JSON_INTEGER_FORMAT " active job%s on it %s not touched\n", node, active,
+               active == 1 ? "" : "s", active == 1 ? "is" : "are");
+    if (json_is_false(json_object_get(answer, "known")))
+        fprintf(stderr,
+                "mcastctl: warning: no cluster's nodes and no reservation has %s: is the name "
+                "right? mcastctl list --held shows who waits for whom\n",
+                node);
+    return command_finish();
+}
+
+static int run_fence(struct call *call)
+{
+    char *json = NULL;
+    if (call->argument_count != 1)
+        return command_misused(call, "which node? name exactly one");
+    if (!call->given[REASON])
+        return command_misused(call, "why? give --reason TEXT");
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_fence_json(call->handle, call->arguments[0], call->given[REASON], &json,
+                              &call->error);
+    return rc < 0 ? rc : command_print_answer(call, json, print_fence);
+}
+
+static int print_count(const struct call *call, uint64_t count, const char *decided)
+{
+    if (call->json)
         printf("{\"reservations\": %" PRIu64 "}\n", count);
     else
         printf("%" PRIu64 " reservation%s %s\n", count, count == 1 ? "" : "s", decided);
     return command_finish();
 }
 
-static int run_accept_loss(const struct command *command, struct common *common, int argc,
-                           char **argv)
+static int run_accept_loss(struct call *call)
 {
-    struct mcast *handle = NULL;
-    struct mcast_error error;
     uint64_t count = 0;
-    int rc = command_options(command, common, argc, argv, NULL, NULL, NULL);
-    if (rc == COMMAND_GO_ON)
-        rc = command_no_arguments(command, argc, argv);
-    if (rc == COMMAND_GO_ON)
-        rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    rc = mcast_accept_loss(handle, &count, &error) < 0 ? command_failed(&error)
-                                                       : print(common, count, "accepted as lost");
-    mcast_close(handle);
-    return rc;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_accept_loss(call->handle, &count, &call->error);
+    return rc < 0 ? rc : print_count(call, count, "accepted as lost");
 }
 
 /* The cluster is an argument: MCAST_CLUSTER does not decide. */
-static int run_claim(const struct command *command, struct common *common, int argc, char **argv)
+static int run_claim(struct call *call)
 {
-    struct mcast *handle = NULL;
-    struct mcast_error error;
     uint64_t count = 0;
-    int rc = command_options(command, common, argc, argv, NULL, NULL, NULL);
-    if (rc == COMMAND_GO_ON && argc - optind != 1)
-        rc = command_misused(command, "which cluster? name exactly one");
-    if (rc == COMMAND_GO_ON)
-        rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    rc = mcast_claim(handle, argv[optind], &count, &error) < 0 ? command_failed(&error)
-                                                               : print(common, count, "claimed");
-    mcast_close(handle);
-    return rc;
+    if (call->argument_count != 1)
+        return command_misused(call, "which cluster? name exactly one");
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_claim(call->handle, call->arguments[0], &count, &call->error);
+    return rc < 0 ? rc : print_count(call, count, "claimed");
 }
 
+const struct command command_fence = {"fence", "declare an unresponsive node clean",
+                                      COMMAND_OWN_ARGUMENTS, fence_options, run_fence};
 const struct command command_accept_loss = {
-    "accept-loss", "accept that what the fabric manager no longer has is lost", accept_loss_usage,
-    run_accept_loss};
-const struct command command_claim = {"claim", "no other broker or Slurm uses a cluster's name",
-                                      claim_usage, run_claim};
+    "accept-loss", "accept that what the fabric manager no longer has is lost",
+    COMMAND_NO_ARGUMENTS, NULL, run_accept_loss};
+const struct command command_claim = {"claim",
+                                      "declare that no other broker or Slurm uses a cluster's name",
+                                      COMMAND_OWN_ARGUMENTS, NULL, run_claim};

@@ -7,30 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcastctl list [--cluster NAME] [OPTIONS]\n"
-    "Lists reservations, oldest first.\n\n"
-    "  --state STATE    only active, or only releasing ones\n"
-    "  --held           released jobs with quarantined VNIs: since when, until when nodes\n"
-    "                   that say nothing are waited for ('all report': until they have), and\n"
-    "                   for which nodes: lingering, some of its services will not\n"
-    "                   go; created, it has not said that they went; silent, it has said\n"
-    "                   nothing. 'mcastctl fence' ends the waiting for one node. Of a job that\n"
-    "                   was reserved without a node list it cannot be said which nodes are silent\n"
-    "  --uid N          only those of one user\n"
-    "  --node NAME      only those that may have something on this node: it is in their node\n"
-    "                   list, or they have none and may run anywhere\n"
-    "  --limit N        at most N\n\n"
-    "Without --cluster and MCAST_CLUSTER (or with --cluster ''), those of every cluster.\n\n"
-    "Example:\n"
-    "  mcastctl list --cluster elcap --state active\n"
-    "  mcastctl list --held\n"
-    "  mcastctl list --node elcap17\n";
+enum { HELD, STATE, UID, NODE, LIMIT };
+
+static const struct command_option options[] = {
+    [HELD] = {"held", false}, [STATE] = {"state", true}, [UID] = {"uid", true},
+    [NODE] = {"node", true},  [LIMIT] = {"limit", true}, {0},
+};
 
 /* Not before the first answer: a broker that cannot be reached leaves standard output empty. */
 static const char opening[] = "{\"jobs\":[";
 
-/* Which reservations, and what one after the other is printed into. */
+/* What one reservation after the other is printed into. */
 struct output {
     struct table *table; /* NULL: JSON */
     bool placed;         /* tells how each may be on the node that was asked for */
@@ -40,47 +27,9 @@ struct output {
     bool failed;         /* memory was exhausted */
 };
 
-struct wanted {
-    struct mcast_filter filter;
-    bool held;
-    uint64_t hidden; /* on the node that was asked for, and not shown */
-};
-
-static int store_list_option(int option, const char *value, void *data)
+static void add_row(struct table *table, const struct mcast_reservation *reservation)
 {
-    struct wanted *wanted = data;
-    struct mcast_filter *filter = &wanted->filter;
-    uint64_t number = 0;
-    switch (option) {
-    case 'd':
-        wanted->held = true;
-        break;
-    case 's':
-        if (strcmp(value, "active") != 0 && strcmp(value, "releasing") != 0)
-            return command_misused(&command_list, "--state %.80s: active or releasing", value);
-        filter->state = value;
-        break;
-    case 'u':
-        if (!command_number(value, UINT32_MAX - 1, &number))
-            return command_misused(&command_list, "--uid %.80s: not a number", value);
-        filter->uid = (uint32_t)number;
-        break;
-    case 'n':
-        filter->node = value;
-        filter->hidden = &wanted->hidden;
-        break;
-    case 'l':
-        if (!command_number(value, INT64_MAX, &filter->limit) || filter->limit == 0)
-            return command_misused(&command_list, "--limit %.80s: not a number from 1", value);
-        break;
-    }
-    return COMMAND_GO_ON;
-}
-
-static void add_row(const struct output *output, const struct mcast_reservation *reservation)
-{
-    struct table *table = output->table;
-    char text[512];
+    char text[64];
     table_row(table);
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
     table_cell(table, reservation->cluster);
@@ -94,13 +43,11 @@ static void add_row(const struct output *output, const struct mcast_reservation 
     table_cell(table, reservation->hwcoll_state);
     table_cellf(table, "%u", view_addresses(reservation));
     table_cell(table, reservation->created);
-    if (output->placed)
-        table_cell(table, reservation->on_node ? reservation->on_node : "-");
 }
 
 static void add_held(struct table *table, const struct mcast_reservation *reservation)
 {
-    char text[512];
+    char text[64], *waiting = view_waiting(reservation);
     table_row(table);
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
     table_cell(table, reservation->cluster);
@@ -109,128 +56,120 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     table_cell(table, text);
     table_cell(table, reservation->released);
     table_cell(table, reservation->held_until ? reservation->held_until : "all report");
-    char *waiting = view_waiting(reservation);
     table_cell(table, waiting);
     free(waiting);
 }
 
-static int print_json(struct output *output, const struct mcast_reservation *reservation)
+static void print_json(struct output *output, const struct mcast_reservation *reservation)
 {
     char *json = mcast_reservation_json(reservation, 0);
     output->failed = !json;
     if (json)
         printf("%s\n  %s", output->count == 0 ? opening : ",", json);
     free(json);
-    return output->failed ? 1 : 0;
 }
 
-static int print(const struct mcast_reservation *reservation, void *data)
+static int print_one(const struct mcast_reservation *reservation, void *data)
 {
     struct output *output = data;
-    int rc = 0;
     if (output->held && !reservation->held)
         return 0;
-    if (!output->table)
-        rc = print_json(output, reservation);
-    else if (output->held)
+    if (!output->table) {
+        print_json(output, reservation);
+    } else if (output->held) {
         add_held(output->table, reservation);
-    else
-        add_row(output, reservation);
+    } else {
+        add_row(output->table, reservation);
+        if (output->placed)
+            table_cell(output->table, reservation->on_node ? reservation->on_node : "-");
+    }
     output->count++;
-    return output->count == output->held_max ? 1 : rc;
+    return output->failed || output->count == output->held_max ? 1 : 0;
 }
 
-static int list_json(struct mcast *handle, const struct mcast_filter *filter, struct output *output)
+static int list_json(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
-    struct mcast_error error;
-    int rc = mcast_list(handle, filter, print, output, &error);
+    int rc = mcast_list(call->handle, filter, print_one, output, &call->error);
     if (rc < 0)
-        return command_failed(&error);
+        return rc;
     if (output->failed)
         return command_print_json(NULL);
     printf("%s]}\n", output->count == 0 ? opening : "");
     return command_finish();
 }
 
-struct column {
-    const char *name;
-    unsigned flags;
-};
-
-static int list_table(struct mcast *handle, const struct mcast_filter *filter,
-                      struct output *output)
+static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
-    static const struct column all[] = {
-        {"NUMBER", TABLE_RIGHT},    {"CLUSTER", 0},         {"JOB", 0},  {"STATE", 0},
-        {"UID", TABLE_RIGHT},       {"NODES", TABLE_RIGHT}, {"VNIS", 0}, {"HWCOLL", 0},
-        {"ADDRESSES", TABLE_RIGHT}, {"CREATED", 0},         {0},
+    const struct table_column all[] = {{"NUMBER", TABLE_RIGHT},
+                                       {"CLUSTER", TABLE_LEFT},
+                                       {"JOB", TABLE_LEFT},
+                                       {"STATE", TABLE_LEFT},
+                                       {"UID", TABLE_RIGHT},
+                                       {"NODES", TABLE_RIGHT},
+                                       {"VNIS", TABLE_LEFT},
+                                       {"HWCOLL", TABLE_LEFT},
+                                       {"ADDRESSES", TABLE_RIGHT},
+                                       {"CREATED", TABLE_LEFT},
+                                       {output->placed ? "ON NODE" : NULL, TABLE_LEFT},
+                                       {0}};
+    static const struct table_column held[] = {
+        {"NUMBER", TABLE_RIGHT},   {"CLUSTER", TABLE_LEFT},
+        {"JOB", TABLE_LEFT},       {"VNIS", TABLE_LEFT},
+        {"SINCE", TABLE_LEFT},     {"UNTIL", TABLE_LEFT},
+        {"WAITS FOR", TABLE_WRAP}, {0},
     };
-    static const struct column held[] = {
-        {"NUMBER", TABLE_RIGHT},
-        {"CLUSTER", 0},
-        {"JOB", 0},
-        {"VNIS", 0},
-        {"SINCE", 0},
-        {"UNTIL", 0},
-        {"WAITS FOR", TABLE_WRAP},
-        {0},
-    };
-    struct mcast_error error;
-    output->table = table_create(true);
+    output->table = table_create(output->held ? held : all);
     if (!output->table)
         return table_print(NULL);
-    for (const struct column *column = output->held ? held : all; column->name; column++)
-        table_column(output->table, column->name, column->flags);
-    if (output->placed && !output->held)
-        table_column(output->table, "ON NODE", 0);
-    int rc = mcast_list(handle, filter, print, output, &error);
+    int rc = mcast_list(call->handle, filter, print_one, output, &call->error);
     /* What came before a failure is shown, but the exit code tells that it is not all. */
-    int printed = table_print(output->table);
-    return rc < 0 ? command_failed(&error) : printed;
+    const int printed = table_print(output->table);
+    return rc < 0 ? rc : printed;
 }
 
-/* Those with quarantined VNIs are picked from the releasing ones here, so the limit is, too. */
-static int list(struct mcast *handle, struct wanted *wanted, bool json)
+static int read_filter(struct call *call, struct mcast_filter *filter)
 {
-    struct mcast_filter *filter = &wanted->filter;
-    struct output output = {.held = wanted->held, .placed = filter->node != NULL};
-    if (wanted->held) {
-        filter->state = "releasing";
-        output.held_max = filter->limit;
-        filter->limit = 0;
+    static const char *const states[] = {"active", "releasing", NULL};
+    unsigned state = 1;
+    uint64_t uid = filter->uid;
+    if (command_word(call, STATE, states, &state) < 0 ||
+        command_number(call, UID, 0, UINT32_MAX - 1, &uid) < 0 ||
+        command_number(call, LIMIT, 1, INT64_MAX, &filter->limit) < 0)
+        return MCAST_USAGE;
+    if (call->given[HELD] && state == 0)
+        return command_misused(call, "--held: active jobs have no quarantined VNIs");
+    filter->cluster = call->cluster;
+    filter->state = call->given[HELD] ? "releasing" : call->given[STATE];
+    filter->uid = (uint32_t)uid;
+    filter->node = call->given[NODE];
+    return 0;
+}
+
+static int run_list(struct call *call)
+{
+    struct mcast_filter filter = MCAST_FILTER_INIT;
+    struct output output = {.held = call->given[HELD], .placed = call->given[NODE]};
+    uint64_t hidden = 0; /* on the node that was asked for, and not shown */
+    int rc = read_filter(call, &filter);
+    if (rc == 0)
+        rc = command_open(call);
+    if (rc < 0)
+        return rc;
+    if (filter.node)
+        filter.hidden = &hidden;
+    /* Those with quarantined VNIs are picked from the releasing ones here, so the limit is, too. */
+    if (output.held) {
+        output.held_max = filter.limit;
+        filter.limit = 0;
     }
-    int rc = json ? list_json(handle, filter, &output) : list_table(handle, filter, &output);
-    if (wanted->hidden > 0)
+    rc = call->json ? list_json(call, &filter, &output) : list_table(call, &filter, &output);
+    if (hidden > 0)
         fprintf(stderr,
                 "mcastctl: %llu more may have something on %s, of clusters whose reservations are "
                 "not shown to you; ask as an admin\n",
-                (unsigned long long)wanted->hidden, filter->node);
+                (unsigned long long)hidden, filter.node);
     return rc;
 }
 
-static int run_list(const struct command *command, struct common *common, int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"held", no_argument, NULL, 'd'},        {"state", required_argument, NULL, 's'},
-        {"uid", required_argument, NULL, 'u'},   {"node", required_argument, NULL, 'n'},
-        {"limit", required_argument, NULL, 'l'}, {0},
-    };
-    struct wanted wanted = {.filter = MCAST_FILTER_INIT};
-    struct mcast *handle = NULL;
-    int rc = command_options(command, common, argc, argv, options, store_list_option, &wanted);
-    if (rc == COMMAND_GO_ON)
-        rc = command_no_arguments(command, argc, argv);
-    if (rc == COMMAND_GO_ON && wanted.held && wanted.filter.state &&
-        strcmp(wanted.filter.state, "releasing") != 0)
-        rc = command_misused(command, "--held: active jobs have no quarantined VNIs");
-    if (rc == COMMAND_GO_ON)
-        rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    wanted.filter.cluster = common->cluster;
-    rc = list(handle, &wanted, common->json);
-    mcast_close(handle);
-    return rc;
-}
-
-const struct command command_list = {"list", "all reservations", usage, run_list};
+const struct command command_list = {"list", "list reservations", COMMAND_NO_ARGUMENTS, options,
+                                     run_list};

@@ -6,179 +6,107 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcastctl reserve --cluster NAME --uid N (--nodes LIST | --node-count N) [OPTIONS] JOB\n"
-    "Reserves a job's VNIs and, when it is eligible, its multicast addresses. The same request\n"
-    "again gets the same answer. Without multicast addresses a job runs as well, only slower:\n"
-    "that is a warning, unless --hwcoll=required.\n\n"
-    "  --uid N          the job's owner\n"
-    "  --nodes LIST     the job's nodes, such as 'elcap[1-128]'\n"
-    "  --node-count N   their number, when the names are not known\n"
-    "  --cores N        cores per node that the job uses\n"
-    "  --vnis N         0 to 4 (default: as the site is configured)\n"
-    "  --hwcoll WISH    auto (if it is large enough), on, off, required\n"
-    "  --tc CLASSES     traffic classes, such as best_effort,low_latency\n"
-    "  --anew           the job starts (again): whatever was reserved otherwise under its id\n"
-    "                   is of an earlier life of it, and is given back first. For the\n"
-    "                   resource manager's hooks, which alone know\n\n"
-    "With --json the answer carries the job's environment, its token included: keep it to\n"
-    "yourself. A Flux job id may begin with ƒ.\n\n"
-    "Example:\n"
-    "  mcastctl reserve --cluster elcap --uid 5588 --nodes 'elcap[1-128]' --vnis 1 f2Rs8sydSxmd\n";
+enum { CLASSES_MAX = 16, VNIS_MAX = 4 };
 
-enum { CLASSES_MAX = 16, JOB_SIZE = 160 };
+enum { UID, NODES, NODE_COUNT, CORES, VNIS, HWCOLL, CLASSES, ANEW };
 
-struct wanted {
-    struct mcast_request request;
-    const char *classes[CLASSES_MAX + 1];
-    char *classes_text;
-    bool anew;
+static const struct command_option reserve_options[] = {
+    [UID] = {"uid", true},     [NODES] = {"nodes", true}, [NODE_COUNT] = {"node-count", true},
+    [CORES] = {"cores", true}, [VNIS] = {"vnis", true},   [HWCOLL] = {"hwcoll", true},
+    [CLASSES] = {"tc", true},  [ANEW] = {"anew", false},  {0},
 };
 
-static int take_classes(struct wanted *wanted, const char *value)
+/* The names are in classes_text, which stays the caller's. */
+static int read_classes(struct call *call, char *classes_text, const char **classes)
 {
-    size_t count = 0;
-    free(wanted->classes_text);
-    wanted->classes_text = strdup(value);
-    char *rest = wanted->classes_text;
-    for (char *word; (word = strsep(&rest, ","));) {
-        if (!word[0] || count == CLASSES_MAX)
-            return command_misused(&command_reserve,
-                                   "--tc %.80s: names of traffic classes with commas between them",
-                                   value);
-        wanted->classes[count++] = word;
-    }
-    wanted->classes[count] = NULL;
-    wanted->request.traffic_classes = wanted->classes;
-    return COMMAND_GO_ON;
+    if (!call->given[CLASSES] || command_split(classes_text, classes, CLASSES_MAX))
+        return 0;
+    return command_misused(call, "--tc %.80s: names of traffic classes with commas between them",
+                           call->given[CLASSES]);
 }
 
-static int take_number(const char *name, const char *value, uint64_t max, uint64_t *out)
+static int read_request(struct call *call, struct mcast_request *request)
 {
-    if (command_number(value, max, out))
-        return COMMAND_GO_ON;
-    return command_misused(&command_reserve, "--%s %.80s: not a number from 0 to %llu", name, value,
-                           (unsigned long long)max);
-}
-
-static int store_reserve_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    struct mcast_request *request = &wanted->request;
-    uint64_t number = 0;
-    int rc = COMMAND_GO_ON;
-    switch (option) {
-    case 'u':
-        rc = take_number("uid", value, UINT32_MAX - 1, &number);
-        request->uid = (uint32_t)number;
-        break;
-    case 'n':
-        request->nodes = value;
-        break;
-    case 'N':
-        rc = take_number("node-count", value, UINT32_MAX, &number);
-        request->node_count = (uint32_t)number;
-        break;
-    case 'c':
-        rc = take_number("cores", value, UINT32_MAX, &number);
-        request->cores_per_node = (uint32_t)number;
-        break;
-    case 'v':
-        rc = take_number("vnis", value, 4, &number);
-        request->vni_count = (int32_t)number;
-        break;
-    case 'w':
-        request->hwcoll = value;
-        break;
-    case 't':
-        rc = take_classes(wanted, value);
-        break;
-    case 'a':
-        wanted->anew = true;
-        break;
-    }
-    return rc;
-}
-
-static int check_request(const struct command *command, const struct mcast_request *request)
-{
-    const char *wish = request->hwcoll;
-    if (request->uid == UINT32_MAX)
-        return command_misused(command, "whose job? give --uid N");
-    if (!request->nodes && request->node_count == 0)
-        return command_misused(command, "on which nodes? give --nodes LIST or --node-count N");
-    if (wish && strcmp(wish, "auto") != 0 && strcmp(wish, "on") != 0 && strcmp(wish, "off") != 0 &&
-        strcmp(wish, "required") != 0)
-        return command_misused(command, "--hwcoll %.80s: auto, on, off or required", wish);
-    return COMMAND_GO_ON;
+    static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
+    unsigned word = 0;
+    uint64_t uid = UINT32_MAX, node_count = 0, cores = 0, vnis = UINT64_MAX;
+    if (command_number(call, UID, 0, UINT32_MAX - 1, &uid) < 0 ||
+        command_number(call, NODE_COUNT, 0, UINT32_MAX, &node_count) < 0 ||
+        command_number(call, CORES, 0, UINT32_MAX, &cores) < 0 ||
+        command_number(call, VNIS, 0, VNIS_MAX, &vnis) < 0)
+        return MCAST_USAGE;
+    if (uid == UINT32_MAX)
+        return command_misused(call, "whose job? give --uid N");
+    if (!call->given[NODES] && node_count == 0)
+        return command_misused(call, "on which nodes? give --nodes LIST or --node-count N");
+    request->cluster = call->cluster;
+    request->job = call->job;
+    request->uid = (uint32_t)uid;
+    request->nodes = call->given[NODES];
+    request->node_count = (uint32_t)node_count;
+    request->cores_per_node = (uint32_t)cores;
+    request->vni_count = vnis == UINT64_MAX ? -1 : (int32_t)vnis;
+    request->hwcoll = call->given[HWCOLL];
+    return command_word(call, HWCOLL, hwcoll, &word);
 }
 
 /* A job that starts can meet an earlier run of itself, whose end was not reported (the resource
  * manager was killed) or was reported just now, before anything was reserved. */
-static int reserve_anew(struct mcast *handle, const struct mcast_request *request,
-                        struct mcast_reservation **out, struct mcast_error *error)
+static int reserve_anew(struct call *call, const struct mcast_request *request,
+                        struct mcast_reservation **out)
 {
-    int rc = mcast_reserve(handle, request, out, error);
+    struct mcast_error *error = &call->error;
+    int rc = mcast_reserve(call->handle, request, out, error);
     if (rc < 0 && strcmp(error->word, "conflict") == 0 &&
-        (rc = mcast_release(handle, request->cluster, request->job, NULL, error)) == 0)
-        rc = mcast_reserve(handle, request, out, error);
+        (rc = mcast_release(call->handle, request->cluster, request->job, NULL, error)) == 0)
+        rc = mcast_reserve(call->handle, request, out, error);
     if (rc < 0 && strcmp(error->word, "released-before-reserve") == 0)
-        rc = mcast_reserve(handle, request, out, error);
+        rc = mcast_reserve(call->handle, request, out, error);
     return rc;
 }
 
-static int reserve(const struct common *common, const struct wanted *wanted)
+static int run_reserve(struct call *call)
 {
-    struct mcast *handle = NULL;
+    struct mcast_request request = MCAST_REQUEST_INIT;
     struct mcast_reservation *reservation = NULL;
-    struct mcast_error error;
-    int rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    if (wanted->anew)
-        rc = reserve_anew(handle, &wanted->request, &reservation, &error);
-    else
-        rc = mcast_reserve(handle, &wanted->request, &reservation, &error);
-    if (rc < 0)
-        rc = command_failed(&error);
-    else if (common->json)
-        rc = command_print_json(
-            mcast_reservation_json(reservation, MCAST_JSON_INDENT | MCAST_JSON_SECRETS));
-    else
-        rc = view_reservation(reservation);
+    const char *classes[CLASSES_MAX + 1];
+    char *classes_text = strdup(call->given[CLASSES] ? call->given[CLASSES] : "");
+    int rc = read_classes(call, classes_text, classes);
+    if (call->given[CLASSES])
+        request.traffic_classes = classes;
+    if (rc == 0)
+        rc = read_request(call, &request);
+    if (rc == 0)
+        rc = command_open(call);
+    if (rc == 0 && call->given[ANEW])
+        rc = reserve_anew(call, &request, &reservation);
+    else if (rc == 0)
+        rc = mcast_reserve(call->handle, &request, &reservation, &call->error);
+    if (rc == 0)
+        rc = view_reservation(reservation, call, MCAST_JSON_SECRETS);
     mcast_reservation_free(reservation);
-    mcast_close(handle);
+    free(classes_text);
     return rc;
 }
 
-static int run_reserve(const struct command *command, struct common *common, int argc, char **argv)
+const struct command command_reserve = {"reserve", "reserve a job's VNIs and multicast addresses",
+                                        COMMAND_ONE_JOB, reserve_options, run_reserve};
+
+static int run_release(struct call *call)
 {
-    static const struct option options[] = {
-        {"uid", required_argument, NULL, 'u'},
-        {"nodes", required_argument, NULL, 'n'},
-        {"node-count", required_argument, NULL, 'N'},
-        {"cores", required_argument, NULL, 'c'},
-        {"vnis", required_argument, NULL, 'v'},
-        {"hwcoll", required_argument, NULL, 'w'},
-        {"tc", required_argument, NULL, 't'},
-        {"anew", no_argument, NULL, 'a'},
-        {0},
-    };
-    struct wanted wanted = {.request = MCAST_REQUEST_INIT};
-    char job[JOB_SIZE];
-    int rc = command_options(command, common, argc, argv, options, store_reserve_option, &wanted);
-    if (rc == COMMAND_GO_ON)
-        rc = command_job(command, common, argc, argv, job, sizeof(job));
-    if (rc == COMMAND_GO_ON)
-        rc = check_request(command, &wanted.request);
-    if (rc == COMMAND_GO_ON) {
-        wanted.request.cluster = common->cluster;
-        wanted.request.job = job;
-        rc = reserve(common, &wanted);
+    struct mcast_reservation *reservation = NULL;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
+    if (rc == 0 && call->json) {
+        rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
+    } else if (rc == 0) {
+        printf("%s/%s: %s\n", reservation->cluster, reservation->job, reservation->state);
+        rc = command_finish();
     }
-    free(wanted.classes_text);
+    mcast_reservation_free(reservation);
     return rc;
 }
 
-const struct command command_reserve = {"reserve", "get a job its VNIs and multicast addresses",
-                                        usage, run_reserve};
+const struct command command_release = {"release", "release a job's reservation", COMMAND_ONE_JOB,
+                                        NULL, run_release};

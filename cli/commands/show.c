@@ -7,25 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcastctl show --cluster NAME [--steps] JOB\n"
-    "Shows what a job has. Its token shows as ***, with --json too; 'mcastctl env' prints it.\n\n"
-    "  --steps    instead, which of its steps have multicast trees, by the fabric manager\n\n"
-    "Example:\n"
-    "  mcastctl show --cluster elcap f2Rs8sydSxmd\n";
+enum { STEPS_WAIT_MS = 5000 };
 
-enum { JOB_SIZE = 160, STEPS_WAIT_MS = 5000 };
+enum { STEPS };
 
-static int store_show_option(int option, const char *value, void *data)
-{
-    (void)option;
-    (void)value;
-    *(bool *)data = true;
-    return COMMAND_GO_ON;
-}
+static const struct command_option options[] = {[STEPS] = {"steps", false}, {0}};
 
 static int print_steps(const struct mcast_steps *steps)
 {
+    static const struct table_column columns[] = {
+        {"STEP", TABLE_LEFT}, {"COUNT", TABLE_RIGHT}, {"TREES", TABLE_WRAP}, {0}};
     if (steps->skipped > 0)
         fprintf(stderr, "mcastctl: %llu that the fabric manager listed cannot be the job's\n",
                 (unsigned long long)steps->skipped);
@@ -34,12 +25,7 @@ static int print_steps(const struct mcast_steps *steps)
                 "mcastctl: %llu of these steps have names that no cleanup can be asked for: their "
                 "trees go with the job\n",
                 (unsigned long long)steps->unreachable);
-    struct table *table = table_create(true);
-    if (!table)
-        return table_print(NULL);
-    table_column(table, "STEP", 0);
-    table_column(table, "COUNT", TABLE_RIGHT);
-    table_column(table, "TREES", TABLE_WRAP);
+    struct table *table = table_create(columns);
     for (size_t i = 0; i < steps->step_count; i++) {
         const struct mcast_step *step = &steps->steps[i];
         char *trees = NULL;
@@ -59,64 +45,50 @@ static int print_steps(const struct mcast_steps *steps)
 }
 
 /* Why there is none: a job that never had addresses, or has given them back, can have none. */
-static int print_no_steps(const struct common *common, struct mcast *handle, const char *job)
+static int print_no_steps(const struct call *call)
 {
     struct mcast_reservation *found = NULL;
-    const char *cluster = common->cluster;
     /* It may have gone meanwhile. */
-    bool without = mcast_show(handle, cluster, job, &found, NULL) < 0 ||
+    bool without = mcast_show(call->handle, call->cluster, call->job, &found, NULL) < 0 ||
                    strcmp(found->state, "active") != 0 ||
                    strcmp(found->hwcoll_state, "reserved") != 0;
-    if (without)
-        printf("%s/%s: the job has no multicast addresses\n", cluster, job);
-    else
-        printf("no step of %s/%s has multicast trees\n", cluster, job);
+    printf(without ? "%s/%s: the job has no multicast addresses\n"
+                   : "no step of %s/%s has multicast trees\n",
+           call->cluster, call->job);
     mcast_reservation_free(found);
     return command_finish();
 }
 
-static int show_steps(const struct common *common, struct mcast *handle, const char *job)
+static int show_steps(struct call *call)
 {
     struct mcast_steps *steps = NULL;
-    struct mcast_error error;
-    if (mcast_steps(handle, common->cluster, job, STEPS_WAIT_MS, &steps, &error) < 0)
-        return command_failed(&error);
-    int rc = common->json ? command_print_json(mcast_steps_json(steps, MCAST_JSON_INDENT))
-             : steps->step_count > 0 || steps->skipped > 0 ? print_steps(steps)
-                                                           : print_no_steps(common, handle, job);
+    int rc =
+        mcast_steps(call->handle, call->cluster, call->job, STEPS_WAIT_MS, &steps, &call->error);
+    if (rc < 0)
+        return rc;
+    if (call->json)
+        rc = command_print_json(mcast_steps_json(steps, MCAST_JSON_INDENT));
+    else if (steps->step_count > 0 || steps->skipped > 0)
+        rc = print_steps(steps);
+    else
+        rc = print_no_steps(call);
     mcast_steps_free(steps);
     return rc;
 }
 
-static int show(const struct common *common, struct mcast *handle, const char *job)
+static int run_show(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    struct mcast_error error;
-    if (mcast_show(handle, common->cluster, job, &reservation, &error) < 0)
-        return command_failed(&error);
-    int rc = common->json
-                 ? command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT))
-                 : view_reservation(reservation);
+    int rc = command_open(call);
+    if (rc == 0 && call->given[STEPS])
+        return show_steps(call);
+    if (rc == 0)
+        rc = mcast_show(call->handle, call->cluster, call->job, &reservation, &call->error);
+    if (rc == 0)
+        rc = view_reservation(reservation, call, 0);
     mcast_reservation_free(reservation);
     return rc;
 }
 
-static int run_show(const struct command *command, struct common *common, int argc, char **argv)
-{
-    static const struct option options[] = {{"steps", no_argument, NULL, 's'}, {0}};
-    struct mcast *handle = NULL;
-    bool steps = false;
-    char job[JOB_SIZE];
-    int rc = command_options(command, common, argc, argv, options, store_show_option, &steps);
-    if (rc == COMMAND_GO_ON)
-        rc = command_job(command, common, argc, argv, job, sizeof(job));
-    if (rc == COMMAND_GO_ON)
-        rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    rc = steps ? show_steps(common, handle, job) : show(common, handle, job);
-    mcast_close(handle);
-    return rc;
-}
-
-const struct command command_show = {"show", "what one job has", usage, run_show};
+const struct command command_show = {"show", "show one reservation", COMMAND_ONE_JOB, options,
+                                     run_show};

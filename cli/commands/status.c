@@ -3,19 +3,189 @@
 #include "cli/plain.h"
 #include "cli/table.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static const char usage[] =
-    "Usage: mcastctl status\n"
-    "Shows how the broker is: in the first lines alarms and what to do about them, and what else\n"
-    "is wrong, or that all is well; then its link to the fabric manager, VNIs, addresses, jobs,\n"
-    "clusters, queues. 'mcastctl doctor' looks deeper.\n\n"
-    "Example:\n"
-    "  mcastctl status\n";
+enum { SOON_S = 7 * 86400 };
+
+/* ---- the first lines: each fault, with what it means for jobs ---- */
+
+/* Of root, or of an object in it; "" for none. */
+static const char *text_of(const json_t *root, const char *object, const char *name)
+{
+    const json_t *inner = object ? json_object_get(root, object) : root;
+    const char *text = json_string_value(json_object_get(inner, name));
+    return text ? text : "";
+}
+
+/* 0 for none. */
+static long long count_of(const json_t *root, const char *object, const char *name)
+{
+    return json_integer_value(json_object_get(json_object_get(root, object), name));
+}
+
+static bool ends_soon(const char *time_text)
+{
+    struct tm parts = {0};
+    return strptime(time_text, "%Y-%m-%dT%H:%M:%S", &parts) && timegm(&parts) < time(NULL) + SOON_S;
+}
+
+/* Each returns whether it has found a fault. */
+
+static bool print_alarms(const json_t *root)
+{
+    size_t i;
+    const json_t *alarm, *alarms = json_object_get(root, "alarms");
+    json_array_foreach(alarms, i, alarm)
+    {
+        const char *cluster = text_of(alarm, NULL, "cluster");
+        plain_printf("ALARM %s%s%s since %s: %s; what to do: %s\n", text_of(alarm, NULL, "kind"),
+                     cluster[0] ? " of cluster " : "", cluster, text_of(alarm, NULL, "since"),
+                     text_of(alarm, NULL, "detail"), text_of(alarm, NULL, "advice"));
+    }
+    return json_array_size(alarms) > 0;
+}
+
+static bool print_role(const json_t *root)
+{
+    const char *role = text_of(root, NULL, "role");
+    if (!role[0] || strcmp(role, "leader") == 0)
+        return false;
+    plain_printf("NOT SERVING: this broker is %s\n", role);
+    return true;
+}
+
+static bool print_storage(const json_t *root)
+{
+    const char *error = text_of(root, "commits", "storage_error");
+    if (error[0])
+        plain_printf("NOTHING CAN BE SAVED, so nothing is granted: %s\n", error);
+    return error[0];
+}
+
+static bool print_link(const json_t *root)
+{
+    static const char fm[] = "fabric_manager";
+    const char *link = text_of(root, fm, "link"), *error = text_of(root, fm, "last_error");
+    if (!text_of(root, fm, "url")[0] || strcmp(link, "up") == 0)
+        return false;
+    plain_printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s%s\n",
+                 link, text_of(root, fm, "since"), error[0] ? "; " : "", error);
+    return true;
+}
+
+static bool print_vnis(const json_t *root)
+{
+    const json_t *free = json_object_get(json_object_get(root, "vnis"), "free");
+    if (!json_is_integer(free) || json_integer_value(free) != 0)
+        return false;
+    puts("NO VNI IS FREE: jobs that need one cannot start");
+    return true;
+}
+
+/* F9: whose nodes are to be drained. */
+static bool print_nodes(const json_t *root)
+{
+    const long long lingering = count_of(root, "nodes", "lingering");
+    const char *first = text_of(root, "nodes", "lingering_first");
+    if (lingering <= 0)
+        return false;
+    plain_printf("SERVICES OF JOBS WILL NOT GO ON %lld NODE%s%s%s; their VNIs stay quarantined: "
+                 "drain, then see mcastctl list --held\n",
+                 lingering, lingering == 1 ? "" : "S",
+                 !first[0]        ? ""
+                 : lingering == 1 ? ": "
+                                  : ", the first is ",
+                 first);
+    return true;
+}
+
+/* Their traffic may mix with other jobs'. */
+static bool print_adopted(const json_t *root)
+{
+    const long long adopted = count_of(root, "jobs", "adopted");
+    if (adopted > 0)
+        printf("%lld ACTIVE JOB%s FOUND WITHOUT %s VNIS: these may be given out again, see "
+               "state.md\n",
+               adopted, adopted == 1 ? " WAS" : "S WERE", adopted == 1 ? "ITS" : "THEIR");
+    return adopted > 0;
+}
+
+/* F19 */
+static bool print_cleanups(const json_t *root)
+{
+    const long long given_up = count_of(root, "cleanups", "given_up");
+    if (given_up > 0)
+        printf("THE TREES OF %lld STEP%s COULD NOT BE REMOVED since the start: look in the log for "
+               "\"are not removed\", at [hwcoll] cleanup_login in tokens.md\n",
+               given_up, given_up == 1 ? "" : "S");
+    return given_up > 0;
+}
+
+/* An older broker does not say whether it verifies the fabric manager. */
+static bool print_verify(const json_t *root)
+{
+    if (!json_is_false(json_object_get(json_object_get(root, "fabric_manager"), "verify")))
+        return false;
+    puts("THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it");
+    return true;
+}
+
+static bool print_reload(const json_t *root)
+{
+    if (!json_is_true(json_object_get(root, "reload_refused")))
+        return false;
+    puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");
+    return true;
+}
+
+static bool print_lists(const json_t *root)
+{
+    size_t i;
+    const json_t *cluster;
+    bool fault = false;
+    json_array_foreach(json_object_get(root, "clusters"), i, cluster)
+    {
+        const char *error = text_of(cluster, NULL, "list_error");
+        if (!error[0])
+            continue;
+        plain_printf("THE ACTIVE JOBS OF %s CANNOT BE LISTED, so missed ends are not found: %s\n",
+                     text_of(cluster, NULL, "name"), error);
+        fault = true;
+    }
+    return fault;
+}
+
+static bool print_certificate(const json_t *root)
+{
+    const char *end = text_of(root, NULL, "certificate_expires");
+    if (!ends_soon(end))
+        return false;
+    plain_printf("THE BROKER'S CERTIFICATE ends, or ended, at %s\n", end);
+    return true;
+}
+
+/* The most important first. */
+static void print_verdict(const json_t *root)
+{
+    static bool (*const faults[])(const json_t *root) = {
+        print_alarms,  print_role,     print_storage, print_link,   print_vnis,  print_nodes,
+        print_adopted, print_cleanups, print_verify,  print_reload, print_lists, print_certificate,
+    };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        any = faults[i](root) || any;
+    puts(any ? "What to do: mcastctl doctor" : "All is well.");
+}
+
+/* ---- the table: a row for each member, known to this version or not ---- */
+
+static bool is_empty(const json_t *value)
+{
+    return json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0);
+}
 
 /* "fabric_manager" as people write it. */
 static void write_name(FILE *out, const char *name)
@@ -24,281 +194,78 @@ static void write_name(FILE *out, const char *name)
         fputc(*name == '_' ? ' ' : *name, out);
 }
 
-static void write_value(FILE *out, const json_t *value)
+/* The members of an object side by side: "free 64512, live 3". */
+static void write_value(FILE *out, json_t *value)
 {
+    const char *name, *comma = "";
+    json_t *member;
     if (json_is_string(value))
         fputs(json_string_value(value), out);
-    else
+    else if (!json_is_object(value))
         json_dumpf(value, out, JSON_ENCODE_ANY | JSON_COMPACT);
-}
-
-static bool worth_showing(const json_t *value)
-{
-    return !json_is_null(value) && !(json_is_string(value) && json_string_length(value) == 0);
-}
-
-/* The members of an object side by side: "free 64512, live 3". */
-static void write_members(FILE *out, json_t *object)
-{
-    const char *name;
-    json_t *value;
-    const char *comma = "";
-    json_object_foreach(object, name, value)
+    json_object_foreach(value, name, member)
     {
-        if (!worth_showing(value))
+        if (is_empty(member))
             continue;
         fputs(comma, out);
         write_name(out, name);
         fputc(' ', out);
-        write_value(out, value);
+        if (json_is_string(member))
+            fputs(json_string_value(member), out);
+        else
+            json_dumpf(member, out, JSON_ENCODE_ANY | JSON_COMPACT);
         comma = ", ";
     }
 }
 
-/* One row for each member, known to this version or not. */
-static bool add_row(struct table *table, const char *name, json_t *value)
+/* kind: "" or "cluster " */
+static void add_row(struct table *table, const char *kind, const char *name, json_t *value)
 {
-    char *cells[2] = {NULL, NULL};
-    size_t sizes[2];
-    for (size_t i = 0; i < 2; i++) {
-        FILE *out = open_memstream(&cells[i], &sizes[i]);
-        if (!out)
-            break;
-        if (i == 0)
-            write_name(out, name);
-        else if (json_is_object(value))
-            write_members(out, value);
-        else
-            write_value(out, value);
-        fclose(out);
-    }
-    bool ok = cells[0] && cells[1];
-    if (ok) {
-        table_row(table);
-        table_cell(table, cells[0]);
-        table_cell(table, cells[1]);
-    }
-    free(cells[0]);
-    free(cells[1]);
-    return ok;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return;
+    fputs(kind, out);
+    write_name(out, name);
+    fputc('\0', out);
+    write_value(out, value);
+    if (fclose(out) == 0)
+        table_pair(table, text, "%s", text + strlen(text) + 1);
+    free(text);
 }
 
-static const char *member(const json_t *root, const char *object, const char *name)
+static int print_table(const struct call *call, json_t *root)
 {
-    const json_t *inner = object ? json_object_get(root, object) : root;
-    const char *text = json_string_value(json_object_get(inner, name));
-    return text ? text : "";
-}
-
-static bool ends_soon(const char *time_text)
-{
-    enum { SOON_S = 7 * 86400 };
-    struct tm parts = {0};
-    return strptime(time_text, "%Y-%m-%dT%H:%M:%S", &parts) && timegm(&parts) < time(NULL) + SOON_S;
-}
-
-/* True when every list_command there is works. */
-static bool print_lists(const json_t *clusters)
-{
-    size_t i;
-    const json_t *cluster;
-    bool well = true;
-    json_array_foreach(clusters, i, cluster)
-    {
-        const char *error = member(cluster, NULL, "list_error");
-        if (!error[0])
-            continue;
-        printf("THE ACTIVE JOBS OF %s CANNOT BE LISTED, so missed ends are not found: ",
-               member(cluster, NULL, "name"));
-        plain_print(error);
-        putchar('\n');
-        well = false;
-    }
-    return well;
-}
-
-/* An older broker does not say whether it does. True when nothing is wrong. */
-static bool print_fabric(const json_t *fabric)
-{
-    if (!json_is_false(json_object_get(fabric, "verify")))
-        return true;
-    puts("THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it");
-    return false;
-}
-
-/* F9: whose nodes are to be drained. */
-static bool print_nodes(const json_t *nodes)
-{
-    json_int_t lingering = json_integer_value(json_object_get(nodes, "lingering"));
-    const char *first = member(nodes, NULL, "lingering_first");
-    if (lingering <= 0)
-        return true;
-    printf("SERVICES OF JOBS WILL NOT GO ON %" JSON_INTEGER_FORMAT " NODE%s", lingering,
-           lingering == 1 ? "" : "S");
-    if (first[0]) {
-        fputs(lingering == 1 ? ": " : ", the first is ", stdout);
-        plain_print(first);
-    }
-    puts("; their VNIs stay quarantined: drain, then see mcastctl list --held");
-    return false;
-}
-
-/* Their traffic may mix with other jobs'. */
-static bool print_adopted(const json_t *jobs)
-{
-    json_int_t adopted = json_integer_value(json_object_get(jobs, "adopted"));
-    if (adopted <= 0)
-        return true;
-    printf("%" JSON_INTEGER_FORMAT " ACTIVE JOB%s FOUND WITHOUT %s VNIS: these may be given out "
-           "again, see state.md\n",
-           adopted, adopted == 1 ? " WAS" : "S WERE", adopted == 1 ? "ITS" : "THEIR");
-    return false;
-}
-
-/* F19 */
-static bool print_cleanups(const json_t *cleanups)
-{
-    json_int_t given_up = json_integer_value(json_object_get(cleanups, "given_up"));
-    if (given_up <= 0)
-        return true;
-    printf("THE TREES OF %" JSON_INTEGER_FORMAT
-           " STEP%s COULD NOT BE REMOVED since the start: look "
-           "in the log for \"are not removed\", at [hwcoll] cleanup_login in tokens.md\n",
-           given_up, given_up == 1 ? "" : "S");
-    return false;
-}
-
-/* True when none is on. */
-static bool print_alarms(const json_t *alarms)
-{
-    size_t i;
-    const json_t *alarm;
-    json_array_foreach(alarms, i, alarm)
-    {
-        const char *cluster = member(alarm, NULL, "cluster");
-        printf("ALARM %s%s%s since %s: ", member(alarm, NULL, "kind"),
-               cluster[0] ? " of cluster " : "", cluster, member(alarm, NULL, "since"));
-        plain_print(member(alarm, NULL, "detail"));
-        fputs("; what to do: ", stdout);
-        plain_print(member(alarm, NULL, "advice"));
-        putchar('\n');
-    }
-    return json_array_size(alarms) == 0;
-}
-
-/* The most important first: a line for each fault, with what it means for jobs. */
-static void print_verdict(const json_t *root)
-{
-    const char *link = member(root, "fabric_manager", "link");
-    const char *error = member(root, "fabric_manager", "last_error");
-    const char *storage = member(root, "commits", "storage_error");
-    const json_t *vnis = json_object_get(root, "vnis");
-    const char *role = member(root, NULL, "role");
-    bool well = print_alarms(json_object_get(root, "alarms"));
-    if (role[0] && strcmp(role, "leader") != 0) {
-        printf("NOT SERVING: this broker is %s\n", role);
-        well = false;
-    }
-    if (storage[0]) {
-        fputs("NOTHING CAN BE SAVED, so nothing is granted: ", stdout);
-        plain_print(storage);
-        putchar('\n');
-        well = false;
-    }
-    if (member(root, "fabric_manager", "url")[0] && strcmp(link, "up") != 0) {
-        printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s", link,
-               member(root, "fabric_manager", "since"), error[0] ? "; " : "");
-        plain_print(error);
-        putchar('\n');
-        well = false;
-    }
-    if (json_is_integer(json_object_get(vnis, "free")) &&
-        json_integer_value(json_object_get(vnis, "free")) == 0) {
-        puts("NO VNI IS FREE: jobs that need one cannot start");
-        well = false;
-    }
-    well = print_nodes(json_object_get(root, "nodes")) && well;
-    well = print_adopted(json_object_get(root, "jobs")) && well;
-    well = print_cleanups(json_object_get(root, "cleanups")) && well;
-    well = print_fabric(json_object_get(root, "fabric_manager")) && well;
-    if (json_is_true(json_object_get(root, "reload_refused"))) {
-        puts("THE LAST RELOAD WAS REFUSED: the configuration before it is still in force");
-        well = false;
-    }
-    well = print_lists(json_object_get(root, "clusters")) && well;
-    if (ends_soon(member(root, NULL, "certificate_expires"))) {
-        printf("THE BROKER'S CERTIFICATE ends, or ended, at %s\n",
-               member(root, NULL, "certificate_expires"));
-        well = false;
-    }
-    puts(well ? "All is well." : "What to do: mcastctl doctor");
-}
-
-/* One row for each cluster. */
-static void add_clusters(struct table *table, json_t *clusters)
-{
-    size_t i;
-    json_t *cluster;
-    json_array_foreach(clusters, i, cluster)
-    {
-        char *label = NULL;
-        if (asprintf(&label, "cluster %s", member(cluster, NULL, "name")) < 0)
-            continue;
-        json_object_del(cluster, "name");
-        add_row(table, label, cluster);
-        free(label);
-    }
-}
-
-static int print_table(const char *text)
-{
-    json_t *root = json_loads(text, 0, NULL);
-    struct table *table = table_create(false);
+    struct table *table = table_create_pairs();
     const char *name;
-    json_t *value;
+    json_t *value, *cluster;
+    size_t i;
+    (void)call;
     print_verdict(root);
-    if (table) {
-        table_column(table, "NAME", 0);
-        table_column(table, "VALUE", TABLE_WRAP);
-    }
     json_object_foreach(root, name, value)
     {
-        if (table && strcmp(name, "clusters") == 0)
-            add_clusters(table, value);
-        else if (table && strcmp(name, "alarms") != 0 && worth_showing(value))
-            add_row(table, name, value);
+        if (strcmp(name, "clusters") != 0 && strcmp(name, "alarms") != 0 && !is_empty(value))
+            add_row(table, "", name, value);
+        json_array_foreach(strcmp(name, "clusters") == 0 ? value : NULL, i, cluster)
+        {
+            json_t *label = json_incref(json_object_get(cluster, "name"));
+            json_object_del(cluster, "name");
+            add_row(table, "cluster ", label ? json_string_value(label) : "", cluster);
+            json_decref(label);
+        }
     }
-    json_decref(root);
     return table_print(table);
 }
 
-static int print_indented(const char *text)
+static int run_status(struct call *call)
 {
-    json_t *root = json_loads(text, 0, NULL);
-    char *indented = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    return command_print_json(indented);
-}
-
-static int run_status(const struct command *command, struct common *common, int argc, char **argv)
-{
-    struct mcast *handle = NULL;
-    struct mcast_error error;
     char *json = NULL;
-    int rc = command_options(command, common, argc, argv, NULL, NULL, NULL);
-    if (rc == COMMAND_GO_ON)
-        rc = command_no_arguments(command, argc, argv);
-    if (rc == COMMAND_GO_ON)
-        rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    if (mcast_status(handle, &json, &error) < 0)
-        rc = command_failed(&error);
-    else
-        rc = common->json ? print_indented(json) : print_table(json);
-    free(json);
-    mcast_close(handle);
-    return rc;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_status(call->handle, &json, &call->error);
+    return rc < 0 ? rc : command_print_answer(call, json, print_table);
 }
 
-const struct command command_status = {"status", "show broker status", usage, run_status};
+const struct command command_status = {"status", "show broker status", COMMAND_NO_ARGUMENTS, NULL,
+                                       run_status};

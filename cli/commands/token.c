@@ -2,86 +2,113 @@
 #include "cli/command.h"
 #include "base/duration.h"
 #include "cli/table.h"
-#include "cli/tokeninput.h"
-#include "base/jobid.h"
 
-#include <jansson.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static const char usage[] =
-    "Usage: mcastctl token show\n"
-    "       mcastctl token narrow [--steps PATH] [--expires TIME] [--operations LIST]\n"
-    "       mcastctl token request [--steps PATH] [--expires TIME] [--operations LIST]\n"
-    "       mcastctl token rotate\n"
-    "show prints what a token of the broker is for; narrow makes one from it that can do less.\n"
-    "Neither asks the broker, so neither can verify the token. request asks the broker for a\n"
-    "token; it needs the job's own token (FI_CXI_COLL_MCAST_TOKEN). rotate, for\n"
-    "administrators, makes it use a new key from now on; tokens that are out stay good as long as\n"
-    "their jobs' reservations live.\n"
-    "The token is read from MCAST_TOKEN. Only where that is unset ('env -u MCAST_TOKEN mcastctl\n"
-    "...') it is read from standard input; never from the command line, which every process of\n"
-    "the host can see.\n\n"
-    "  --steps PATH       only this step and those below it: Flux's job id path, or Slurm's step\n"
-    "  --expires TIME     only for so long from now: 30s, 10m, 1h, 7d\n"
-    "  --operations LIST  only these: show, cleanup\n\n"
-    "Example:\n"
-    "  (umask 077; MCAST_TOKEN=$FI_CXI_COLL_MCAST_TOKEN mcastctl token request >token.txt)\n"
-    "  env -u MCAST_TOKEN mcastctl token narrow --steps \"$FLUX_JOB_ID_PATH\" --expires 1h "
-    "<token.txt\n";
+enum { OPERATIONS_MAX = 8, TIME_SIZE = 32 };
 
-enum { STEPS_SIZE = 1024, OPERATIONS_MAX = 8, TIME_SIZE = 32 };
+enum { STEPS, EXPIRES, OPERATIONS };
 
+static const struct command_option options[] = {[STEPS] = {"steps", true},
+                                                [EXPIRES] = {"expires", true},
+                                                [OPERATIONS] = {"operations", true},
+                                                {0}};
+
+/* What the options restrict a token to. */
 struct wanted {
     struct mcast_narrowing narrowing;
-    char steps[STEPS_SIZE];
     char list[64];                              /* what operations point into */
     const char *operations[OPERATIONS_MAX + 1]; /* ended by NULL */
-    bool given;                                 /* any of them */
+    bool any;
 };
 
-enum verb { NONE, SHOW, NARROW, REQUEST, ROTATE };
-
-static int take_operations(struct wanted *wanted, const char *value)
+static int read_wanted(struct call *call, struct wanted *wanted)
 {
-    size_t used = 0;
-    char *rest = wanted->list, *word;
-    if ((size_t)snprintf(wanted->list, sizeof(wanted->list), "%s", value) >= sizeof(wanted->list))
-        return command_misused(&command_token, "--operations: show, cleanup");
-    while ((word = strsep(&rest, ",")) && used < OPERATIONS_MAX)
-        wanted->operations[used++] = word;
-    wanted->operations[used] = NULL;
-    wanted->narrowing.operations = wanted->operations;
-    return word ? command_misused(&command_token, "--operations: show, cleanup") : COMMAND_GO_ON;
-}
-
-static int store_token_option(int option, const char *value, void *data)
-{
-    struct wanted *wanted = data;
-    int64_t ms;
-    wanted->given = true;
-    switch (option) {
-    case 's':
-        if (!jobid_plain_path(value, wanted->steps, sizeof(wanted->steps)))
-            return command_misused(&command_token, "--steps: too long for a step");
-        wanted->narrowing.steps = wanted->steps;
-        return COMMAND_GO_ON;
-    case 'e':
-        ms = duration_parse(value, DURATION_DAYS, 3650 * DURATION_DAY_MS);
-        if (ms <= 0 || strstr(value, "ms"))
-            return command_misused(&command_token,
-                                   "--expires %.40s: a number with its unit, s, m, h or d, as 1h",
-                                   value);
+    const char *expires = call->given[EXPIRES], *operations = call->given[OPERATIONS];
+    const int64_t ms = expires ? duration_parse(expires, DURATION_DAYS, 3650 * DURATION_DAY_MS) : 0;
+    *wanted = (struct wanted){.narrowing = MCAST_NARROWING_INIT};
+    if (command_step(call, STEPS) < 0)
+        return MCAST_USAGE;
+    if (expires && (ms <= 0 || strstr(expires, "ms")))
+        return command_misused(call, "--expires %.40s: a number with its unit, s, m, h or d, as 1h",
+                               expires);
+    if (operations && ((size_t)snprintf(wanted->list, sizeof(wanted->list), "%s", operations) >=
+                           sizeof(wanted->list) ||
+                       !command_split(wanted->list, wanted->operations, OPERATIONS_MAX)))
+        return command_misused(call, "--operations: show, cleanup");
+    wanted->any = call->given[STEPS] || expires || operations;
+    if (call->given[STEPS])
+        wanted->narrowing.steps = call->step;
+    if (expires)
         wanted->narrowing.expires = time(NULL) + ms / 1000;
-        return COMMAND_GO_ON;
-    default:
-        return take_operations(wanted, value);
-    }
+    if (operations)
+        wanted->narrowing.operations = wanted->operations;
+    return 0;
 }
 
-/* -- show -- */
+/* ---- the token: never on the command line, which every process of the host can read, and in no
+ * message ---- */
+
+static int misused_length(struct call *call)
+{
+    return command_misused(call, "this is no token: longer than %d characters",
+                           MCAST_TOKEN_SIZE - 1);
+}
+
+/* The one line that there is, without its end. */
+static int copy_line(struct call *call, const char *text, size_t length,
+                     char token[MCAST_TOKEN_SIZE])
+{
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        length--;
+    if (length == 0)
+        return command_misused(call, "standard input is empty: give the token there, or in the "
+                                     "environment variable MCAST_TOKEN");
+    if (memchr(text, '\n', length) || memchr(text, '\0', length))
+        return command_misused(call, "standard input is more than one line: give the token alone");
+    if (length >= MCAST_TOKEN_SIZE)
+        return misused_length(call);
+    memcpy(token, text, length);
+    token[length] = '\0';
+    return 0;
+}
+
+static int read_stdin(struct call *call, char token[MCAST_TOKEN_SIZE])
+{
+    char text[MCAST_TOKEN_SIZE + 2]; /* with a line's end */
+    size_t length = 0;
+    ssize_t more = 1;
+    if (isatty(STDIN_FILENO))
+        return command_misused(call, "which token? set MCAST_TOKEN, or give it on standard input");
+    while (more != 0 && length < sizeof(text)) {
+        more = read(STDIN_FILENO, text + length, sizeof(text) - length);
+        if (more < 0 && errno != EINTR)
+            return command_misused(call, "standard input cannot be read: %s", strerror(errno));
+        length += more > 0 ? (size_t)more : 0;
+    }
+    int rc = copy_line(call, text, length, token);
+    explicit_bzero(text, sizeof(text));
+    return rc;
+}
+
+/* From MCAST_TOKEN or, if that is unset or empty, from standard input, one line. To be wiped. */
+static int read_token(struct call *call, char token[MCAST_TOKEN_SIZE])
+{
+    const char *given = getenv("MCAST_TOKEN");
+    if (!given || !given[0])
+        return read_stdin(call, token);
+    if (strlen(given) >= MCAST_TOKEN_SIZE)
+        return misused_length(call);
+    memcpy(token, given, strlen(given) + 1);
+    return 0;
+}
+
+/* ---- show ---- */
 
 static void format_time(int64_t seconds, char text[TIME_SIZE])
 {
@@ -98,217 +125,158 @@ static int print_json(const struct mcast_token *token)
     for (const char *const *word = token->operations; *word; word++)
         json_array_append_new(operations, json_string(*word));
     format_time(token->expires, expires);
-    json_t *root =
+    return command_print_object(
         json_pack("{s:s,s:s,s:s,s:s,s:I,s:s?,s:o,s:s?,s:I,s:s?,s:b}", "id", token->id, "root_key",
                   token->root_key, "cluster", token->cluster, "job", token->job, "number",
                   (json_int_t)token->number, "steps", token->steps, "operations", operations,
                   "expires", token->expires > 0 ? expires : NULL, "restrictions",
-                  (json_int_t)token->restrictions, "warning", token->warning, "verified", 0);
-    char *text = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    return command_print_json(text);
-}
-
-static void row(struct table *table, const char *name, const char *value)
-{
-    table_row(table);
-    table_cell(table, name);
-    table_cell(table, value);
-}
-
-static void add_scope(struct table *table, const struct mcast_token *token)
-{
-    char text[TIME_SIZE];
-    table_row(table);
-    table_cell(table, "Steps");
-    table_cellf(table, "%s%s", token->steps ? token->steps : "all of the reservation",
-                token->steps && token->steps[0] == '/' ? " and what is below it" : "");
-    table_row(table);
-    table_cell(table, "Operations");
-    table_cellf(table, "%s%s%s", token->operations[0] ? token->operations[0] : "none",
-                token->operations[0] && token->operations[1] ? "," : "",
-                token->operations[0] && token->operations[1] ? token->operations[1] : "");
-    format_time(token->expires, text);
-    table_row(table);
-    table_cell(table, "Expires");
-    table_cellf(table, "%s%s", token->expires > 0 ? text : "with the reservation",
-                token->expires > 0 && token->expires <= time(NULL) ? ", which is over" : "");
+                  (json_int_t)token->restrictions, "warning", token->warning, "verified", 0));
 }
 
 static int print_table(const struct mcast_token *token)
 {
-    struct table *table = table_create(false);
-    if (!table)
-        return table_print(NULL);
-    table_column(table, "NAME", 0);
-    table_column(table, "VALUE", TABLE_WRAP);
-    row(table, "Token", token->id);
-    table_row(table);
-    table_cell(table, "Job");
-    table_cellf(table, "%s/%s", token->cluster, token->job);
-    table_row(table);
-    table_cell(table, "Reservation");
-    table_cellf(table, "%llu", (unsigned long long)token->number);
-    add_scope(table, token);
-    table_row(table);
-    table_cell(table, "Restrictions");
-    table_cellf(table, "%u", token->restrictions);
-    row(table, "Root key", token->root_key);
-    row(table, "Genuine", "only the broker can tell");
+    const char *const *operations = token->operations;
+    char expires[TIME_SIZE];
+    struct table *table = table_create_pairs();
+    format_time(token->expires, expires);
+    table_pair(table, "Token", "%s", token->id);
+    table_pair(table, "Job", "%s/%s", token->cluster, token->job);
+    table_pair(table, "Reservation", "%llu", (unsigned long long)token->number);
+    table_pair(table, "Steps", "%s%s", token->steps ? token->steps : "all of the reservation",
+               token->steps && token->steps[0] == '/' ? " and what is below it" : "");
+    table_pair(table, "Operations", "%s%s%s", operations[0] ? operations[0] : "none",
+               operations[0] && operations[1] ? "," : "",
+               operations[0] && operations[1] ? operations[1] : "");
+    table_pair(table, "Expires", "%s%s", token->expires > 0 ? expires : "with the reservation",
+               token->expires > 0 && token->expires <= time(NULL) ? ", which is over" : "");
+    table_pair(table, "Restrictions", "%u", token->restrictions);
+    table_pair(table, "Root key", "%s", token->root_key);
+    table_pair(table, "Genuine", "only the broker can tell");
     if (token->warning)
-        row(table, "Warning", token->warning);
+        table_pair(table, "Warning", "%s", token->warning);
     return table_print(table);
 }
 
-static int show(const struct common *common, const char *text)
+static int show_token(struct call *call, const struct wanted *wanted, char *text)
 {
     struct mcast_token *token = NULL;
-    struct mcast_error error;
-    if (mcast_token_read(text, &token, &error) < 0)
-        return command_failed(&error);
-    int rc = common->json ? print_json(token) : print_table(token);
+    (void)wanted;
+    int rc = mcast_token_read(text, &token, &call->error);
+    if (rc == 0)
+        rc = call->json ? print_json(token) : print_table(token);
     mcast_token_free(token);
     return rc;
 }
 
-/* -- narrow -- */
+/* ---- narrow, request, rotate ---- */
 
-static int print_token(const struct common *common, const char *text)
+static int print_token(struct call *call, const char *text)
 {
-    if (!common->json) {
+    struct mcast_token *token = NULL;
+    char expires[TIME_SIZE];
+    if (!call->json) {
         puts(text);
         return command_finish();
     }
-    struct mcast_token *token = NULL;
-    struct mcast_error error;
-    char expires[TIME_SIZE];
-    if (mcast_token_read(text, &token, &error) < 0)
-        return command_failed(&error);
+    int rc = mcast_token_read(text, &token, &call->error);
+    if (rc < 0)
+        return rc;
     format_time(token->expires, expires);
-    json_t *root = json_pack("{s:s,s:s,s:s?}", "token", text, "id", token->id, "expires",
-                             token->expires > 0 ? expires : NULL);
-    char *json = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
+    rc = command_print_object(json_pack("{s:s,s:s,s:s?}", "token", text, "id", token->id, "expires",
+                                        token->expires > 0 ? expires : NULL));
     mcast_token_free(token);
-    return command_print_json(json);
-}
-
-static int narrow(const struct common *common, const struct wanted *wanted, char *text)
-{
-    struct mcast_error error;
-    if (mcast_token_narrow(text, &wanted->narrowing, text, MCAST_TOKEN_SIZE, &error) < 0)
-        return command_failed(&error);
-    return print_token(common, text);
-}
-
-/* -- asking the broker -- */
-
-static int request(const struct common *common, const struct wanted *wanted, char *text)
-{
-    struct mcast *handle = NULL;
-    struct mcast_error error;
-    int rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    if (mcast_set_token(handle, text, &error) < 0 ||
-        mcast_token_request(handle, wanted->given ? &wanted->narrowing : NULL, text,
-                            MCAST_TOKEN_SIZE, &error) < 0)
-        rc = command_failed(&error);
-    else
-        rc = print_token(common, text);
-    mcast_close(handle);
     return rc;
 }
 
-static int print_rotated(const struct common *common, const char *text)
+static int narrow_token(struct call *call, const struct wanted *wanted, char *text)
 {
-    json_t *root = json_loads(text, 0, NULL);
-    int rc;
-    if (common->json) {
-        rc = command_print_json(json_dumps(root, JSON_INDENT(2)));
-    } else {
-        const char *key = json_string_value(json_object_get(root, "key"));
-        json_int_t keys = json_integer_value(json_object_get(root, "keys"));
-        printf("root key %s makes tokens now, %" JSON_INTEGER_FORMAT
-               " are honoured, %" JSON_INTEGER_FORMAT " dropped\n",
-               key ? key : "", keys, json_integer_value(json_object_get(root, "dropped")));
-        rc = command_finish();
-    }
-    json_decref(root);
-    return rc;
+    int rc = mcast_token_narrow(text, &wanted->narrowing, text, MCAST_TOKEN_SIZE, &call->error);
+    return rc < 0 ? rc : print_token(call, text);
 }
 
-static int rotate(const struct common *common)
+static int request_token(struct call *call, const struct wanted *wanted, char *text)
 {
-    struct mcast *handle = NULL;
-    struct mcast_error error;
-    char *text = NULL;
-    int rc = command_open(common, &handle);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    rc = mcast_token_rotate(handle, &text, &error) < 0 ? command_failed(&error)
-                                                       : print_rotated(common, text);
-    free(text);
-    mcast_close(handle);
-    return rc;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_set_token(call->handle, text, &call->error);
+    if (rc == 0)
+        rc = mcast_token_request(call->handle, wanted->any ? &wanted->narrowing : NULL, text,
+                                 MCAST_TOKEN_SIZE, &call->error);
+    return rc < 0 ? rc : print_token(call, text);
 }
 
-/* -- which of them -- */
-
-static enum verb verb_of(const char *word)
+static int print_rotated(const struct call *call, json_t *answer)
 {
-    static const char *const words[] = {
-        [SHOW] = "show", [NARROW] = "narrow", [REQUEST] = "request", [ROTATE] = "rotate"};
-    for (int verb = SHOW; verb <= ROTATE; verb++)
-        if (strcmp(words[verb], word) == 0)
-            return (enum verb)verb;
-    return NONE;
+    const char *key = json_string_value(json_object_get(answer, "key"));
+    (void)call;
+    printf("root key %s makes tokens now, %lld are honoured, %lld dropped\n", key ? key : "",
+           (long long)json_integer_value(json_object_get(answer, "keys")),
+           (long long)json_integer_value(json_object_get(answer, "dropped")));
+    return command_finish();
 }
+
+static int rotate_key(struct call *call, const struct wanted *wanted, char *text)
+{
+    char *json = NULL;
+    (void)wanted;
+    (void)text;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_token_rotate(call->handle, &json, &call->error);
+    return rc < 0 ? rc : command_print_answer(call, json, print_rotated);
+}
+
+/* ---- which of them ---- */
+
+struct verb {
+    const char *name;
+    bool needs_token, takes_options, needs_options;
+    int (*run)(struct call *call, const struct wanted *wanted, char *text);
+};
 
 /* What else stands there may be a token: it is not repeated. */
-static int check_words(const struct command *command, enum verb verb, int words, bool given)
+static int check_words(struct call *call, const struct verb *verb, bool options_given)
 {
-    if (verb == NONE)
-        return command_misused(command, "what is to be done with the token? show, narrow, request "
-                                        "or rotate");
-    if (words > 1)
-        return command_misused(command, "a token is not taken from the command line, which every "
-                                        "process of this host can see: set MCAST_TOKEN, or give "
-                                        "it on standard input");
-    if (verb == NARROW && !given)
-        return command_misused(command, "what is it to be narrowed to? --steps, --expires or "
-                                        "--operations");
-    if ((verb == SHOW || verb == ROTATE) && given)
-        return command_misused(command, "only narrow and request take these options");
-    return COMMAND_GO_ON;
+    if (!verb->name)
+        return command_misused(
+            call, "what is to be done with the token? show, narrow, request or rotate");
+    if (call->argument_count > 1)
+        return command_misused(call, "a token is not taken from the command line, which every "
+                                     "process of this host can see: set MCAST_TOKEN, or give it on "
+                                     "standard input");
+    if (verb->needs_options && !options_given)
+        return command_misused(call, "what is it to be narrowed to? --steps, --expires or "
+                                     "--operations");
+    if (!verb->takes_options && options_given)
+        return command_misused(call, "only narrow and request take these options");
+    return 0;
 }
 
-static int run_token(const struct command *command, struct common *common, int argc, char **argv)
+static int run_token(struct call *call)
 {
-    static const struct option options[] = {
-        {"steps", required_argument, NULL, 's'},
-        {"expires", required_argument, NULL, 'e'},
-        {"operations", required_argument, NULL, 'o'},
+    static const struct verb verbs[] = {
+        {"show", true, false, false, show_token},
+        {"narrow", true, true, true, narrow_token},
+        {"request", true, true, false, request_token},
+        {"rotate", false, false, false, rotate_key},
         {0},
     };
-    struct wanted wanted = {.narrowing = MCAST_NARROWING_INIT};
+    const struct verb *verb = verbs;
+    struct wanted wanted;
     char token[MCAST_TOKEN_SIZE];
-    int rc = command_options(command, common, argc, argv, options, store_token_option, &wanted);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    const enum verb verb = verb_of(optind < argc ? argv[optind] : "");
-    rc = check_words(command, verb, argc - optind, wanted.given);
-    if (rc == COMMAND_GO_ON && verb == ROTATE)
-        return rotate(common);
-    if (rc == COMMAND_GO_ON)
-        rc = tokeninput_read(command, token);
-    if (rc == COMMAND_GO_ON)
-        rc = verb == NARROW    ? narrow(common, &wanted, token)
-             : verb == REQUEST ? request(common, &wanted, token)
-                               : show(common, token);
+    int rc = read_wanted(call, &wanted);
+    while (verb->name && (call->argument_count == 0 || strcmp(verb->name, call->arguments[0]) != 0))
+        verb++;
+    if (rc == 0)
+        rc = check_words(call, verb, wanted.any);
+    if (rc == 0 && verb->needs_token)
+        rc = read_token(call, token);
+    if (rc == 0)
+        rc = verb->run(call, &wanted, token);
     explicit_bzero(token, sizeof(token));
     return rc;
 }
 
-const struct command command_token = {
-    "token", "show, narrow or request a token, rotate the broker's key", usage, run_token};
+const struct command command_token = {"token",
+                                      "show, narrow or request a token, rotate the broker's key",
+                                      COMMAND_OWN_ARGUMENTS, options, run_token};

@@ -158,7 +158,7 @@ static void print_level(const json_t *list, const char *title, size_t width)
     }
 }
 
-int findings_print(const struct findings *findings)
+static int print_findings(const struct findings *findings)
 {
     static const char *const titles[] = {
         [FINDING_PROBLEM] = "PROBLEMS", [FINDING_WARNING] = "WARNINGS", [FINDING_OK] = "FINE"};
@@ -170,6 +170,16 @@ int findings_print(const struct findings *findings)
     printf("%zu problem%s, %zu warning%s.\n", problems, problems == 1 ? "" : "s", warnings,
            warnings == 1 ? "" : "s");
     return command_finish();
+}
+
+int findings_finish(struct findings *findings, bool json, int code, enum finding_level bad)
+{
+    const int printed =
+        json ? command_print_object(findings_json(findings)) : print_findings(findings);
+    for (int i = 0; i <= (int)bad && code == EXIT_OK; i++)
+        code = json_array_size(findings->levels[i]) > 0 ? EXIT_REFUSED : EXIT_OK;
+    findings_destroy(findings);
+    return code != EXIT_OK ? code : printed;
 }
 
 json_t *findings_json(const struct findings *findings)

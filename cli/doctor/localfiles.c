@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <ini.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,28 +15,27 @@
 enum { OUTPUT_SIZE = 16384 };
 
 /* What the files say about other files. Everything else about them is mcastd --check's to say. */
-struct named {
-    char fm_url[LOCALFILES_PATH_MAX];
-    char auth[LOCALFILES_PATH_MAX], authdir[LOCALFILES_PATH_MAX];
-    char mtls_key[LOCALFILES_PATH_MAX], tls_key[LOCALFILES_PATH_MAX];
-    char key_file[LOCALFILES_PATH_MAX], munge_socket[LOCALFILES_PATH_MAX];
+enum { FM_URL, AUTH, AUTHDIR, MTLS_KEY, TLS_KEY, MUNGE_SOCKET, KEY_FILE, VALUE_COUNT };
+
+static const struct {
+    const char *section, *name;
+} keys[VALUE_COUNT] = {
+    [FM_URL] = {"fm", "url"},           [AUTH] = {"fm", "auth"},
+    [AUTHDIR] = {"fm", "authdir"},      [MTLS_KEY] = {"fm", "mtls_key"},
+    [TLS_KEY] = {"broker", "tls_key"},  [MUNGE_SOCKET] = {"broker", "munge_socket"},
+    [KEY_FILE] = {"state", "key_file"},
 };
 
-static int take_value(void *data, const char *section, const char *name, const char *value)
+struct values {
+    char text[VALUE_COUNT][LOCALFILES_PATH_MAX];
+};
+
+static int store_value(void *data, const char *section, const char *name, const char *value)
 {
-    struct named *named = data;
-    const struct {
-        const char *section, *name;
-        char *place;
-    } wanted[] = {
-        {"fm", "url", named->fm_url},           {"fm", "auth", named->auth},
-        {"fm", "authdir", named->authdir},      {"fm", "mtls_key", named->mtls_key},
-        {"broker", "tls_key", named->tls_key},  {"broker", "munge_socket", named->munge_socket},
-        {"state", "key_file", named->key_file},
-    };
-    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-        if (strcmp(section, wanted[i].section) == 0 && strcmp(name, wanted[i].name) == 0)
-            snprintf(wanted[i].place, LOCALFILES_PATH_MAX, "%s", value);
+    struct values *values = data;
+    for (size_t i = 0; i < VALUE_COUNT; i++) {
+        if (strcmp(section, keys[i].section) == 0 && strcmp(name, keys[i].name) == 0)
+            snprintf(values->text[i], LOCALFILES_PATH_MAX, "%s", value);
     }
     return 1;
 }
@@ -68,55 +68,40 @@ static void judge_secret(struct findings *findings, const char *what, const char
 
 static int is_conf(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return length > strlen(".conf") && entry->d_name[0] != '.' &&
-           strcmp(entry->d_name + length - strlen(".conf"), ".conf") == 0;
+    return fnmatch("?*.conf", entry->d_name, FNM_PERIOD) == 0;
 }
 
-/* What is wrong in it, mcastd says. */
-static void read_file(const char *path, struct named *named)
-{
-    (void)ini_parse(path, take_value, named);
-}
-
-/* The file, and then conf.d beside it, as mcastd reads them. */
-static void read_all(const char *path, struct named *named)
+/* The file, and then conf.d beside it, as mcastd reads them; what is wrong in them, mcastd says. */
+static void read_all(const char *path, struct values *values)
 {
     char folder[LOCALFILES_PATH_MAX], one[2 * LOCALFILES_PATH_MAX];
     struct dirent **entries = NULL;
     const char *slash = strrchr(path, '/');
-    read_file(path, named);
+    (void)ini_parse(path, store_value, values);
     snprintf(folder, sizeof(folder), "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     int count = scandir(folder, &entries, is_conf, alphasort);
     for (int i = 0; i < count; i++) {
         snprintf(one, sizeof(one), "%s/%s", folder, entries[i]->d_name);
-        read_file(one, named);
+        (void)ini_parse(one, store_value, values);
         free(entries[i]);
     }
     free(entries);
 }
 
-static void judge_login(struct findings *findings, const struct named *named)
+static void judge_login(struct findings *findings, const struct values *values)
 {
     char path[LOCALFILES_PATH_MAX + 32];
-    if (!named->fm_url[0] || strcmp(named->auth, "none") == 0)
+    const char *folder = values->text[AUTHDIR];
+    if (!values->text[FM_URL][0] || strcmp(values->text[AUTH], "none") == 0)
         return;
-    bool oauth = strcmp(named->auth, "oauth") == 0;
-    const char *folder = named->authdir[0] ? named->authdir
-                         : oauth           ? "/etc/wlm-client-auth"
-                                           : "/etc/fmsim";
+    bool oauth = strcmp(values->text[AUTH], "oauth") == 0;
+    if (!folder[0])
+        folder = oauth ? "/etc/wlm-client-auth" : "/etc/fmsim";
     snprintf(path, sizeof(path), "%s/%s", folder, oauth ? "client-secret" : "passwd");
     judge_secret(findings, oauth ? "the client secret" : "the password", path);
 }
 
 /* ---- mcastd --check ---- */
-
-/* The one that was installed with this program, else what PATH finds. */
-static void find_mcastd(char path[PROGRAM_PATH_SIZE])
-{
-    if (!program_locate("mcastd", path) && !program_locate("../sbin/mcastd", path))
-        snprintf(path, PROGRAM_PATH_SIZE, "mcastd");
-}
 
 static bool cut_warning(char *line)
 {
@@ -131,7 +116,9 @@ static bool cut_warning(char *line)
 static void check_config(struct findings *findings, const char *path)
 {
     char output[OUTPUT_SIZE], mcastd[PROGRAM_PATH_SIZE];
-    find_mcastd(mcastd);
+    /* The one that was installed with this program, else what PATH finds. */
+    if (!program_locate("mcastd", mcastd) && !program_locate("../sbin/mcastd", mcastd))
+        snprintf(mcastd, sizeof(mcastd), "mcastd");
     const char *argv[] = {mcastd, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof(output));
     if (status < 0) {
@@ -150,7 +137,7 @@ static void check_config(struct findings *findings, const char *path)
         any = true;
         findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config", line,
                      warning ? NULL
-                             : "mend it; a broker that runs keeps its old configuration "
+                             : "correct it; a broker that runs keeps its old configuration "
                                "until then, one that is started does not start");
     }
     if (!any && status == 0)
@@ -164,7 +151,7 @@ static void check_config(struct findings *findings, const char *path)
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX])
 {
-    struct named named = {.key_file = "/etc/mcastd/state.key"};
+    struct values values = {.text[KEY_FILE] = "/etc/mcastd/state.key"};
     const char *config = path ? path : LOCALFILES_CONFIG;
     munge_socket[0] = '\0';
     if (access(config, R_OK) < 0) {
@@ -179,12 +166,12 @@ void localfiles_judge(struct findings *findings, const char *path,
         return;
     }
     check_config(findings, config);
-    read_all(config, &named);
-    judge_secret(findings, "the state's key", named.key_file);
-    judge_login(findings, &named);
-    if (named.mtls_key[0])
-        judge_secret(findings, "the fabric manager login's key", named.mtls_key);
-    if (named.tls_key[0])
-        judge_secret(findings, "the broker's TLS key", named.tls_key);
-    snprintf(munge_socket, LOCALFILES_PATH_MAX, "%s", named.munge_socket);
+    read_all(config, &values);
+    judge_secret(findings, "the state's key", values.text[KEY_FILE]);
+    judge_login(findings, &values);
+    if (values.text[MTLS_KEY][0])
+        judge_secret(findings, "the fabric manager login's key", values.text[MTLS_KEY]);
+    if (values.text[TLS_KEY][0])
+        judge_secret(findings, "the broker's TLS key", values.text[TLS_KEY]);
+    snprintf(munge_socket, LOCALFILES_PATH_MAX, "%s", values.text[MUNGE_SOCKET]);
 }

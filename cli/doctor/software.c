@@ -38,14 +38,6 @@ static const struct way ways[] = {
 
 #define PLUGIN "switch_hpe_slingshot.so"
 
-static bool matches_file(const char *pattern)
-{
-    glob_t found;
-    const int rc = glob(pattern, GLOB_NOSORT, NULL, &found);
-    globfree(&found);
-    return rc == 0;
-}
-
 /* As Slurm's packages and its own `make install` put it. */
 static bool is_in_usual_folder(void)
 {
@@ -53,10 +45,13 @@ static bool is_in_usual_folder(void)
         "/usr/lib/*/slurm*/" PLUGIN,     "/usr/lib64/slurm/" PLUGIN,   "/usr/lib/slurm*/" PLUGIN,
         "/usr/local/lib*/slurm/" PLUGIN, "/opt/slurm/*/slurm/" PLUGIN,
     };
-    bool found = false;
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-        found = found || matches_file(usual[i]);
-    return found;
+    bool any = false;
+    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+        glob_t found;
+        any = glob(usual[i], GLOB_NOSORT, NULL, &found) == 0 || any;
+        globfree(&found);
+    }
+    return any;
 }
 
 bool software_has_slingshot_plugin(const char *config)
@@ -95,19 +90,21 @@ static int ask_for_slingshot_plugin(char why[OUTPUT_SIZE])
 
 static void judge_slurm(struct findings *findings, const struct release *release, const char *where)
 {
-    char why[OUTPUT_SIZE] = "";
+    char why[OUTPUT_SIZE] = "", number[64];
     const int has = ask_for_slingshot_plugin(why);
+    snprintf(number, sizeof(number), "%u.%02u.%u", release->part[0], release->part[1],
+             release->part[2]);
     if (has > 0)
         release_judge(findings, "slurm", release, where);
     else if (has == 0)
         findings_addf(findings, FINDING_OK, "slurm", NULL,
-                      "%u.%02u.%u (%s), without switch/hpe_slingshot: it assigns no VNIs itself",
-                      release->part[0], release->part[1], release->part[2], where);
+                      "%s (%s), without switch/hpe_slingshot: it assigns no VNIs itself", number,
+                      where);
     else
         findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
-                      "%u.%02u.%u (%s); whether it has switch/hpe_slingshot is not known, as "
-                      "scontrol show config fails: %.200s",
-                      release->part[0], release->part[1], release->part[2], where, why);
+                      "%s (%s); whether it has switch/hpe_slingshot is not known, as scontrol show "
+                      "config fails: %.200s",
+                      number, where, why);
 }
 
 /* Whether it said a release. */

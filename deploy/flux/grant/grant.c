@@ -6,9 +6,11 @@
 
 #include "client/mcast.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DONE, FAILED, USAGE };
 
@@ -30,39 +32,23 @@ static int print_variable(const struct mcast_variable *variable, void *data)
     return 0;
 }
 
-/* NAME=value of each, ended by NULL, in one piece of memory. NULL: it is exhausted. */
-static char **environment_of(json_t *variables)
-{
-    size_t count = json_object_size(variables);
-    size_t length = 0;
-    const char *name;
-    json_t *value;
-    json_object_foreach(variables, name, value) length +=
-        strlen(name) + 1 + json_string_length(value) + 1;
-    char **list = malloc((count + 1) * sizeof(*list) + length);
-    if (!list)
-        return NULL;
-    char *end = (char *)(list + count + 1);
-    size_t used = 0;
-    json_object_foreach(variables, name, value)
-    {
-        const char *text = json_string_value(value);
-        list[used++] = end;
-        end = stpcpy(stpcpy(stpcpy(end, name), "="), text ? text : "") + 1;
-    }
-    list[used] = NULL;
-    return list;
-}
-
+/* What the reservation does not name shall be unset, so this process has it as its environment and
+ * nothing else. */
 static int print_env(const json_t *grant, const char *step)
 {
+    static const char *const none[] = {NULL};
     struct mcast_error error = {0};
-    char **environment = environment_of(json_object_get(grant, "env"));
-    if (!environment)
-        return complain("memory is exhausted");
-    int rc =
-        mcast_env_inherit((const char *const *)environment, step, print_variable, NULL, &error);
-    free(environment);
+    const char *name;
+    json_t *value;
+    clearenv();
+    json_object_foreach(json_object_get(grant, "env"), name, value)
+    {
+        const char *text = json_string_value(value);
+        if (setenv(name, text ? text : "", 1) < 0)
+            return complain(strerror(errno));
+    }
+    int rc = mcast_env_inherit(environ ? (const char *const *)environ : none, step, print_variable,
+                               NULL, &error);
     if (rc < 0)
         return complain(error.text);
     return rc > 0 ? complain("a variable of the reservation has a line break") : DONE;

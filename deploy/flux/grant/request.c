@@ -1,9 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
-#include "deploy/flux/grant/fluxids.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static bool read_id(const char **text, uint64_t *id)
+{
+    char *end;
+    if (**text < '0' || **text > '9')
+        return false;
+    *id = strtoull(*text, &end, 10);
+    *text = end;
+    return *id <= UINT32_MAX;
+}
+
+bool request_count_ids(const char *text, uint32_t *count)
+{
+    const bool brackets = text && *text == '[';
+    uint64_t sum = 0, first, last;
+    if (!text)
+        return false;
+    text += brackets;
+    for (;; text++) {
+        if (!read_id(&text, &first))
+            return false;
+        last = first;
+        if (*text == '-') {
+            text++;
+            if (!read_id(&text, &last) || last < first)
+                return false;
+        }
+        sum += last - first + 1;
+        if (*text != ',')
+            break;
+    }
+    if (brackets && *text++ != ']')
+        return false;
+    *count = (uint32_t)sum;
+    return *text == '\0' && sum <= UINT32_MAX;
+}
 
 /* The nodes, one host list after the other; what is in them the broker checks. */
 static int read_nodes(struct request *out, const json_t *execution, struct error *err)
@@ -20,10 +55,10 @@ static int read_nodes(struct request *out, const json_t *execution, struct error
     }
     if (length == 0)
         return error_set(err, ERROR_CORRUPT, "R names no nodes");
-    out->nodes = malloc(length);
-    if (!out->nodes)
+    char *end = malloc(length);
+    out->wanted.nodes = end;
+    if (!end)
         return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    char *end = out->nodes;
     json_array_foreach(lists, i, list) end =
         stpcpy(stpcpy(end, i > 0 ? "," : ""), json_string_value(list));
     return 0;
@@ -43,93 +78,96 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
         const char *cores = json_string_value(json_object_get(children, "core"));
         uint32_t rank_count = 0;
         uint32_t core_count = 0;
-        if (!fluxids_count(ranks, &rank_count) || (cores && !fluxids_count(cores, &core_count)))
+        if (!request_count_ids(ranks, &rank_count) ||
+            (cores && !request_count_ids(cores, &core_count)))
             return error_set(err, ERROR_CORRUPT, "R: R_lite has ranks or cores that are no idset");
-        out->node_count += rank_count;
-        if (core_count > out->cores)
-            out->cores = core_count;
+        out->wanted.node_count += rank_count;
+        if (core_count > out->wanted.cores_per_node)
+            out->wanted.cores_per_node = core_count;
     }
-    if (out->node_count == 0)
+    if (out->wanted.node_count == 0)
         return error_set(err, ERROR_CORRUPT, "R has no ranks");
     return 0;
 }
 
-static int read_vnis(struct request *out, const json_t *value, struct error *err)
+/* ---- what the user wants: false: the value is not allowed ---- */
+
+/* Its index, or -1. */
+static int find_word(const json_t *value, const char *const *words)
 {
-    json_int_t count = json_integer_value(value);
-    if (!json_is_integer(value) || count < 0 || count > 4)
-        return error_set(err, ERROR_INVALID, "-o mcast.vnis is a number from 0 to 4");
-    out->vnis = (int)count;
-    return 0;
+    const char *given = json_string_value(value);
+    for (int i = 0; given && words[i]; i++) {
+        if (strcmp(given, words[i]) == 0)
+            return i;
+    }
+    return -1;
 }
 
-static int read_hwcoll(struct request *out, const json_t *value, struct error *err)
+static bool read_vnis(struct request *out, const json_t *value)
 {
-    static const char *const words[] = {"auto", "on", "off", "required"};
-    const char *given = json_string_value(value);
-    for (size_t i = 0; given && i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcmp(given, words[i]) == 0) {
-            out->hwcoll = words[i];
-            return 0;
-        }
-    }
-    return error_set(err, ERROR_INVALID, "-o mcast.hwcoll is auto, on, off or required");
+    json_int_t count = json_integer_value(value);
+    out->wanted.vni_count = (int32_t)count;
+    return json_is_integer(value) && count >= 0 && count <= 4;
+}
+
+static bool read_hwcoll(struct request *out, const json_t *value)
+{
+    static const char *const words[] = {"auto", "on", "off", "required", NULL};
+    const int word = find_word(value, words);
+    out->wanted.hwcoll = word < 0 ? NULL : words[word];
+    return word >= 0;
 }
 
 /* Which classes there are the broker knows; here only that they are words. */
-static int read_classes(struct request *out, const json_t *value, struct error *err)
+static bool read_classes(struct request *out, const json_t *value)
 {
     const char *given = json_string_value(value);
     size_t count = 0;
     if (!given || json_string_length(value) >= sizeof(out->classes_text) ||
         given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
-        goto bad;
+        return false;
+    out->wanted.traffic_classes = out->classes;
     char *rest = strcpy(out->classes_text, given);
     for (char *word; (word = strsep(&rest, ":,"));) {
         if (!word[0] || count == REQUEST_CLASSES_MAX)
-            goto bad;
+            return false;
         out->classes[count++] = word;
     }
-    return 0;
-bad:
-    return error_set(err, ERROR_INVALID,
-                     "-o mcast.tc is a list of traffic classes with colons between them, such as "
-                     "low_latency:best_effort");
+    return true;
 }
 
 /* Of one node's jobs only: what -o mcast.vnis says goes before it, as it is the narrower word. */
-static int read_single_node(struct request *out, const json_t *value, struct error *err)
+static bool read_single_node(struct request *out, const json_t *value)
 {
-    const char *given = json_string_value(value);
-    bool on = given && strcmp(given, "on") == 0;
-    if (!on && !(given && strcmp(given, "off") == 0))
-        return error_set(err, ERROR_INVALID, "-o mcast.single-node is on or off");
-    if (out->node_count == 1 && out->vnis < 0)
-        out->vnis = on ? 1 : 0;
-    return 0;
+    static const char *const words[] = {"off", "on", NULL};
+    const int word = find_word(value, words);
+    if (out->wanted.node_count == 1 && out->wanted.vni_count < 0)
+        out->wanted.vni_count = word;
+    return word >= 0;
 }
 
-static int read_wishes(struct request *out, const json_t *wishes, struct error *err)
+static int read_values(struct request *out, const json_t *values, struct error *err)
 {
     static const struct {
         const char *name;
-        int (*read)(struct request *out, const json_t *value, struct error *err);
+        bool (*read)(struct request *out, const json_t *value);
+        const char *allowed;
     } known[] = {
-        {"vnis", read_vnis},
-        {"hwcoll", read_hwcoll},
-        {"tc", read_classes},
-        {"single-node", read_single_node}, /* after vnis, which it looks at */
+        {"vnis", read_vnis, "a number from 0 to 4"},
+        {"hwcoll", read_hwcoll, "auto, on, off or required"},
+        {"tc", read_classes,
+         "a list of traffic classes with colons between them, such as low_latency:best_effort"},
+        {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
     };
-    enum { KNOWN = sizeof(known) / sizeof(known[0]) };
     size_t understood = 0;
-    for (size_t i = 0; i < KNOWN; i++) {
-        const json_t *value = json_object_get(wishes, known[i].name);
-        int rc = value ? known[i].read(out, value, err) : 0;
-        if (rc < 0)
-            return rc;
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        const json_t *value = json_object_get(values, known[i].name);
+        if (value && !known[i].read(out, value))
+            return error_set(err, ERROR_INVALID, "-o mcast.%s is %s", known[i].name,
+                             known[i].allowed);
         understood += value ? 1 : 0;
     }
-    if (understood == json_object_size(wishes))
+    if (understood == json_object_size(values))
         return 0;
     return error_set(err, ERROR_INVALID,
                      "-o mcast.… knows vnis, hwcoll, tc and single-node, and nothing else");
@@ -139,7 +177,7 @@ static int read_option(struct request *out, const json_t *option, struct error *
 {
     const char *word = json_string_value(option);
     if (json_is_object(option))
-        return read_wishes(out, option, err);
+        return read_values(out, option, err);
     if (json_is_false(option) || (word && strcmp(word, "off") == 0)) {
         out->off = true;
         return 0;
@@ -158,7 +196,7 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
     static const char *const path[] = {"attributes", "system", "shell", "options", "mcast"};
     const json_t *execution = json_object_get(r, "execution");
     const json_t *option = jobspec;
-    *out = (struct request){.vnis = -1};
+    *out = (struct request){.wanted = MCAST_REQUEST_INIT};
     int rc = read_nodes(out, execution, err);
     if (rc == 0)
         rc = read_ranks(out, execution, err);
@@ -169,35 +207,46 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
 
 int request_read(struct request *out, FILE *from, struct error *err)
 {
-    json_error_t r_error;
-    json_error_t jobspec_error;
-    json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &r_error);
-    json_t *jobspec = r ? json_loadf(from, 0, &jobspec_error) : NULL;
+    json_error_t fault;
+    json_t *r = json_loadf(from, JSON_DISABLE_EOF_CHECK, &fault);
+    json_t *jobspec = r ? json_loadf(from, 0, &fault) : NULL;
     int rc;
-    *out = (struct request){.vnis = -1};
-    if (!r)
-        rc = error_set(err, ERROR_CORRUPT, "R cannot be read: %s", r_error.text);
-    else if (!jobspec)
-        rc = error_set(err, ERROR_CORRUPT, "the jobspec cannot be read: %s", jobspec_error.text);
-    else
+    *out = (struct request){.wanted = MCAST_REQUEST_INIT};
+    if (jobspec)
         rc = request_parse(out, r, jobspec, err);
+    else
+        rc = error_set(err, ERROR_CORRUPT, "%s cannot be read: %s", r ? "the jobspec" : "R",
+                       fault.text);
     json_decref(r);
     json_decref(jobspec);
     return rc;
 }
 
-void request_put(const struct request *request, struct mcast_request *out)
-{
-    out->nodes = request->nodes;
-    out->node_count = request->node_count;
-    out->cores_per_node = request->cores;
-    out->vni_count = request->vnis;
-    out->hwcoll = request->hwcoll;
-    out->traffic_classes = request->classes[0] ? request->classes : NULL;
-}
-
 void request_release(struct request *request)
 {
-    free(request->nodes);
-    request->nodes = NULL;
+    free((void *)request->wanted.nodes);
+    request->wanted.nodes = NULL;
+}
+
+json_t *request_memo(const json_t *reservation)
+{
+    static const struct {
+        const char *name, *field;
+        bool of_hwcoll;
+    } members[] = {
+        {"number", "number", false},      {"vnis", "vnis", false},
+        {"hwcoll", "state", true},        {"reason", "reason", true},
+        {"addresses", "addresses", true}, {"warning", "warning", false},
+    };
+    const json_t *hwcoll = json_object_get(reservation, "hwcoll");
+    json_t *memo = json_object();
+    for (size_t i = 0; memo && i < sizeof(members) / sizeof(members[0]); i++) {
+        json_t *value =
+            json_object_get(members[i].of_hwcoll ? hwcoll : reservation, members[i].field);
+        if (value && !json_is_null(value) && json_object_set(memo, members[i].name, value) < 0) {
+            json_decref(memo);
+            memo = NULL;
+        }
+    }
+    return memo;
 }

@@ -9,16 +9,17 @@
  * still looking the job up. */
 
 #include "client/mcast.h"
-#include "deploy/flux/grant/memo.h"
 #include "deploy/flux/grant/request.h"
 #include "base/jobid.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_SIZE = 160, PATIENCE_MAX = 86400 };
+enum { JOB_SIZE = 160, RETRY_MAX = 86400 };
+#define NOWHERE ULONG_MAX
 
 static const char usage[] =
     "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
@@ -34,12 +35,11 @@ static const char usage[] =
 
 struct wanted {
     const char *cluster, *job;
-    uint32_t uid;
-    unsigned patience; /* s */
-    int waits_to;      /* a descriptor, or negative */
+    unsigned long uid, retry_s; /* s */
+    unsigned long waits_to;     /* a descriptor, or NOWHERE */
 };
 
-static bool take_number(const char *text, unsigned long max, unsigned long *out)
+static bool read_number(const char *text, unsigned long max, unsigned long *out)
 {
     char *end;
     errno = 0;
@@ -47,49 +47,36 @@ static bool take_number(const char *text, unsigned long max, unsigned long *out)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *out <= max;
 }
 
-static bool take(struct wanted *wanted, int argc, char **argv)
+static bool read_options(struct wanted *wanted, int argc, char **argv)
 {
     static const struct option options[] = {
         {"cluster", required_argument, NULL, 'c'},  {"job", required_argument, NULL, 'j'},
         {"uid", required_argument, NULL, 'u'},      {"patience", required_argument, NULL, 'p'},
         {"waits-to", required_argument, NULL, 'w'}, {0},
     };
-    unsigned long number = 0;
     int option;
     bool good = true;
     while (good && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
+        if (option == 'c')
             wanted->cluster = optarg;
-            break;
-        case 'j':
+        else if (option == 'j')
             wanted->job = optarg;
-            break;
-        case 'u':
-            good = take_number(optarg, UINT32_MAX - 1, &number);
-            wanted->uid = (uint32_t)number;
-            break;
-        case 'p':
-            good = take_number(optarg, PATIENCE_MAX, &number);
-            wanted->patience = (unsigned)number;
-            break;
-        case 'w':
-            good = take_number(optarg, INT32_MAX, &number);
-            wanted->waits_to = (int)number;
-            break;
-        default:
-            good = false;
-        }
+        else if (option == 'u')
+            good = read_number(optarg, UINT32_MAX - 1, &wanted->uid);
+        else if (option == 'p')
+            good = read_number(optarg, RETRY_MAX, &wanted->retry_s);
+        else
+            good = option == 'w' && read_number(optarg, INT32_MAX, &wanted->waits_to);
     }
     return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
 }
 
-static void tell_of_wait(const struct mcast_error *why, void *data)
+static void print_wait(const struct mcast_error *why, void *data)
 {
     const struct wanted *wanted = data;
-    if (wanted->waits_to >= 0)
-        dprintf(wanted->waits_to, "mcast: %s waits for up to %u s: %s\n", wanted->job,
-                wanted->patience, why->text);
+    if (wanted->waits_to != NOWHERE)
+        dprintf((int)wanted->waits_to, "mcast: %s waits for up to %lu s: %s\n", wanted->job,
+                wanted->retry_s, why->text);
 }
 
 /* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
@@ -100,7 +87,8 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
     if (rc == 0)
-        rc = mcast_set_patience(handle, wanted->patience * 1000, tell_of_wait, wanted, error);
+        rc =
+            mcast_set_patience(handle, (unsigned)wanted->retry_s * 1000, print_wait, wanted, error);
     if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
     mcast_close(handle);
@@ -110,14 +98,14 @@ static int reserve(struct wanted *wanted, const struct mcast_request *request,
 static bool print_memo(const char *reservation)
 {
     json_t *decoded = json_loads(reservation, 0, NULL);
-    json_t *memo = memo_of(decoded);
+    json_t *memo = request_memo(decoded);
     bool good = decoded && memo && json_dumpf(memo, stderr, JSON_COMPACT) == 0;
     json_decref(memo);
     json_decref(decoded);
     return good;
 }
 
-static int print(const struct mcast_reservation *reservation)
+static int print_reservation(const struct mcast_reservation *reservation)
 {
     char *text = mcast_reservation_json(reservation, MCAST_JSON_SECRETS);
     bool good = text && puts(text) >= 0 && fflush(stdout) == 0 && print_memo(text);
@@ -127,9 +115,8 @@ static int print(const struct mcast_reservation *reservation)
     return good ? MCAST_EXIT_OK : MCAST_EXIT_REFUSED;
 }
 
-static int ask(struct wanted *wanted, const struct request *request)
+static int ask_broker(struct wanted *wanted, struct mcast_request *asked)
 {
-    struct mcast_request asked = MCAST_REQUEST_INIT;
     struct mcast_reservation *reservation = NULL;
     struct mcast_error error;
     char job[JOB_SIZE];
@@ -137,26 +124,25 @@ static int ask(struct wanted *wanted, const struct request *request)
         fputs("the job's id is too long\n", stderr);
         return MCAST_EXIT_USAGE;
     }
-    asked.cluster = wanted->cluster;
-    asked.job = job;
-    asked.uid = wanted->uid;
-    request_put(request, &asked);
-    if (reserve(wanted, &asked, &reservation, &error) < 0) {
+    asked->cluster = wanted->cluster;
+    asked->job = job;
+    asked->uid = (uint32_t)wanted->uid;
+    if (reserve(wanted, asked, &reservation, &error) < 0) {
         fprintf(stderr, "%s\n", error.text);
         return (int)mcast_exit_status(&error);
     }
-    int status = print(reservation);
+    int status = print_reservation(reservation);
     mcast_reservation_free(reservation);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30, -1};
+    struct wanted wanted = {getenv("MCAST_CLUSTER"), NULL, UINT32_MAX, 30, NOWHERE};
     struct request request;
     struct error err = {0};
     int status;
-    if (!take(&wanted, argc, argv)) {
+    if (!read_options(&wanted, argc, argv)) {
         fputs(usage, stderr);
         return MCAST_EXIT_USAGE;
     }
@@ -165,7 +151,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", err.text);
         status = rc == ERROR_INVALID ? MCAST_EXIT_REFUSED : MCAST_EXIT_USAGE;
     } else {
-        status = request.off ? MCAST_EXIT_OK : ask(&wanted, &request);
+        status = request.off ? MCAST_EXIT_OK : ask_broker(&wanted, &request.wanted);
     }
     if (request.off || status != MCAST_EXIT_OK)
         puts("{}"); /* Flux takes no empty value for one */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/jobtap.h"
-#include "deploy/flux/jobtap/hold.h"
-#include "deploy/flux/jobtap/settings.h"
+#include "base/names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A release tries for so long; the resource manager is a manager to the broker, and may have many
  * connections. */
 enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
+enum { RETRY_S = 30, RETRY_MAX_S = 86400 };
 
 static const char aux_name[] = "mcast::jobtap";
 
@@ -47,6 +48,46 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
     free(release);
 }
 
+/* ---- what the plugin is told when it is loaded ----
+ *
+ *   [job-manager]
+ *   plugins = [{ load = "/usr/lib/mcastd/flux/mcast.so", conf = { cluster = "elcap" } }]
+ *
+ *   cluster    what mcastd.conf calls this Flux
+ *   url        where mcastd is (MCAST_URL, or its default socket)
+ *   `patience` s, how long a job's start may wait for mcastd (30)
+ *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
+ *              that time (false) */
+
+/* Keeps all but url, which is the plugin's; NULL: not said. False: why is in error. */
+static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_error *error)
+{
+    flux_plugin_t *plugin = jobtap->plugin;
+    const char *cluster = NULL;
+    int retry_s = RETRY_S, optional = 0;
+    const size_t size = sizeof(error->text);
+    if (!flux_plugin_get_conf(plugin) ||
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
+                                "patience", &retry_s, "optional", &optional) < 0)
+        snprintf(error->text, size,
+                 "its conf needs cluster = \"NAME\", and can have url, "
+                 "patience" /* the key's name is a promise */
+                 " (s) and optional "
+                 "(true or false): %s",
+                 flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
+    else if (!cluster || !cluster_name_valid(cluster))
+        snprintf(error->text, size,
+                 "conf.cluster is what mcastd.conf calls this Flux: 1 to %d of a-z, 0-9 and _",
+                 CLUSTER_NAME_MAX);
+    else if (retry_s < 1 || retry_s > RETRY_MAX_S)
+        snprintf(error->text, size, "conf.patience is 1 to %d seconds", RETRY_MAX_S);
+    else if (!(jobtap->cluster = strdup(cluster)))
+        snprintf(error->text, size, "memory is exhausted");
+    jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
+    jobtap->optional = optional;
+    return jobtap->cluster != NULL;
+}
+
 /* ---- the plugin ---- */
 
 static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
@@ -56,7 +97,7 @@ static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int event
     mcast_async_dispatch(jobtap->broker);
 }
 
-static void destroy(void *data)
+static void destroy_jobtap(void *data)
 {
     struct jobtap *jobtap = data;
     if (!jobtap)
@@ -80,84 +121,63 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
     return rc;
 }
 
-static struct jobtap *create(flux_plugin_t *plugin, const struct settings *settings,
-                             struct mcast_error *error)
+static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
 {
+    const char *url = NULL;
     struct jobtap *jobtap = calloc(1, sizeof(*jobtap));
-    if (!jobtap || !(jobtap->cluster = strdup(settings->cluster))) {
+    if (!jobtap) {
         strcpy(error->text, "memory is exhausted");
-        goto failed;
+        return false;
     }
     jobtap->plugin = plugin;
     jobtap->flux = flux_jobtap_get_flux(plugin);
-    jobtap->patience_ms = settings->patience_ms;
-    jobtap->optional = settings->optional;
-    if (open_broker(jobtap, settings->url, error) < 0)
+    if (!read_settings(jobtap, &url, error) || open_broker(jobtap, url, error) < 0)
         goto failed;
     jobtap->watcher =
         flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
                                FLUX_POLLIN, on_ready, jobtap);
-    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy) < 0) {
+    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
         strcpy(error->text, "Flux's reactor does not take it");
         goto failed;
     }
     flux_watcher_start(jobtap->watcher);
-    return jobtap;
+    return true;
 failed:
-    destroy(jobtap);
-    return NULL;
+    destroy_jobtap(jobtap);
+    return false;
 }
 
 /* The first callback of a plugin that is loaded, and the one that can say in words why not. */
 static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
 {
     (void)topic, (void)data;
-    char words[SETTINGS_WORDS_SIZE];
-    struct settings settings;
     struct mcast_error error = {0};
-    if (flux_plugin_aux_get(plugin, aux_name))
-        return 0; /* its conf does not change while it is loaded */
-    if (settings_read(&settings, plugin, words) < 0)
-        return flux_jobtap_error(plugin, args, "mcast: %s", words);
-    if (!create(plugin, &settings, &error))
-        return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
-    return 0;
+    /* Its conf does not change while it is loaded. */
+    if (flux_plugin_aux_get(plugin, aux_name) || create_jobtap(plugin, &error))
+        return 0;
+    return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
 }
 
-static int on_new(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)data;
-    hold_adopt(flux_plugin_aux_get(plugin, aux_name), args);
-    return 0;
-}
+struct job_event {
+    void (*run)(struct jobtap *jobtap, flux_plugin_arg_t *args);
+};
 
-static int on_run(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+/* data: a struct job_event. */
+static int on_job(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
 {
-    (void)topic, (void)data;
-    hold_begin(flux_plugin_aux_get(plugin, aux_name), args);
-    return 0;
-}
-
-static int on_finish(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)args, (void)data;
-    hold_finish(flux_plugin_aux_get(plugin, aux_name));
-    return 0;
-}
-
-static int on_cleanup(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)args, (void)data;
-    hold_clean_up(flux_plugin_aux_get(plugin, aux_name));
+    (void)topic;
+    ((const struct job_event *)data)->run(flux_plugin_aux_get(plugin, aux_name), args);
     return 0;
 }
 
 __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugin)
 {
+    static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
+                            clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-        {"conf.update", on_conf, NULL},          {"job.new", on_new, NULL},
-        {"job.state.run", on_run, NULL},         {"job.event.finish", on_finish, NULL},
-        {"job.state.cleanup", on_cleanup, NULL}, {0},
+        {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
+        {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
+        {"job.state.cleanup", on_job, &clean_up}, {0},
     };
     return flux_plugin_register(plugin, "mcast", handlers);
 }

@@ -7,20 +7,18 @@
 #include <string.h>
 
 /* Of mcastctl and mcast-node. */
-enum {
-    EXIT_DONE = 0,
-    EXIT_REFUSED = 1,
-    EXIT_NOT_FOUND = 3,
-    JOB_SIZE = 16,
-    PATH_SIZE = 512,
-    SHOWN_SIZE = 8192
-};
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_NOT_FOUND = 3 };
 
+enum { JOB_SIZE = 16, PATH_SIZE = 512, SHOWN_SIZE = 8192 };
+
+/* A command line for one of our programs. */
 struct line {
     const char *words[PROGRAM_ARGS_MAX + 1];
     size_t count;
+    char job[JOB_SIZE];
 };
 
+/* option: NULL: an argument. value: NULL or "": nothing is added. */
 static void add(struct line *line, const char *option, const char *value)
 {
     if (!value || !value[0] || line->count + 2 > PROGRAM_ARGS_MAX)
@@ -28,6 +26,24 @@ static void add(struct line *line, const char *option, const char *value)
     if (option)
         line->words[line->count++] = option;
     line->words[line->count++] = value;
+}
+
+static void begin(struct line *line, const struct fetch *fetch, const char *program,
+                  const char *command)
+{
+    *line = (struct line){.words = {program, command}, .count = 2};
+    snprintf(line->job, sizeof line->job, "%u", fetch->job);
+    add(line, "--cluster", fetch->cluster);
+}
+
+/* mcastctl and one of its commands, for this job. */
+static void begin_mcastctl(struct line *line, const struct fetch *fetch, const char *command)
+{
+    const struct settings *settings = fetch->settings;
+    begin(line, fetch, settings->mcastctl, command);
+    add(line, "--url", settings->url);
+    add(line, "--cacert", settings->cacert);
+    add(line, "--munge-socket", settings->munge_socket);
 }
 
 /* Runs it and adds what it printed to the grant. True: what it has to tell is known; else said is
@@ -54,77 +70,49 @@ static bool ask(const struct line *line, const struct fetch *fetch, struct grant
     return false;
 }
 
-/* mcastctl and one of its commands, for this job. */
-static void begin(struct line *line, const char *command, const struct fetch *fetch)
-{
-    const struct settings *settings = fetch->settings;
-    *line = (struct line){0};
-    add(line, NULL, settings->mcastctl);
-    add(line, NULL, command);
-    add(line, "--cluster", fetch->cluster);
-    add(line, "--url", settings->url);
-    add(line, "--cacert", settings->cacert);
-    add(line, "--munge-socket", settings->munge_socket);
-}
-
 void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
 {
     struct line line;
-    char job[JOB_SIZE];
     int status;
-    snprintf(job, sizeof job, "%u", fetch->job);
     if (!fetch->cluster[0]) {
         snprintf(fetched->no_collectives, FETCH_SAID_SIZE, "the cluster's name is not known");
         return;
     }
-    begin(&line, "env", fetch);
+    begin_mcastctl(&line, fetch, "env");
     add(&line, "--step", fetch->step);
     add(&line, "--format", "null");
-    add(&line, NULL, job);
+    add(&line, NULL, line.job);
     fetched->collectives = ask(&line, fetch, grant, fetched->no_collectives, &status);
-}
-
-/* The line of `mcastctl show` that begins so, without that. */
-static void take_reason(const char *text, const char *title, char said[FETCH_SAID_SIZE])
-{
-    while (*text) {
-        const size_t length = strcspn(text, "\n");
-        if (strncmp(text, title, strlen(title)) == 0) {
-            snprintf(said, FETCH_SAID_SIZE, "%.*s", (int)(length - strlen(title)),
-                     text + strlen(title));
-            return;
-        }
-        text += length + (text[length] ? 1 : 0);
-    }
 }
 
 void fetch_reason(const struct fetch *fetch, char said[FETCH_SAID_SIZE])
 {
+    static const char title[] = "Hardware collectives ";
     struct line line;
-    char job[JOB_SIZE], text[SHOWN_SIZE];
+    char text[SHOWN_SIZE], *rest = text;
     struct program_output output = {.text = text, .size = sizeof text - 1};
-    snprintf(job, sizeof job, "%u", fetch->job);
-    begin(&line, "show", fetch);
-    add(&line, NULL, job);
+    begin_mcastctl(&line, fetch, "show");
+    add(&line, NULL, line.job);
     if (!fetch->cluster[0] || program_run(line.words, fetch->deadline_ms, &output) != EXIT_DONE)
         return;
     text[output.length] = '\0';
-    take_reason(text, "Hardware collectives ", said);
+    for (const char *shown; (shown = strsep(&rest, "\n"));) {
+        if (strncmp(shown, title, strlen(title)) == 0) {
+            snprintf(said, FETCH_SAID_SIZE, "%s", shown + strlen(title));
+            return;
+        }
+    }
 }
 
 static void fetch_services(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
 {
-    struct line line = {0};
-    char job[JOB_SIZE];
+    struct line line;
     int status;
-    snprintf(job, sizeof job, "%u", fetch->job);
-    add(&line, NULL, fetch->settings->mcast_node);
-    add(&line, NULL, "env");
+    begin(&line, fetch, fetch->settings->mcast_node, "env");
     add(&line, "--config", fetch->settings->node_config);
-    add(&line, "--cluster", fetch->cluster);
     add(&line, "--node", fetch->node);
     add(&line, "--format", "null");
-    add(&line, "--job", job);
+    add(&line, "--job", line.job);
     fetched->services = ask(&line, fetch, grant, fetched->no_services, &status);
     if (status != EXIT_REFUSED)
         fetched->no_services[0] = '\0';
@@ -133,11 +121,9 @@ static void fetch_services(const struct fetch *fetch, struct grant *grant, struc
 void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
 {
     char path[PATH_SIZE];
-    struct error err = {0};
     *fetched = (struct fetched){0};
     snprintf(path, sizeof path, "%s/%s.%u", fetch->settings->grants, fetch->node, fetch->job);
-    const int rc = grant_load(grant, path, &err);
-    if (rc == 0) {
+    if (grant_load(grant, path) == 0) {
         fetched->collectives = fetched->services = true;
         return;
     }

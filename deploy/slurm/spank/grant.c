@@ -19,12 +19,13 @@ void grant_forget(struct grant *grant)
     explicit_bzero(grant, sizeof *grant);
 }
 
-static void set(struct grant *grant, const char *name, size_t length, const char *value)
+int grant_find(const char *name, size_t length)
 {
     for (int i = 0; i < GRANT_COUNT; i++) {
         if (strlen(grant_names[i]) == length && memcmp(grant_names[i], name, length) == 0)
-            grant->values[i] = value[0] ? value : NULL;
+            return i;
     }
+    return -1;
 }
 
 /* Whether from at on there are whole NAME=value only, up to end. */
@@ -46,55 +47,45 @@ int grant_take(struct grant *grant, size_t length, struct error *err)
         return error_set(err, ERROR_INVALID, "the job's variables are no whole list");
     for (const size_t end = grant->length + length; grant->length < end;) {
         const char *entry = grant->text + grant->length;
-        const size_t name = strcspn(entry, "=");
-        set(grant, entry, name, entry + name + 1);
+        const size_t length_of_name = strcspn(entry, "=");
+        const char *value = entry + length_of_name + 1;
+        const int name = grant_find(entry, length_of_name);
+        if (name >= 0)
+            grant->values[name] = value[0] ? value : NULL;
         grant->length += strlen(entry) + 1;
     }
     return 0;
 }
 
-static int judge(int file, const char *path, struct error *err)
-{
-    struct stat status;
-    if (fstat(file, &status) < 0)
-        return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
-        (status.st_mode & (S_IWGRP | S_IWOTH)))
-        return error_set(err, ERROR_REFUSED,
-                         "%.120s: not a file of root's or the job's owner's that nobody else can "
-                         "write",
-                         path);
-    return 0;
-}
-
-static int read_whole(struct grant *grant, int file, const char *path, struct error *err)
+static int read_whole(struct grant *grant, int file)
 {
     size_t used = 0;
-    for (;;) {
-        ssize_t got = read(file, grant->text + used, sizeof grant->text - used);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set(err, ERROR_IO, "%.120s: %s", path, strerror(errno));
-        used += (size_t)got;
-        if (used == sizeof grant->text)
-            return error_set(err, ERROR_INVALID, "%.120s: longer than it can be", path);
-        if (got == 0)
-            return grant_take(grant, used, err);
-    }
+    ssize_t got;
+    do {
+        got = read(file, grant->text + used, sizeof grant->text - used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+    if (got < 0)
+        return ERROR_IO;
+    return used == sizeof grant->text ? ERROR_INVALID : grant_take(grant, used, NULL);
 }
 
-int grant_load(struct grant *grant, const char *path, struct error *err)
+int grant_load(struct grant *grant, const char *path)
 {
+    struct stat status;
+    int rc;
     grant_forget(grant);
     /* A FIFO must not have us wait. */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
-        return error_set(err, errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO, "%.120s: %s", path,
-                         strerror(errno));
-    int rc = judge(file, path, err);
-    if (rc == 0)
-        rc = read_whole(grant, file, path, err);
+        return errno == ENOENT ? ERROR_NOT_FOUND : ERROR_IO;
+    if (fstat(file, &status) < 0)
+        rc = ERROR_IO;
+    else if (!S_ISREG(status.st_mode) || (status.st_uid != 0 && status.st_uid != geteuid()) ||
+             (status.st_mode & (S_IWGRP | S_IWOTH)))
+        rc = ERROR_REFUSED;
+    else
+        rc = read_whole(grant, file);
     close(file);
     if (rc < 0)
         grant_forget(grant);

@@ -43,14 +43,17 @@ struct grant {
     char text[GRANT_SIZE];           /* has the job's token */
 };
 
+/* Which enum grant_name it is, or -1. */
+int grant_find(const char *name, size_t length);
+
 /* Takes what was written into text behind that which was taken before, length bytes; of a name that
  * comes twice, the last. ERROR_INVALID: it is not whole, or is no such list; nothing is taken. */
 int grant_take(struct grant *grant, size_t length, struct error *err);
 
 /* Fills it with what the file holds, which must be a regular one of root's or this user's that
- * nobody else can write. ERROR_NOT_FOUND: there is none; ERROR_REFUSED: not one to be believed;
- * ERROR_IO, ERROR_INVALID. No message shows what is in it. */
-int grant_load(struct grant *grant, const char *path, struct error *err);
+ * nobody else can write. ERROR_NOT_FOUND: there is none; ERROR_REFUSED: not one to be trusted;
+ * ERROR_IO, ERROR_INVALID. */
+int grant_load(struct grant *grant, const char *path);
 
 /* Whether tasks can use hardware collectives with it. */
 bool grant_has_hwcoll(const struct grant *grant);

@@ -15,8 +15,8 @@
 #include "deploy/slurm/spank/fetch.h"
 #include "deploy/slurm/spank/options.h"
 #include "deploy/slurm/spank/program.h"
-#include "deploy/slurm/spank/stepend.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,29 +28,32 @@
 SPANK_PLUGIN(mcast, 1)
 #pragma GCC visibility pop
 
+/* All callbacks have the same parameters. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* What the job asked for, for the steps that are made in it. */
 #define JOB_VARIABLE "SLURM_MCAST"
 
-enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
+enum { CLUSTER_SIZE = 64, VALUE_SIZE = 256, CA_SIZE = 4096, CLEANUP_MS = 10000 };
+enum { NO_TASKS_FROM = 0xfffffffc, ENDED = 1 };
 
 /* Says whose it is to those who look into the file: mcastctl check slurm. */
 __attribute__((used)) static const char release[] = "mcast_spank.so of mcastd " MCAST_VERSION;
 
-static struct place installed;
 static struct settings settings;
 static char asked[OPTIONS_TEXT_MAX + 1]; /* --mcast of this command; "": not given */
 static bool made_job;                    /* of srun: not a step of a job that was there before */
-static bool has_step;                    /* of srun: stepend says which */
-static struct stepend stepend;
+static bool has_step;                    /* of srun: the next say which */
+static uint32_t step_job, step_number;
 static char cluster[CLUSTER_SIZE], refusal[400];
 
-static const char *environment(const char *name)
+static const char *variable_or_empty(const char *name)
 {
     const char *value = getenv(name);
     return value ? value : "";
 }
 
-static void copy(char *out, size_t size, const char *text)
+static void copy_text(char *out, size_t size, const char *text)
 {
     if (strlen(text) < size)
         memcpy(out, text, strlen(text) + 1);
@@ -62,14 +65,13 @@ static void copy(char *out, size_t size, const char *text)
 
 static bool is_step(void)
 {
-    return spank_context() == S_CTX_LOCAL && environment("SLURM_JOB_ID")[0];
+    return spank_context() == S_CTX_LOCAL && variable_or_empty("SLURM_JOB_ID")[0];
 }
 
-static int take_option(int val, const char *words, int remote)
+static int read_option(int val, const char *words, int remote)
 {
     struct options options;
     struct error err = {0};
-    (void)val;
     int rc = options_read(&options, words ? words : "", &err);
     if (rc == 0 && !remote && is_step() && options.of_job &&
         !options_step_fits(words, getenv(JOB_VARIABLE)))
@@ -78,7 +80,7 @@ static int take_option(int val, const char *words, int remote)
             "only hwcoll= and vni= can differ from step to step; the rest is the job's: give it "
             "to sbatch, salloc, or the srun that makes the job");
     if (rc == 0)
-        copy(asked, sizeof asked, words);
+        copy_text(asked, sizeof asked, words);
     else
         slurm_error("mcast: --mcast: %s", err.text);
     return rc == 0 ? 0 : -1;
@@ -89,17 +91,18 @@ static struct spank_option option = {
     .arginfo = "vnis=N,hwcoll=on|off|required,tc=A:B,vni=K",
     .usage = "Slingshot: VNIs, hardware collectives, traffic classes",
     .has_arg = 1,
-    .cb = take_option,
+    .cb = read_option,
 };
 
 int slurm_spank_init(spank_t spank, int count, char *words[])
 {
     struct error err = {0};
+    Dl_info info; /* the file that this code was loaded from */
+    const bool known = dladdr(&option, &info) && info.dli_fname;
     const spank_context_t context = spank_context();
     if (context != S_CTX_LOCAL && context != S_CTX_ALLOCATOR && context != S_CTX_REMOTE)
         return 0;
-    place_find(&installed, place_of_plugin());
-    if (settings_read(&settings, &installed, count, words, &err) < 0)
+    if (settings_read(&settings, known ? info.dli_fname : "", count, words, &err) < 0)
         slurm_debug("mcast: %s", err.text);
     if (spank_option_register(spank, &option) != ESPANK_SUCCESS)
         slurm_error("mcast: --mcast cannot be offered");
@@ -108,9 +111,6 @@ int slurm_spank_init(spank_t spank, int count, char *words[])
 
 int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
 {
-    (void)spank;
-    (void)count;
-    (void)words;
     const spank_context_t context = spank_context();
     made_job = context == S_CTX_LOCAL && !is_step();
     if (context != S_CTX_ALLOCATOR && !made_job)
@@ -136,7 +136,7 @@ static const char *step_variable(spank_t spank, const char *name, char *out, int
 }
 
 /* What the step said, and else its job. */
-static struct options wish(spank_t spank)
+static struct options read_wishes(spank_t spank)
 {
     char words[OPTIONS_TEXT_MAX + 1];
     struct options job, step;
@@ -151,7 +151,7 @@ static struct options wish(spank_t spank)
     return step;
 }
 
-static void set(spank_t spank, enum grant_name name, const char *value)
+static void set_variable(spank_t spank, enum grant_name name, const char *value)
 {
     if (value)
         (void)spank_setenv(spank, grant_names[name], value, 1);
@@ -159,15 +159,15 @@ static void set(spank_t spank, enum grant_name name, const char *value)
         (void)spank_unsetenv(spank, grant_names[name]);
 }
 
-static void set_from(spank_t spank, const struct grant *grant, int from, int to)
+static void set_variables(spank_t spank, const struct grant *grant, int from, int to)
 {
     for (int i = from; i < to; i++)
-        set(spank, (enum grant_name)i, grant->values[i]);
+        set_variable(spank, (enum grant_name)i, grant->values[i]);
 }
 
 /* Where the broker could not be asked, what srun brought is good if it is this job's: it is the
  * same on all nodes (F17). */
-static bool inherited(spank_t spank, uint32_t job)
+static bool has_inherited(spank_t spank, uint32_t job)
 {
     char value[VALUE_SIZE];
     return grant_is_of(step_variable(spank, grant_names[GRANT_JOB], value, sizeof value), cluster,
@@ -183,8 +183,8 @@ static void check_inherited_ca(spank_t spank)
     const char *ca = step_variable(spank, grant_names[GRANT_CACERT], value, sizeof value);
     if (ca[0] && strcmp(ca, "yes") != 0 && strcmp(ca, "no") != 0 &&
         (ca[0] != '/' || stat(ca, &status) < 0))
-        set(spank, GRANT_CACERT,
-            "yes"); /* not "no": the token must not go to an unverified server */
+        set_variable(spank, GRANT_CACERT,
+                     "yes"); /* not "no": the token must not go to an unverified server */
 }
 
 /* True: the tasks can use hardware collectives. */
@@ -192,47 +192,42 @@ static bool set_collectives(spank_t spank, const struct grant *grant, const stru
                             bool known, enum options_hwcoll hwcoll)
 {
     static const struct grant nothing;
-    bool there = known ? grant_has_hwcoll(grant) : inherited(spank, fetch->job);
+    bool there = known ? grant_has_hwcoll(grant) : has_inherited(spank, fetch->job);
     if (hwcoll == OPTIONS_HWCOLL_OFF || !there) {
-        set_from(spank, &nothing, 0, GRANT_FIRST_OF_NODE);
+        set_variables(spank, &nothing, 0, GRANT_FIRST_OF_NODE);
         return false;
     }
     if (known)
-        set_from(spank, grant, 0, GRANT_FIRST_OF_NODE);
+        set_variables(spank, grant, 0, GRANT_FIRST_OF_NODE);
     else
         check_inherited_ca(spank);
-    set(spank, GRANT_STEP, fetch->step); /* never unset (F16) */
+    set_variable(spank, GRANT_STEP, fetch->step); /* never unset (F16) */
     return true;
-}
-
-static void tell_missing(spank_t spank, const struct fetch *fetch, const struct fetched *fetched,
-                         bool required)
-{
-    struct fetch now = *fetch;
-    char why[FETCH_SAID_SIZE] = "the job was granted none";
-    uint32_t place = 0;
-    (void)spank_get_item(spank, S_JOB_NODEID, &place);
-    now.deadline_ms = program_now_ms() + settings.timeout_ms;
-    if (!fetched->collectives)
-        copy(why, sizeof why, fetched->no_collectives);
-    else if (place == 0)
-        fetch_reason(&now, why);
-    if (required)
-        snprintf(refusal, sizeof refusal,
-                 "mcastd: hwcoll=required, but no hardware collectives: %s", why);
-    else if (place == 0)
-        slurm_spank_log("mcastd: no hardware collectives: %s", why);
 }
 
 /* What the user asked for and does not have, in one line of the step's first node; on every node
  * what is wrong with it alone. */
-static void tell(spank_t spank, const struct fetch *fetch, const struct fetched *fetched,
-                 enum options_hwcoll hwcoll, bool there)
+static void report_missing(spank_t spank, const struct fetch *fetch, const struct fetched *fetched,
+                           enum options_hwcoll hwcoll, bool there)
 {
+    struct fetch now = *fetch;
+    char why[FETCH_SAID_SIZE] = "the job was granted none";
+    uint32_t node = 0;
     if (fetched->no_services[0])
         slurm_spank_log("mcastd: %s", fetched->no_services);
-    if (!there && (hwcoll == OPTIONS_HWCOLL_ON || hwcoll == OPTIONS_HWCOLL_REQUIRED))
-        tell_missing(spank, fetch, fetched, hwcoll == OPTIONS_HWCOLL_REQUIRED);
+    if (there || (hwcoll != OPTIONS_HWCOLL_ON && hwcoll != OPTIONS_HWCOLL_REQUIRED))
+        return;
+    (void)spank_get_item(spank, S_JOB_NODEID, &node);
+    now.deadline_ms = program_now_ms() + settings.timeout_ms;
+    if (!fetched->collectives)
+        copy_text(why, sizeof why, fetched->no_collectives);
+    else if (node == 0)
+        fetch_reason(&now, why);
+    if (hwcoll == OPTIONS_HWCOLL_REQUIRED)
+        snprintf(refusal, sizeof refusal,
+                 "mcastd: hwcoll=required, but no hardware collectives: %s", why);
+    else if (node == 0)
+        slurm_spank_log("mcastd: no hardware collectives: %s", why);
 }
 
 /* A step on a VNI that it did not want would be among those whom it wants to be apart from. */
@@ -250,38 +245,36 @@ static void choose_vni(struct grant *grant, const struct fetched *fetched, unsig
                  fetched->no_services[0] ? ": " : "", fetched->no_services);
 }
 
-static void prepare(spank_t spank, uint32_t job, uint32_t number)
+static void prepare_tasks(spank_t spank, uint32_t job, uint32_t number)
 {
     static struct grant grant;
     char step[GRANT_STEP_SIZE];
     struct fetched fetched;
     const struct fetch fetch = {.settings = &settings,
                                 .cluster = cluster,
-                                .node = environment("SLURMD_NODENAME"), /* slurmstepd's own */
+                                .node = variable_or_empty("SLURMD_NODENAME"), /* slurmstepd's own */
                                 .job = job,
                                 .step = grant_step(number, step),
                                 .deadline_ms = program_now_ms() + settings.timeout_ms};
     if (settings.cluster)
-        copy(cluster, sizeof cluster, settings.cluster);
+        copy_text(cluster, sizeof cluster, settings.cluster);
     else
         (void)step_variable(spank, "SLURM_CLUSTER_NAME", cluster, sizeof cluster);
     fetch_grant(&fetch, &grant, &fetched);
-    const struct options wanted = wish(spank);
+    const struct options wanted = read_wishes(spank);
     const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, wanted.hwcoll);
     choose_vni(&grant, &fetched, wanted.vni);
-    set_from(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
-    tell(spank, &fetch, &fetched, wanted.hwcoll, there);
+    set_variables(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
+    report_missing(spank, &fetch, &fetched, wanted.hwcoll, there);
     grant_forget(&grant);
 }
 
 int slurm_spank_user_init(spank_t spank, int count, char *words[])
 {
     uint32_t job = 0, step = 0;
-    (void)count;
-    (void)words;
     if (spank_get_item(spank, S_JOB_ID, &job) == ESPANK_SUCCESS &&
         spank_get_item(spank, S_JOB_STEPID, &step) == ESPANK_SUCCESS && step != NO_TASKS_FROM)
-        prepare(spank, job, step);
+        prepare_tasks(spank, job, step);
     return 0;
 }
 
@@ -289,8 +282,6 @@ int slurm_spank_user_init(spank_t spank, int count, char *words[])
 int slurm_spank_task_init(spank_t spank, int count, char *words[])
 {
     uint32_t task = 0;
-    (void)count;
-    (void)words;
     if (!refusal[0])
         return 0;
     (void)spank_get_item(spank, S_TASK_GLOBAL_ID, &task);
@@ -306,11 +297,9 @@ int slurm_spank_task_init(spank_t spank, int count, char *words[])
 int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 {
     uint32_t nodes = 0;
-    (void)count;
-    (void)words;
-    has_step = spank_get_item(spank, S_JOB_ID, &stepend.job) == ESPANK_SUCCESS &&
-               spank_get_item(spank, S_JOB_STEPID, &stepend.step) == ESPANK_SUCCESS &&
-               (!made_job || stepend.step > 0); /* srun --jobid, from outside */
+    has_step = spank_get_item(spank, S_JOB_ID, &step_job) == ESPANK_SUCCESS &&
+               spank_get_item(spank, S_JOB_STEPID, &step_number) == ESPANK_SUCCESS &&
+               (!made_job || step_number > 0); /* srun --jobid, from outside */
     /* Nothing is multicast within a node, and jobs of a thousand small steps must not ask so often.
      */
     if (spank_get_item(spank, S_JOB_NNODES, &nodes) == ESPANK_SUCCESS && nodes == 1)
@@ -320,16 +309,17 @@ int slurm_spank_local_user_init(spank_t spank, int count, char *words[])
 
 int slurm_spank_exit(spank_t spank, int count, char *words[])
 {
-    (void)spank;
-    (void)count;
-    (void)words;
-    if (spank_context() != S_CTX_LOCAL || !has_step)
-        return 0;
-    copy(cluster, sizeof cluster,
-         settings.cluster ? settings.cluster : environment("SLURM_CLUSTER_NAME"));
-    stepend.settings = &settings;
-    stepend.cluster = cluster;
-    stepend_clean(&stepend);
+    char step[GRANT_STEP_SIZE];
+    const char *name =
+        settings.cluster ? settings.cluster : variable_or_empty("SLURM_CLUSTER_NAME");
+    const struct fetch fetch = {.settings = &settings,
+                                .cluster = strlen(name) < CLUSTER_SIZE ? name : "",
+                                .node = "",
+                                .job = step_job,
+                                .step = grant_step(step_number, step),
+                                .deadline_ms = program_now_ms() + CLEANUP_MS};
+    if (spank_context() == S_CTX_LOCAL && has_step)
+        fetch_clean_up(&fetch);
     has_step = false;
     return 0;
 }

@@ -1,160 +1,99 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/options.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 32, VNIS_MAX = 4, LIMIT_MAX = 65535, LIMIT_DIGITS = 5, SHOWN_MAX = 40 };
-
-struct word {
-    const char *name, *value; /* not ended: lengths count */
-    size_t name_length, value_length;
-};
+enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
 
 static const char grammar[] =
     "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
 
-static bool is(const char *text, size_t length, const char *word)
+/* ---- one word: NAME=VALUE ---- */
+
+static const char *const counts[] = {"0", "1", "2", "3", "4", NULL};
+static const char *const ordinals[] = {"1", "2", "3", "4", NULL};
+static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
+static const char *const classes[] = {"best_effort", "low_latency", "bulk_data", "dedicated_access",
+                                      NULL};
+static const char *const switches[] = {"on", "off", NULL};
+
+struct kind {
+    const char *name;
+    const char *const *values; /* NULL: a number up to LIMIT_MAX */
+    bool of_step;              /* steps of one job can differ in it */
+    bool list;                 /* several values, with colons between them */
+    const char *allowed;
+};
+
+enum { VNI, HWCOLL };
+
+static const struct kind kinds[] = {
+    [VNI] = {"vni", ordinals, true, false, "which of the job's VNIs, 1 to 4, a step is to have"},
+    [HWCOLL] = {"hwcoll", hwcoll, true, false, "auto, on, off or required"},
+    {"vnis", counts, false, false, "a job can have 0 to 4 VNIs"},
+    {"tc", classes, false, true,
+     "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
+    {"single-node", switches, false, false, "on or off"},
+};
+static const struct kind limit = {"def_les", NULL, false, false, "a number from 0 to 65535"};
+
+/* Its index, or -1. */
+static int find_word(const char *text, size_t length, const char *const *words)
 {
-    return strlen(word) == length && memcmp(text, word, length) == 0;
+    for (int i = 0; words[i]; i++) {
+        if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0)
+            return i;
+    }
+    return -1;
 }
 
-static bool among(const char *text, size_t length, const char *const *words, size_t count)
+/* NULL: none of ours. */
+static const struct kind *find_kind(const char *name, size_t length)
 {
-    bool found = false;
-    for (size_t i = 0; i < count; i++)
-        found = found || is(text, length, words[i]);
-    return found;
+    static const char *const limits[] = {"def_", "res_", "max_", NULL};
+    static const char *const resources[] = {"txqs", "tgqs", "eqs", "cts", "tles",
+                                            "ptes", "les",  "acs", NULL};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strlen(kinds[i].name) == length && memcmp(kinds[i].name, name, length) == 0)
+            return &kinds[i];
+    }
+    const bool is_limit = length > 4 && find_word(name, 4, limits) >= 0 &&
+                          find_word(name + 4, length - 4, resources) >= 0;
+    return is_limit ? &limit : NULL;
 }
 
-/* Cuts the next word off; false: no more. */
-static bool next_word(const char **rest, struct word *word)
+/* The index of its (last) value, 0 for a number; -1: it is not allowed. */
+static int find_value(const struct kind *kind, const char *value)
 {
-    if (!*rest)
-        return false;
-    const char *comma = strchr(*rest, ',');
-    const size_t length = comma ? (size_t)(comma - *rest) : strlen(*rest);
-    const char *equals = memchr(*rest, '=', length);
-    word->name = *rest;
-    word->name_length = equals ? (size_t)(equals - *rest) : length;
-    word->value = equals ? equals + 1 : *rest + length;
-    word->value_length = equals ? length - word->name_length - 1 : 0;
-    *rest = comma ? comma + 1 : NULL;
-    return true;
+    const size_t length = strcspn(value, kind->list ? ":" : "");
+    if (!kind->values)
+        return length > 0 && length <= LIMIT_DIGITS && strspn(value, "0123456789") == length &&
+                       atoi(value) <= LIMIT_MAX
+                   ? 0
+                   : -1;
+    const int index = find_word(value, length, kind->values);
+    return index >= 0 && value[length] ? find_value(kind, value + length + 1) : index;
 }
 
-/* So much of it is shown. */
-static int shown(size_t length)
+static int read_word(struct options *options, const char *name, const char *value,
+                     struct error *err)
 {
-    return length < SHOWN_MAX ? (int)length : SHOWN_MAX;
-}
-
-static int refuse(struct error *err, const struct word *word, const char *allowed)
-{
-    return error_set(err, ERROR_INVALID, "%.*s=%.*s: %s", shown(word->name_length), word->name,
-                     shown(word->value_length), word->value, allowed);
-}
-
-static int read_vnis(const struct word *word, struct error *err)
-{
-    if (word->value_length == 1 && word->value[0] >= '0' && word->value[0] <= '0' + VNIS_MAX)
-        return 0;
-    return refuse(err, word, "a job can have 0 to 4 VNIs");
-}
-
-static int read_vni(struct options *options, const struct word *word, struct error *err)
-{
-    if (word->value_length != 1 || word->value[0] < '1' || word->value[0] > '0' + VNIS_MAX)
-        return refuse(err, word, "which of the job's VNIs, 1 to 4, a step is to have");
-    options->vni = (unsigned)(word->value[0] - '0');
+    const struct kind *kind = find_kind(name, strlen(name));
+    const int index = kind ? find_value(kind, value) : -1;
+    if (!kind)
+        return error_set(err, ERROR_INVALID, "'%.40s' is none of its words: %s", name, grammar);
+    if (index < 0)
+        return error_set(err, ERROR_INVALID, "%.40s=%.40s: %s", name, value, kind->allowed);
+    options->of_job = options->of_job || !kind->of_step;
+    if (kind == &kinds[HWCOLL])
+        options->hwcoll = (enum options_hwcoll)(OPTIONS_HWCOLL_AUTO + index);
+    if (kind == &kinds[VNI])
+        options->vni = (unsigned)index + 1;
     return 0;
 }
 
-static int read_hwcoll(struct options *options, const struct word *word, struct error *err)
-{
-    static const char *const words[] = {
-#define OPTIONS_WORD_(name, text) [OPTIONS_HWCOLL_##name] = (text),
-        OPTIONS_HWCOLL(OPTIONS_WORD_)
-#undef OPTIONS_WORD_
-    };
-    for (int i = OPTIONS_HWCOLL_AUTO; i <= OPTIONS_HWCOLL_REQUIRED; i++) {
-        if (is(word->value, word->value_length, words[i])) {
-            options->hwcoll = (enum options_hwcoll)i;
-            return 0;
-        }
-    }
-    return refuse(err, word, "auto, on, off or required");
-}
-
-static int read_classes(const struct word *word, struct error *err)
-{
-    static const char *const classes[] = {"best_effort", "low_latency", "bulk_data",
-                                          "dedicated_access"};
-    const char *at = word->value, *end = word->value + word->value_length;
-    for (;;) {
-        const char *colon = memchr(at, ':', (size_t)(end - at));
-        const char *stop = colon ? colon : end;
-        if (!among(at, (size_t)(stop - at), classes, sizeof classes / sizeof classes[0]))
-            return refuse(err, word,
-                          "best_effort, low_latency, bulk_data and dedicated_access, with colons "
-                          "between them");
-        if (!colon)
-            return 0;
-        at = colon + 1;
-    }
-}
-
-static int read_single_node(const struct word *word, struct error *err)
-{
-    static const char *const words[] = {"on", "off"};
-    return among(word->value, word->value_length, words, 2) ? 0 : refuse(err, word, "on or off");
-}
-
-/* def_les and its like. */
-static bool is_limit(const struct word *word)
-{
-    static const char *const kinds[] = {"def_", "res_", "max_"};
-    static const char *const resources[] = {"txqs", "tgqs", "eqs", "cts",
-                                            "tles", "ptes", "les", "acs"};
-    return word->name_length > 4 && among(word->name, 4, kinds, 3) &&
-           among(word->name + 4, word->name_length - 4, resources, 8);
-}
-
-static int read_limit(const struct word *word, struct error *err)
-{
-    unsigned long number = 0;
-    bool digits = word->value_length > 0 && word->value_length <= LIMIT_DIGITS;
-    for (size_t i = 0; digits && i < word->value_length; i++) {
-        digits = word->value[i] >= '0' && word->value[i] <= '9';
-        number = number * 10 + (unsigned long)(word->value[i] - '0');
-    }
-    return digits && number <= LIMIT_MAX ? 0 : refuse(err, word, "a number from 0 to 65535");
-}
-
-/* What steps of one job can differ in. */
-static bool is_of_step(const struct word *word)
-{
-    return is(word->name, word->name_length, "hwcoll") || is(word->name, word->name_length, "vni");
-}
-
-static int read_word(struct options *options, const struct word *word, struct error *err)
-{
-    options->of_job = options->of_job || !is_of_step(word);
-    if (is(word->name, word->name_length, "hwcoll"))
-        return read_hwcoll(options, word, err);
-    if (is(word->name, word->name_length, "vni"))
-        return read_vni(options, word, err);
-    if (is(word->name, word->name_length, "vnis"))
-        return read_vnis(word, err);
-    if (is(word->name, word->name_length, "tc"))
-        return read_classes(word, err);
-    if (is(word->name, word->name_length, "single-node"))
-        return read_single_node(word, err);
-    if (is_limit(word))
-        return read_limit(word, err);
-    return error_set(err, ERROR_INVALID, "'%.*s' is none of its words: %s",
-                     shown(word->name_length), word->name, grammar);
-}
+/* ---- all of them ---- */
 
 /* It goes through environments and shells: nothing but what the words are made of. */
 static int check_letters(const char *text, struct error *err)
@@ -171,44 +110,41 @@ static int check_letters(const char *text, struct error *err)
 
 int options_read(struct options *options, const char *text, struct error *err)
 {
-    struct word words[WORDS_MAX];
+    char copy[OPTIONS_TEXT_MAX + 1];
+    const char *names[WORDS_MAX];
     size_t count = 0;
-    const char *rest = text;
     *options = (struct options){0};
     int rc = check_letters(text, err);
-    for (struct word word; rc == 0 && next_word(&rest, &word); count++) {
+    char *rest = rc == 0 ? strcpy(copy, text) : NULL;
+    for (char *value; rc == 0 && (value = strsep(&rest, ","));) {
+        const char *name = strsep(&value, "=");
         if (count == WORDS_MAX)
             return error_set(err, ERROR_INVALID, "more than %d words", WORDS_MAX);
-        for (size_t i = 0; rc == 0 && i < count; i++) {
-            if (words[i].name_length == word.name_length &&
-                memcmp(words[i].name, word.name, word.name_length) == 0)
-                rc = error_set(err, ERROR_INVALID, "%.*s is said twice", shown(word.name_length),
-                               word.name);
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(names[i], name) == 0)
+                return error_set(err, ERROR_INVALID, "%.40s is said twice", name);
         }
-        words[count] = word;
-        if (rc == 0)
-            rc = read_word(options, &word, err);
+        names[count++] = name;
+        rc = read_word(options, name, value ? value : "", err);
     }
     return rc;
 }
 
-static bool has(const char *text, const struct word *wanted)
+static const char *next_word(const char *text)
 {
-    struct word word;
-    while (next_word(&text, &word)) {
-        if (word.name_length == wanted->name_length && word.value_length == wanted->value_length &&
-            memcmp(word.name, wanted->name, word.name_length) == 0 &&
-            memcmp(word.value, wanted->value, word.value_length) == 0)
-            return true;
-    }
-    return false;
+    const char *comma = strchr(text, ',');
+    return comma ? comma + 1 : NULL;
 }
 
 bool options_step_fits(const char *step, const char *job)
 {
-    struct word word;
-    while (next_word(&step, &word)) {
-        if (!is_of_step(&word) && !(job && has(job, &word)))
+    for (; step; step = next_word(step)) {
+        const struct kind *kind = find_kind(step, strcspn(step, "=,"));
+        const size_t length = strcspn(step, ",");
+        const char *same = job;
+        while (same && !(strcspn(same, ",") == length && memcmp(same, step, length) == 0))
+            same = next_word(same);
+        if (!same && !(kind && kind->of_step))
             return false;
     }
     return true;

@@ -20,13 +20,12 @@
 
 enum { OPTIONS_TEXT_MAX = 512 };
 
-#define OPTIONS_HWCOLL(X)                                                                          \
-    X(UNSAID, "") X(AUTO, "auto") X(ON, "on") X(OFF, "off") X(REQUIRED, "required")
-
 enum options_hwcoll {
-#define OPTIONS_ENUM_(name, word) OPTIONS_HWCOLL_##name,
-    OPTIONS_HWCOLL(OPTIONS_ENUM_)
-#undef OPTIONS_ENUM_
+    OPTIONS_HWCOLL_UNSAID,
+    OPTIONS_HWCOLL_AUTO,
+    OPTIONS_HWCOLL_ON,
+    OPTIONS_HWCOLL_OFF,
+    OPTIONS_HWCOLL_REQUIRED
 };
 
 struct options {

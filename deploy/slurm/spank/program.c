@@ -9,17 +9,31 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { NOT_STARTED = 127 };
+/* What it prints goes to files without a name, of OUTPUT_MAX bytes at most. */
+enum { NOT_STARTED = 127, OUTPUT_MAX = 1 << 20 };
 
 int64_t program_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void program_reset_signals(void)
+{
+    sigset_t none;
+    for (int signum = 1; signum < NSIG; signum++)
+        (void)signal(signum, SIG_DFL);
+    (void)sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 /* slurmstepd has lent us the user's effective ids and kept root's as its real ones: a program that
@@ -36,131 +50,83 @@ __attribute__((noreturn)) static void become(const char *const argv[], int out, 
 {
     static const char *const environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
                                               NULL};
-    sigset_t none;
+    static const struct rlimit longest = {OUTPUT_MAX, OUTPUT_MAX}, none_dumped = {0, 0};
     int null = open("/dev/null", O_RDONLY);
     out = fcntl(out, F_DUPFD, 3); /* the caller may have closed some of its first three */
     err = fcntl(err, F_DUPFD, 3);
     (void)setsid();
-    for (int signum = 1; signum < NSIG; signum++)
-        (void)signal(signum, SIG_DFL);
-    (void)sigemptyset(&none);
-    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    program_reset_signals();
     if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
-        dup2(err, STDERR_FILENO) >= 0 && close_range(3, UINT_MAX, 0) == 0 && become_user())
+        dup2(err, STDERR_FILENO) >= 0 && close_range(3, UINT_MAX, 0) == 0 &&
+        setrlimit(RLIMIT_FSIZE, &longest) == 0 && setrlimit(RLIMIT_CORE, &none_dumped) == 0 &&
+        become_user())
         (void)execve(argv[0], (char *const *)argv, (char *const *)environment);
     _exit(NOT_STARTED);
 }
 
-/* The first line is kept, the rest is read and dropped. */
-static void take_said(struct program_output *output, size_t *used, const char *piece, size_t length)
+/* False: it does not end by the deadline. */
+static bool await_end(pid_t child, int64_t deadline_ms, int *result)
 {
-    for (size_t i = 0; i < length && *used < sizeof output->said - 1; i++) {
-        if (piece[i] == '\n') {
-            *used = sizeof output->said - 1;
-            return;
-        }
-        output->said[(*used)++] = piece[i] >= ' ' && piece[i] <= '~' ? piece[i] : '?';
-    }
-}
-
-/* 1: something came, 0: its end, -1: it is too much, or cannot be read. */
-static int take_output(int from, struct program_output *output)
-{
-    char more;
-    const bool full = output->length == output->size;
-    const ssize_t got = read(from, full ? &more : output->text + output->length,
-                             full ? 1 : output->size - output->length);
-    if (got < 0)
-        return errno == EINTR ? 1 : -1;
-    if (got > 0 && full)
-        return -1;
-    output->length += (size_t)got;
-    return got > 0;
-}
-
-static int take_error(int from, struct program_output *output, size_t *used)
-{
-    char piece[512];
-    const ssize_t got = read(from, piece, sizeof piece);
-    if (got < 0)
-        return errno == EINTR ? 1 : -1;
-    take_said(output, used, piece, (size_t)got);
-    return got > 0;
-}
-
-/* Until both are at their ends. False: not by the deadline, or something else is wrong. */
-static bool listen_to(int out, int err, int64_t deadline_ms, struct program_output *output)
-{
-    struct pollfd ends[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
-    size_t used = 0;
-    while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0U), .events = POLLIN};
+    int ready = -1, status = 0;
+    do {
         const int64_t left = deadline_ms - program_now_ms();
-        const int ready = left > 0 ? poll(ends, 2, (int)(left < INT_MAX ? left : INT_MAX)) : 0;
-        if (ready < 0 && errno == EINTR)
-            continue;
-        if (ready <= 0)
-            return false;
-        const int first = ends[0].revents ? take_output(out, output) : 1;
-        const int second = ends[1].revents ? take_error(err, output, &used) : 1;
-        if (first < 0 || second < 0)
-            return false;
-        if (first == 0)
-            ends[0].fd = -1;
-        if (second == 0)
-            ends[1].fd = -1;
-    }
+        ready = left > 0 ? poll(&end, 1, (int)(left < INT_MAX ? left : INT_MAX)) : 0;
+    } while (ready < 0 && errno == EINTR);
+    if (end.fd >= 0)
+        close(end.fd);
+    if (ready <= 0)
+        return false;
+    /* Other code in this process may have waited for it: then how it ended is not known. */
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status))
+        *result = WEXITSTATUS(status) == NOT_STARTED ? PROGRAM_NONE : WEXITSTATUS(status);
     return true;
 }
 
-/* It has closed its outputs, which is not yet its end. False: it does not come by the deadline. */
-static bool await_end(pid_t child, int64_t deadline_ms, int *result)
+/* The first line, with nothing that drives a terminal. */
+static void read_said(int err, char said[PROGRAM_SAID_SIZE])
 {
-    static const struct timespec pause = {.tv_nsec = 1000000};
-    for (;;) {
-        int status = 0;
-        const pid_t ended = waitpid(child, &status, WNOHANG);
-        if (ended == child && WIFEXITED(status))
-            *result = WEXITSTATUS(status) == NOT_STARTED ? PROGRAM_NONE : WEXITSTATUS(status);
-        /* Other code in this process may have waited for it: then how it ended is not known. */
-        if (ended == child || (ended < 0 && errno == ECHILD))
-            return true;
-        if (program_now_ms() >= deadline_ms)
-            return false;
-        (void)nanosleep(&pause, NULL);
+    const ssize_t got = pread(err, said, PROGRAM_SAID_SIZE - 1, 0);
+    said[got > 0 ? got : 0] = '\0';
+    said[strcspn(said, "\n")] = '\0';
+    for (; *said; said++) {
+        if (*said < ' ' || *said > '~')
+            *said = '?';
     }
 }
 
-static int attend(pid_t child, int out, int err, int64_t deadline_ms, struct program_output *output)
+static int await_program(pid_t child, int out, int err, int64_t deadline_ms,
+                         struct program_output *output)
 {
+    struct stat status = {0};
     int result = PROGRAM_STOPPED;
-    if (listen_to(out, err, deadline_ms, output) && await_end(child, deadline_ms, &result))
-        return result;
-    (void)kill(-child, SIGKILL);
-    (void)kill(child, SIGKILL); /* before it has made its group */
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+    if (!await_end(child, deadline_ms, &result)) {
+        (void)kill(-child, SIGKILL);
+        (void)kill(child, SIGKILL); /* before it has made its group */
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        }
     }
-    return PROGRAM_STOPPED;
+    const ssize_t got = pread(out, output->text, output->size, 0);
+    output->length = got > 0 ? (size_t)got : 0;
+    read_said(err, output->said);
+    const bool whole = fstat(out, &status) == 0 && status.st_size == got;
+    return whole ? result : PROGRAM_STOPPED;
 }
 
 int program_run(const char *const argv[], int64_t deadline_ms, struct program_output *output)
 {
-    int out[2], err[2], result = PROGRAM_NONE;
+    const int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC);
+    const pid_t child = out >= 0 && err >= 0 ? fork() : -1;
+    int result = PROGRAM_NONE;
     output->length = 0;
-    memset(output->said, 0, sizeof output->said);
-    if (pipe2(out, O_CLOEXEC) < 0)
-        return PROGRAM_NONE;
-    if (pipe2(err, O_CLOEXEC) == 0) {
-        const pid_t child = fork();
-        if (child == 0)
-            become(argv, out[1], err[1]);
-        close(out[1]);
-        close(err[1]);
-        if (child > 0)
-            result = attend(child, out[0], err[0], deadline_ms, output);
-        close(err[0]);
-    } else {
-        close(out[1]);
-    }
-    close(out[0]);
+    output->said[0] = '\0';
+    if (child == 0)
+        become(argv, out, err);
+    if (child > 0)
+        result = await_program(child, out, err, deadline_ms, output);
+    if (out >= 0)
+        close(out);
+    if (err >= 0)
+        close(err);
     return result;
 }

@@ -16,10 +16,13 @@ struct program_output {
 };
 
 /* argv[0] is a path. The program has the effective user and group of this process as its only ones,
- * no descriptor but its own three, and PATH and LANG for its environment. At the deadline, after
- * more than size bytes, or when its output cannot be read, it is killed with all that it started in
- * its group. Its exit status; PROGRAM_STOPPED: killed; PROGRAM_NONE: it could not be started. */
+ * no descriptor but its own three, and PATH and LANG for its environment. At the deadline it is
+ * killed with all that it started in its group. Its exit status; PROGRAM_STOPPED: killed, or it has
+ * printed more than size bytes; PROGRAM_NONE: it could not be started. */
 int program_run(const char *const argv[], int64_t deadline_ms, struct program_output *output);
+
+/* Signals as a new program expects them; safe after a fork. */
+void program_reset_signals(void);
 
 /* Milliseconds of the monotonic clock. */
 int64_t program_now_ms(void);

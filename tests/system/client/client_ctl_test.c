@@ -100,9 +100,9 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"reserve", "release",     "show",   "list",   "env",
-                                           "sync",    "fence",       "events", "status", "doctor",
-                                           "token",   "accept-loss", "claim"};
+    static const char *const commands[] = {"reserve", "release",     "show",   "list",    "env",
+                                           "sync",    "fence",       "events", "status",  "doctor",
+                                           "token",   "accept-loss", "claim",  "cleanup", "check"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -253,7 +253,7 @@ static void ctl__not_now_is_4(void **state)
     assert_string_equal(test->err, "mcastctl: mcastd is stopping\n");
     assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", "30", "f1"), 0);
     assert_string_equal(test->err,
-                        "mcastctl: mcastd is stopping; asking on, as long as --patience says\n");
+                        "mcastctl: mcastd is stopping; retrying for as long as --patience says\n");
     static const char *const bad[] = {"soon", "-1", "25h", "86401", ""};
     for (size_t i = 0; i < SIZE(bad); i++) {
         assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);

@@ -51,7 +51,7 @@ leaves_nothing 3
 kill_broker
 minirm run 4 n1,n2 true &
 runner=$!
-until_it "job 4 waits for the broker" grep -q 'cannot reach .*; asking on' "$dir/rm.log"
+until_it "job 4 waits for the broker" grep -q 'cannot reach .*; retrying' "$dir/rm.log"
 start_broker
 wait $runner || fail "job 4 ended with $?"
 leaves_nothing 4
@@ -60,7 +60,7 @@ kill_broker
 : >"$dir/rm.log"
 minirm run 12 n1,n2 true &
 runner=$!
-until_it "job 12 waits for the broker" grep -q 'cannot reach .*; asking on' "$dir/rm.log"
+until_it "job 12 waits for the broker" grep -q 'cannot reach .*; retrying' "$dir/rm.log"
 minirm kill 12
 wait $runner && fail "job 12 was killed"
 start_broker

@@ -48,7 +48,7 @@ static double median(double *values, size_t count)
 static double milliseconds(struct site *site, const char *command)
 {
     const int64_t begun = await_now_ns();
-    assert_int_equal(cluster_run(site->cluster, "%s", command), 0);
+    cluster_expect(site->cluster, "%s", command);
     return (double)(await_now_ns() - begun) / 1e6;
 }
 

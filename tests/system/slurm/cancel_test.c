@@ -11,12 +11,12 @@
 
 static unsigned int submit(struct site *site)
 {
-    return cluster_submit(site->cluster, "%s -N2 --wrap 'echo begun; sleep 100'", site->as_user);
+    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
 }
 
 static void cancel(struct site *site, unsigned int job)
 {
-    assert_int_equal(cluster_run(site->cluster, "scancel %u", job), 0);
+    cluster_expect(site->cluster, "scancel %u", job);
 }
 
 static void cancel_while_held(struct site *site, const char *hook, const char *where,
@@ -81,7 +81,7 @@ static void scancel__during_the_epilog(void **state)
 {
     struct site *site = *state;
     site_hold(site, "epilog", "before");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
     site_await_held(site, "epilog", "before", job, "n1");
     cluster_run(site->cluster, "scancel %u", job);
     site_let_go(site, "epilog", "before");
@@ -95,18 +95,15 @@ static void release__keeps_vnis_until_all_nodes_are_done(void **state)
     struct site *site = *state;
     site_hold(site, "epilog", "before");
     unsigned int job =
-        cluster_submit(site->cluster, "%s -N2 --comment=mcast:vnis=4 --wrap true", site->as_user);
+        cluster_submit(site->cluster, "$AS_USER -N2 --comment=mcast:vnis=4 --wrap true");
     site_await_held(site, "epilog", "before", job, "n1");
-    cluster_await(site->cluster,
-                  "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --held | "
-                  "grep -q 'elcap *%u '",
-                  site->folder, site->folder, job);
+    cluster_await(site->cluster, "$MCASTCTL list --held | grep -q 'elcap *%u '", job);
     /* All twelve VNIs are asked for by jobs on the other nodes; eight are to be had. */
     unsigned int others[3];
     for (int i = 0; i < 3; i++)
-        others[i] =
-            cluster_submit(site->cluster, "%s -N1 -w n%d --comment=mcast:vnis=4 --wrap 'sleep 1'",
-                           site->as_user, 3 + i % 2);
+        others[i] = cluster_submit(site->cluster,
+                                   "$AS_USER -N1 -w n%d --comment=mcast:vnis=4 --wrap 'sleep 1'",
+                                   3 + i % 2);
     cluster_await(site->cluster, "squeue -h -o %%r -j %u,%u,%u | grep -q JobHeldUser", others[0],
                   others[1], others[2]);
     site_let_go(site, "epilog", "before");

@@ -69,6 +69,18 @@ int cluster_run(struct cluster *cluster, const char *command, ...)
     return run(cluster, text);
 }
 
+void cluster_expect(struct cluster *cluster, const char *command, ...)
+{
+    char text[COMMAND_SIZE];
+    va_list args;
+    va_start(args, command);
+    format(text, command, args);
+    va_end(args);
+    const int status = run(cluster, text);
+    if (status != 0)
+        fail_msg("%s ended with %d: %s", text, status, cluster->text);
+}
+
 const char *cluster_text(const struct cluster *cluster)
 {
     return cluster->text;

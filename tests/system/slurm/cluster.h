@@ -36,6 +36,9 @@ void cluster_start_node(struct cluster *cluster, int node);
  * cluster_text until the next one. Returns its exit status. */
 __attribute__((format(printf, 2, 3))) int cluster_run(struct cluster *cluster, const char *command,
                                                       ...);
+/* The same; fails the test, with what it said, when that is not 0. */
+__attribute__((format(printf, 2, 3))) void cluster_expect(struct cluster *cluster,
+                                                          const char *command, ...);
 const char *cluster_text(const struct cluster *cluster);
 
 /* Waits until the command's exit status is 0; fails the test, with what it said last, when it never

@@ -31,8 +31,7 @@ static void job__goes_through_all_hooks(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s -N2 -n2 --wrap '%s/report b; srun %s/report s; echo done.'",
-        site->as_user, site->folder, site->folder);
+        site->cluster, "$AS_USER -N2 -n2 --wrap '$SITE/report b; srun $SITE/report s; echo done.'");
     site_await_output(site, job, "done.");
     assert_string_equal(site_output_value(site, job, "b.FI_CXI_COLL_JOB_STEP_ID", 0), "batch");
     assert_string_equal(site_output_value(site, job, "s.FI_CXI_COLL_JOB_STEP_ID", 0), "0");
@@ -51,16 +50,15 @@ static void comment__asks_for_what_the_job_needs(void **state)
     struct site *site = *state;
     unsigned int job = cluster_submit(
         site->cluster,
-        "%s -N2 -n2 -c3 --comment='a run mcast:vnis=2,hwcoll=off,tc=low_latency,max_les=99' "
-        "--wrap '%s/report b; echo done.'",
-        site->as_user, site->folder);
+        "$AS_USER -N2 -n2 -c3 --comment='a run mcast:vnis=2,hwcoll=off,tc=low_latency,max_les=99' "
+        "--wrap '$SITE/report b; echo done.'");
     site_await_output(site, job, "done.");
     const char *vnis = site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     assert_non_null(strchr(vnis, ','));
     assert_string_equal(site_output_value(site, job, "b.SLINGSHOT_TCS", 0), "0x02");
-    cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+    cluster_run(site->cluster, "cat $SITE/out/%u.out", job);
     assert_null(strstr(cluster_text(site->cluster), "FI_CXI_COLL_MCAST_TOKEN"));
-    cluster_run(site->cluster, "grep -h ' alloc_svc ' %s/cxi/*/log | tail -n 2", site->folder);
+    cluster_run(site->cluster, "grep -h ' alloc_svc ' $SITE/cxi/*/log | tail -n 2");
     assert_non_null(strstr(cluster_text(site->cluster), "txqs=6/"));
     assert_non_null(strstr(cluster_text(site->cluster), "les=48/99"));
     site_expect_nothing_left(site);
@@ -71,10 +69,10 @@ static void comment__asks_for_none_on_one_node(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s -N1 --comment=mcast:single-node=off --wrap '%s/report b; echo done.'",
-        site->as_user, site->folder);
+        site->cluster,
+        "$AS_USER -N1 --comment=mcast:single-node=off --wrap '$SITE/report b; echo done.'");
     site_await_output(site, job, "done.");
-    cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+    cluster_run(site->cluster, "cat $SITE/out/%u.out", job);
     assert_null(strstr(cluster_text(site->cluster), "SLINGSHOT_VNIS"));
     site_expect_nothing_left(site);
 }
@@ -85,8 +83,7 @@ static void batch_job__is_held_with_words(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s -N1 --comment='mcast:vnis=9,$(reboot)' --wrap 'echo done.'",
-        site->as_user);
+        site->cluster, "$AS_USER -N1 --comment='mcast:vnis=9,$(reboot)' --wrap 'echo done.'");
     cluster_await(site->cluster,
                   "scontrol show job %u | grep -q 'JobState=PENDING Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol show job %u", job);
@@ -94,16 +91,16 @@ static void batch_job__is_held_with_words(void **state)
                            "AdminComment=mcastd: what it asks mcastd for is too long, or has a "
                            "character that is in none of its words"));
     cluster_run(site->cluster, "scontrol update jobid=%u comment=mcast:vnis=9", job);
-    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+    cluster_expect(site->cluster, "scontrol release %u", job);
     start_now(site, job);
     cluster_await(site->cluster,
-                  "scontrol show job %u | tee /dev/stderr | "
-                  "grep -q 'AdminComment=mcastd: --vnis 9: not a number from 0 to 4'",
+                  "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: --vnis "
+                  "9: not a number from 0 to 4'",
                   job);
     cluster_await(site->cluster,
                   "scontrol show job %u | grep -q 'JobState=PENDING Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol update jobid=%u comment=", job);
-    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+    cluster_expect(site->cluster, "scontrol release %u", job);
     start_now(site, job);
     site_await_output(site, job, "done.");
     site_expect_nothing_left(site);
@@ -115,8 +112,8 @@ static void srun__is_told_why_it_cannot_be(void **state)
     struct site *site = *state;
     unsigned int holders[3];
     for (int i = 0; i < 3; i++)
-        holders[i] = cluster_submit(
-            site->cluster, "%s -N1 --comment=mcast:vnis=4 --wrap 'sleep 100'", site->as_user);
+        holders[i] =
+            cluster_submit(site->cluster, "$AS_USER -N1 --comment=mcast:vnis=4 --wrap 'sleep 100'");
     for (int i = 0; i < 3; i++)
         site_await_state(site, holders[i], "RUNNING");
     assert_int_not_equal(
@@ -135,16 +132,15 @@ static void array__has_a_reservation_for_each(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s --array=1-4 -o %s/out/%%A-%%a.out -N2 --wrap '%s/report b; echo done.'",
-        site->as_user, site->folder, site->folder);
+        site->cluster,
+        "$AS_USER --array=1-4 -o $SITE/out/%%A-%%a.out -N2 --wrap '$SITE/report b; echo done.'");
     for (int i = 1; i <= 4; i++)
-        cluster_await(site->cluster, "grep -q done. %s/out/%u-%d.out", site->folder, job, i);
-    cluster_run(site->cluster, "cat %s/out/%u-*.out | grep -c '^b.SLINGSHOT_VNIS='", site->folder,
-                job);
+        cluster_await(site->cluster, "grep -q done. $SITE/out/%u-%d.out", job, i);
+    cluster_run(site->cluster, "cat $SITE/out/%u-*.out | grep -c '^b.SLINGSHOT_VNIS='", job);
     assert_string_equal(cluster_text(site->cluster), "4");
     cluster_run(site->cluster,
-                "cat %s/out/%u-*.out | sed -n s/^b.FI_CXI_COLL_JOB_ID=//p | sort -u | wc -l",
-                site->folder, job);
+                "cat $SITE/out/%u-*.out | sed -n s/^b.FI_CXI_COLL_JOB_ID=//p | sort -u | wc -l",
+                job);
     assert_string_equal(cluster_text(site->cluster), "4");
     site_expect_nothing_left(site);
 }
@@ -154,12 +150,11 @@ static void array__is_not_held_for_one_task(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster, "%s --array=1-2%%%%1 --comment=mcast:vnis=9 --wrap 'echo done.'",
-        site->as_user);
-    cluster_await(site->cluster,
-                  "[ \"$(squeue -h -r -j %u -o '%%i %%r' | sort)\" = '%u_1 JobHeldUser\n%u_2 "
-                  "JobHeldUser' ]",
-                  job, job, job);
+        site->cluster, "$AS_USER --array=1-2%%%%1 --comment=mcast:vnis=9 --wrap 'echo done.'");
+    cluster_await(
+        site->cluster,
+        "[ \"$(squeue -h -r -j %u -o '%%i %%r' | sort)\" = '%u_1 JobHeldUser\n%u_2 JobHeldUser' ]",
+        job, job, job);
     /* A task that is held while its PrologSlurmctld has not yet ended is requeued after that. */
     cluster_await(site->cluster, "scancel %u; q=$(squeue -h -a) && [ -z \"$q\" ]", job);
     site_expect_nothing_left(site);
@@ -172,9 +167,8 @@ static void het_job__is_served_by_component(void **state)
     struct site *site = *state;
     unsigned int job = cluster_submit(
         site->cluster,
-        "%s -N1 -n1 --exclusive : -N2 -n2 --exclusive "
-        "--wrap 'srun --het-group=0 %s/report a; srun --het-group=1 %s/report b; echo done.'",
-        site->as_user, site->folder, site->folder);
+        "$AS_USER -N1 -n1 --exclusive : -N2 -n2 --exclusive --wrap 'srun --het-group=0 "
+        "$SITE/report a; srun --het-group=1 $SITE/report b; echo done.'");
     site_await_output(site, job, "done.");
     unsigned long one = first_vni(site, job, "a.SLINGSHOT_VNIS", 0),
                   two = first_vni(site, job, "b.SLINGSHOT_VNIS", 0);
@@ -188,20 +182,17 @@ static void het_job__is_served_by_component(void **state)
 static void requeue__reserves_anew(void **state)
 {
     struct site *site = *state;
-    unsigned int job =
-        cluster_submit(site->cluster,
-                       "%s -N2 --requeue --open-mode=append --wrap '%s/report b; echo done.; "
-                       "[ \"$SLURM_RESTART_COUNT\" = 1 ] || sleep 100'",
-                       site->as_user, site->folder);
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N2 --requeue --open-mode=append --wrap '$SITE/report b; echo "
+                       "done.; [ \"$SLURM_RESTART_COUNT\" = 1 ] || sleep 100'");
     site_await_output(site, job, "done.");
-    assert_int_equal(cluster_run(site->cluster, "scontrol requeue %u", job), 0);
+    cluster_expect(site->cluster, "scontrol requeue %u", job);
     site_await_state(site, job, "PENDING");
     /* Not on the same nodes, as long as slurmd remembers the job: it would run no Prolog again.
      * That is what Slurm waits two minutes for. */
-    assert_int_equal(cluster_run(site->cluster, "scontrol update jobid=%u reqnodelist=n[3-4]", job),
-                     0);
+    cluster_expect(site->cluster, "scontrol update jobid=%u reqnodelist=n[3-4]", job);
     start_now(site, job);
-    cluster_await(site->cluster, "[ \"$(grep -c done. %s/out/%u.out)\" = 2 ]", site->folder, job);
+    cluster_await(site->cluster, "[ \"$(grep -c done. $SITE/out/%u.out)\" = 2 ]", job);
     assert_int_not_equal(first_vni(site, job, "b.SLINGSHOT_VNIS", 0),
                          first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
     site_expect_nothing_left(site);
@@ -211,16 +202,15 @@ static void requeue__reserves_anew(void **state)
 static void suspended_job__keeps_what_it_has(void **state)
 {
     struct site *site = *state;
-    unsigned int job =
-        cluster_submit(site->cluster, "%s -N2 --wrap 'echo begun; sleep 100'", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
     site_await_output(site, job, "begun");
-    assert_int_equal(cluster_run(site->cluster, "scontrol suspend %u", job), 0);
+    cluster_expect(site->cluster, "scontrol suspend %u", job);
     site_await_state(site, job, "SUSPENDED");
-    assert_int_equal(cluster_run(site->cluster, "%s/slurm/jobs", site->folder), 0);
+    cluster_expect(site->cluster, "$SITE/slurm/jobs");
     char id[16];
     snprintf(id, sizeof id, "%u", job);
     assert_string_equal(cluster_text(site->cluster), id);
-    assert_int_equal(cluster_run(site->cluster, "scontrol resume %u", job), 0);
+    cluster_expect(site->cluster, "scontrol resume %u", job);
     site_await_state(site, job, "RUNNING");
     cluster_run(site->cluster, "scancel %u", job);
     site_expect_nothing_left(site);

@@ -112,7 +112,18 @@ static void set_hold(const char *hold)
     snprintf(vni_lines, sizeof vni_lines, "pool = %s\nhold = %s\n", pool, hold);
 }
 
-static void start_broker(struct site *site)
+void site_start_broker(struct site *site)
+{
+    assert_int_equal(testbed_start_broker(site->testbed), 0);
+    assert_int_equal(testbed_await_link(site->testbed), 0);
+}
+
+void site_stop_broker(struct site *site)
+{
+    assert_int_equal(testbed_stop_broker(site->testbed), 0);
+}
+
+static void create_broker(struct site *site)
 {
     static char clusters[TEXT_SIZE];
     static const struct testbed_options options = {.mcastd = MCASTD,
@@ -134,8 +145,7 @@ static void start_broker(struct site *site)
     make_folder(site, "etc/mcastd", 0755);
     site_set_settings(site, "");
     assert_int_equal(testbed_start_fm(site->testbed), 0);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    site_start_broker(site);
 }
 
 void site_hook_lines(const struct site *site, const char *controllers, const char *nodes, char *out,
@@ -161,7 +171,12 @@ static int create(void **state, const char *hook_folder)
     site->uid = getuid() == 0 ? NOBODY : (unsigned int)getuid();
     if (getuid() == 0)
         snprintf(site->as_user, sizeof site->as_user, "--uid=%u", site->uid);
-    start_broker(site);
+    create_broker(site);
+    snprintf(lines, sizeof lines, PROGRAMS "/mcastctl --url unix:%s",
+             testbed_socket(site->testbed));
+    assert_int_equal(setenv("SITE", site->folder, 1), 0);
+    assert_int_equal(setenv("AS_USER", site->as_user, 1), 0);
+    assert_int_equal(setenv("MCASTCTL", lines, 1), 0);
     make_nodes(site);
     make_folder(site, "log", 0755);
     make_folder(site, "hooks", 0755);
@@ -220,7 +235,7 @@ void site_let_go(struct site *site, const char *hook, const char *where)
 void site_await_held(struct site *site, const char *hook, const char *where, unsigned int job,
                      const char *node)
 {
-    cluster_await(site->cluster, "[ -e %s/reached/%s.%s.%u%s%s ]", site->folder, where, hook, job,
+    cluster_await(site->cluster, "[ -e $SITE/reached/%s.%s.%u%s%s ]", where, hook, job,
                   node ? "." : "", node ? node : "");
 }
 
@@ -236,16 +251,16 @@ void site_await_state(struct site *site, unsigned int job, const char *state)
 
 void site_await_output(struct site *site, unsigned int job, const char *text)
 {
-    cluster_await(site->cluster, "cat %s/out/%u.out && grep -q -F -e '%s' %s/out/%u.out",
-                  site->folder, job, text, site->folder, job);
+    cluster_await(site->cluster, "cat $SITE/out/%u.out && grep -q -F -e '%s' $SITE/out/%u.out", job,
+                  text, job);
 }
 
 const char *site_output_value(struct site *site, unsigned int job, const char *name, int which)
 {
-    cluster_run(site->cluster, "sed -n 's/^%s=//p' %s/out/%u.out | sed -n %dp", name, site->folder,
-                job, which + 1);
+    cluster_run(site->cluster, "sed -n 's/^%s=//p' $SITE/out/%u.out | sed -n %dp", name, job,
+                which + 1);
     if (cluster_text(site->cluster)[0] == '\0') {
-        cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job);
+        cluster_run(site->cluster, "cat $SITE/out/%u.out", job);
         fail_msg("job %u did not print %s: %s", job, name, cluster_text(site->cluster));
     }
     return cluster_text(site->cluster);
@@ -290,28 +305,25 @@ static void await_clean_nodes(struct site *site)
     for (int i = 1; i <= CLUSTER_NODES; i++)
         cluster_await(
             site->cluster,
-            "export LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n%d MCAST_NODE_SPOOL=%s/node/n%d; "
-            "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | "
-            "grep -q -x 0 && [ -z \"$(ls %s/run)\" ]",
-            MOCK_CXI_FOLDER, site->folder, i, site->folder, i, PROGRAMS, site->folder);
+            "export LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n%d MCAST_NODE_SPOOL=$SITE/node/n%d; "
+            "%s/mcast-node list --json | tee /dev/stderr | grep -c '\"system\": *false' | grep -q "
+            "-x 0 && [ -z \"$(ls $SITE/run)\" ]",
+            MOCK_CXI_FOLDER, i, i, PROGRAMS);
 }
 
 static void restart_broker(struct site *site, const char *hold)
 {
     set_hold(hold);
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    site_stop_broker(site);
+    site_start_broker(site);
 }
 
 void site_end_holding(struct site *site)
 {
     cluster_await_empty(site->cluster);
     await_clean_nodes(site);
-    cluster_await(site->cluster,
-                  "held=$(MCAST_URL=%s %s/mcastctl list --held) || exit 1; echo \"$held\"; "
-                  "case $held in *created:* | *lingering:*) exit 1 ;; esac",
-                  testbed_socket(site->testbed), PROGRAMS);
+    cluster_await(site->cluster, "held=$($MCASTCTL list --held) || exit 1; echo \"$held\"; case "
+                                 "$held in *created:* | *lingering:*) exit 1 ;; esac");
     restart_broker(site, "10ms");
     assert_true(await(is_clean, site, AWAIT_DEADLINE_MS));
     restart_broker(site, "10m");
@@ -321,10 +333,8 @@ void site_expect_nothing_left(struct site *site)
 {
     cluster_await_empty(site->cluster);
     if (!await(is_clean, site, AWAIT_DEADLINE_MS)) {
-        cluster_run(site->cluster,
-                    "export MCAST_URL=%s; %s/mcastctl list; %s/mcastctl list --held; "
-                    "cat %s/log/*.err; tail -n 30 %s/mcastd.log",
-                    testbed_socket(site->testbed), PROGRAMS, PROGRAMS, site->folder, site->folder);
+        cluster_run(site->cluster, "$MCASTCTL list; $MCASTCTL list --held; cat $SITE/log/*.err; "
+                                   "tail -n 30 $SITE/mcastd.log");
         fail_msg("something is left: %s", cluster_text(site->cluster));
     }
     await_clean_nodes(site);

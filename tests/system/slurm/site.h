@@ -11,7 +11,10 @@
  *
  * Each hook can be stopped in the middle: while a file hold/HOOK.before or hold/HOOK.after exists
  * in the folder, it waits before or after its work; reached/HOOK.before.JOB tells that it does
- * (with .NODE for those of nodes). */
+ * (with .NODE for those of nodes).
+ *
+ * Commands (cluster.h) and jobs find in their environment SITE, its folder; AS_USER, the options of
+ * site->as_user; and MCASTCTL, with which its broker is asked. */
 
 struct site {
     struct testbed *testbed;
@@ -39,6 +42,10 @@ void site_expect_nothing_left(struct site *site);
  * that is all that is waited for, with no service left anywhere, and lets the time pass: the broker
  * is restarted with a short [vni] hold, and then again as it was. */
 void site_end_holding(struct site *site);
+
+/* Until it has its link to the fabric manager. */
+void site_start_broker(struct site *site);
+void site_stop_broker(struct site *site);
 
 /* Lets one hook wait, or go on. where: "before" or "after". */
 void site_hold(struct site *site, const char *hook, const char *where);

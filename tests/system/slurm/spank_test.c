@@ -49,9 +49,7 @@ static int create(void **state)
     struct site *site = *state;
     assert_int_equal(folder_write(site->folder, "plant", 0755, plant), 0);
     use_plugin(site, "");
-    if (cluster_run(site->cluster, "sed -i /^TaskProlog/d $SLURM_CONF && scontrol reconfigure") !=
-        0)
-        fail_msg("%s", cluster_text(site->cluster));
+    cluster_expect(site->cluster, "sed -i /^TaskProlog/d $SLURM_CONF && scontrol reconfigure");
     return 0;
 }
 
@@ -114,7 +112,7 @@ static void spank__offers_its_option(void **state)
         snprintf(command, sizeof command, "%s", commands[i]);
         char *rest = strchr(command, ' ');
         *rest++ = '\0';
-        assert_int_equal(cluster_run(site->cluster, "%s --help", command), 0);
+        cluster_expect(site->cluster, "%s --help", command);
         says(site, "--mcast=vnis=N,hwcoll=on|off|required");
         assert_int_not_equal(cluster_run(site->cluster, "%s --mcast=vnis=5 %s", command, rest), 0);
         says(site, "--mcast: vnis=5: a job can have 0 to 4 VNIs");
@@ -122,7 +120,7 @@ static void spank__offers_its_option(void **state)
                              0);
         says(site, "'hwcol' is none of its words");
     }
-    assert_int_equal(cluster_run(site->cluster, "squeue -h -a -t all -o %%A"), 0);
+    cluster_expect(site->cluster, "squeue -h -a -t all -o %%A");
     assert_string_equal(cluster_text(site->cluster), "");
 }
 
@@ -131,10 +129,9 @@ static void spank__gives_each_step_its_environment(void **state)
 {
     struct site *site = *state;
     unsigned int job = cluster_submit(
-        site->cluster,
-        "%s -N2 -n2 --mcast=vnis=2 --wrap '%s/report batch; srun %s/report one; srun %s/report two;"
-        " srun --mcast=hwcoll=off %s/report off; srun --mcast=vnis=3 true; echo done.'",
-        site->as_user, site->folder, site->folder, site->folder, site->folder);
+        site->cluster, "$AS_USER -N2 -n2 --mcast=vnis=2 --wrap '$SITE/report batch; srun "
+                       "$SITE/report one; srun $SITE/report two; srun --mcast=hwcoll=off "
+                       "$SITE/report off; srun --mcast=vnis=3 true; echo done.'");
     site_await_output(site, job, "done.");
     char token[128], vnis[32];
     snprintf(token, sizeof token, "%s",
@@ -153,13 +150,12 @@ static void spank__gives_each_step_its_environment(void **state)
         /* A step without hardware collectives still has the job's VNIs. */
         assert_string_equal(site_output_value(site, job, "off.SLINGSHOT_VNIS", node), vnis);
     }
-    assert_int_equal(cluster_run(site->cluster, "cat %s/out/%u.out", site->folder, job), 0);
+    cluster_expect(site->cluster, "cat $SITE/out/%u.out", job);
     does_not_say(site, "off.FI_CXI");
     says(site, "only hwcoll= and vni= can differ from step to step");
     /* Tokens are in jobs' environments and nowhere else: no log of any program has this one. */
-    assert_int_equal(cluster_run(site->cluster, "grep -r -l -F %s %s/log %s/mcastd.log", token,
-                                 site->folder, site->folder),
-                     1);
+    assert_int_equal(
+        cluster_run(site->cluster, "grep -r -l -F %s $SITE/log $SITE/mcastd.log", token), 1);
     site_expect_nothing_left(site);
 }
 
@@ -168,18 +164,13 @@ static void spank__gives_each_step_its_environment(void **state)
 static void spank__gives_a_step_one_vni(void **state)
 {
     struct site *site = *state;
-    const char *f = site->folder;
-    assert_int_equal(
-        cluster_run(site->cluster,
-                    "salloc -Q %s -N2 -n2 --mcast=vnis=2,hwcoll=off sh -c 'srun %s/report all; "
-                    "srun --mcast=vni=1 %s/report a; srun --mcast=vni=2 %s/report b; "
-                    "srun --mcast=vni=3 echo it ran; echo =$?' >%s/out/vni 2>&1; "
-                    "sed -n 's/\\.SLINGSHOT_VNIS=/ /p' %s/out/vni | sort -u | tee /dev/stderr | "
-                    "awk '{ v[$1] = $2 } END { exit NR != 3 || v[\"all\"] != v[\"a\"] \",\" "
-                    "v[\"b\"] }'",
-                    site->as_user, f, f, f, f, f),
-        0);
-    assert_int_equal(cluster_run(site->cluster, "cat %s/out/vni", f), 0);
+    cluster_expect(site->cluster,
+                   "salloc -Q $AS_USER -N2 -n2 --mcast=vnis=2,hwcoll=off sh -c 'srun $SITE/report "
+                   "all; srun --mcast=vni=1 $SITE/report a; srun --mcast=vni=2 $SITE/report b; "
+                   "srun --mcast=vni=3 echo it ran; echo =$?' >$SITE/out/vni 2>&1; sed -n "
+                   "'s/\\.SLINGSHOT_VNIS=/ /p' $SITE/out/vni | sort -u | tee /dev/stderr | awk '{ "
+                   "v[$1] = $2 } END { exit NR != 3 || v[\"all\"] != v[\"a\"] \",\" v[\"b\"] }'");
+    cluster_expect(site->cluster, "cat $SITE/out/vni");
     says(site, "mcastd: vni=3, but the job has 2 VNIs");
     says(site, "=1");
     does_not_say(site, "it ran");
@@ -192,23 +183,18 @@ static void spank__gives_a_step_one_vni(void **state)
 static void spank__takes_away_what_is_not_the_jobs(void **state)
 {
     struct site *site = *state;
-    assert_int_equal(cluster_run(site->cluster,
-                                 "salloc -Q %s -N1 --mcast=hwcoll=off,vnis=1 sh -c '"
-                                 "export FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
-                                 "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
-                                 "FI_CXI_COLL_JOB_STEP_ID=old; srun %s/report x'",
-                                 site->as_user, site->folder),
-                     0);
+    cluster_expect(site->cluster, "salloc -Q $AS_USER -N1 --mcast=hwcoll=off,vnis=1 sh -c 'export "
+                                  "FI_CXI_COLL_JOB_ID=elcap-1 FI_CXI_COLL_MCAST_TOKEN=old "
+                                  "FI_CXI_COLL_FABRIC_MGR_URL=http://old SLINGSHOT_SVC_IDS=77 "
+                                  "FI_CXI_COLL_JOB_STEP_ID=old; srun $SITE/report x'");
     says(site, "x.SLINGSHOT_VNIS=2");
     does_not_say(site, "FI_CXI");
     does_not_say(site, "SVC_IDS=77");
-    assert_int_equal(cluster_run(site->cluster,
-                                 "export FI_CXI_COLL_MCAST_TOKEN=of-a-job MARK=of-a-user; "
-                                 "id=$(sbatch --parsable -H %s -o /dev/null --wrap true) || exit; "
-                                 "grep -r -l -F of-a-user %s/ctld >/dev/null || exit 9; "
-                                 "grep -r -l -F of-a-job %s/ctld; scancel $id",
-                                 site->as_user, site->folder, site->folder),
-                     0);
+    cluster_expect(
+        site->cluster,
+        "export FI_CXI_COLL_MCAST_TOKEN=of-a-job MARK=of-a-user; id=$(sbatch --parsable -H "
+        "$AS_USER -o /dev/null --wrap true) || exit; grep -r -l -F of-a-user $SITE/ctld "
+        ">/dev/null || exit 9; grep -r -l -F of-a-job $SITE/ctld; scancel $id");
     assert_string_equal(cluster_text(site->cluster), "");
     site_expect_nothing_left(site);
 }
@@ -218,29 +204,21 @@ static void spank__takes_away_what_is_not_the_jobs(void **state)
 static void spank__cleans_up_after_a_step(void **state)
 {
     struct site *site = *state;
-    (void)cluster_submit(
-        site->cluster,
-        "%s -N2 -n2 --wrap '%s/plant && srun sh -c \"%s/plant && touch %s/out/planted && "
-        "until [ -e %s/out/go ]; do sleep 0.05; done\"; "
-        "until [ -e %s/out/stop ]; do sleep 0.05; done'",
-        site->as_user, site->folder, site->folder, site->folder, site->folder, site->folder);
-    cluster_await(site->cluster, "[ -e %s/out/planted ]", site->folder);
+    (void)cluster_submit(site->cluster,
+                         "$AS_USER -N2 -n2 --wrap '$SITE/plant && srun sh -c \"$SITE/plant && "
+                         "touch $SITE/out/planted && until [ -e $SITE/out/go ]; do sleep 0.05; "
+                         "done\"; until [ -e $SITE/out/stop ]; do sleep 0.05; done'");
+    cluster_await(site->cluster, "[ -e $SITE/out/planted ]");
     await_trees(site, "batch 0 ");
     assert_int_equal(folder_write(site->folder, "out/go", 0644, ""), 0);
     await_trees(site, "batch ");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
     site_expect_nothing_left(site);
 
-    assert_int_equal(
-        cluster_run(site->cluster,
-                    "rm -f %s/out/stop; (salloc -Q %s -N2 -n2 sh -c 'srun %s/plant && echo planted;"
-                    "until [ -e %s/out/stop ] || [ ! -e %s/out ]; do sleep 0.05; done' "
-                    ">%s/out/salloc 2>&1 &)",
-                    site->folder, site->as_user, site->folder, site->folder, site->folder,
-                    site->folder),
-        0);
-    cluster_await(site->cluster, "cat %s/out/salloc; grep -q planted %s/out/salloc", site->folder,
-                  site->folder);
+    cluster_expect(site->cluster, "rm -f $SITE/out/stop; (salloc -Q $AS_USER -N2 -n2 sh -c 'srun "
+                                  "$SITE/plant && echo planted;until [ -e $SITE/out/stop ] || [ ! "
+                                  "-e $SITE/out ]; do sleep 0.05; done' >$SITE/out/salloc 2>&1 &)");
+    cluster_await(site->cluster, "cat $SITE/out/salloc; grep -q planted $SITE/out/salloc");
     await_trees(site, "");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
     site_expect_nothing_left(site);
@@ -252,25 +230,21 @@ static void spank__finds_the_part_of_a_het_job(void **state)
 {
     struct site *site = *state;
     unsigned int job =
-        cluster_submit(site->cluster,
-                       "%s -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=0,1 sh -c \"%s/report "
-                       "\\$SLURMD_NODENAME\"; echo done.'",
-                       site->as_user, site->folder);
+        cluster_submit(site->cluster, "$AS_USER -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=0,1 sh "
+                                      "-c \"$SITE/report \\$SLURMD_NODENAME\"; echo done.'");
     site_await_output(site, job, "done.");
     char expected[64];
     snprintf(expected, sizeof expected, " 2 elcap-%u ", job + 1);
-    assert_int_equal(cluster_run(site->cluster,
-                                 "sed -n 's/^n.\\.FI_CXI_COLL_JOB_ID=//p' %s/out/%u.out | sort | "
-                                 "uniq -c | tr -s ' \\n' ' '",
-                                 site->folder, job),
-                     0);
+    cluster_expect(site->cluster,
+                   "sed -n 's/^n.\\.FI_CXI_COLL_JOB_ID=//p' $SITE/out/%u.out | sort "
+                   "| uniq -c | tr -s ' \\n' ' '",
+                   job);
     /* The first part has one node, too few for hardware collectives here. */
     assert_string_equal(cluster_text(site->cluster), expected);
-    assert_int_equal(cluster_run(site->cluster,
-                                 "sed -n 's/.SLINGSHOT_VNIS=/ /p' %s/out/%u.out | sort | cut -d' ' "
-                                 "-f2 | uniq | wc -l",
-                                 site->folder, job),
-                     0);
+    cluster_expect(site->cluster,
+                   "sed -n 's/.SLINGSHOT_VNIS=/ /p' $SITE/out/%u.out | sort | cut "
+                   "-d' ' -f2 | uniq | wc -l",
+                   job);
     assert_string_equal(cluster_text(site->cluster), "2");
     site_expect_nothing_left(site);
 }
@@ -279,18 +253,15 @@ static void spank__finds_the_part_of_a_het_job(void **state)
 static void spank__says_what_is_missing(void **state)
 {
     struct site *site = *state;
-    assert_int_equal(
-        cluster_run(site->cluster, "srun -Q %s -N1 -n2 --mcast=hwcoll=on true", site->as_user), 0);
+    cluster_expect(site->cluster, "srun -Q $AS_USER -N1 -n2 --mcast=hwcoll=on true");
     assert_string_equal(cluster_text(site->cluster),
                         "mcastd: no hardware collectives: ineligible: the job has 1 node, hardware "
                         "collectives need at least 2");
-    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N1 true", site->as_user), 0);
+    cluster_expect(site->cluster, "srun -Q $AS_USER -N1 true");
     assert_string_equal(cluster_text(site->cluster), "");
-    assert_int_equal(
-        cluster_run(site->cluster,
-                    "salloc -Q %s -N1 sh -c 'srun --mcast=hwcoll=required echo it ran; echo =$?'",
-                    site->as_user),
-        0);
+    cluster_expect(
+        site->cluster,
+        "salloc -Q $AS_USER -N1 sh -c 'srun --mcast=hwcoll=required echo it ran; echo =$?'");
     says(site, "mcastd: hwcoll=required, but no hardware collectives: ineligible");
     says(site, "=1");
     does_not_say(site, "it ran");
@@ -300,8 +271,7 @@ static void spank__says_what_is_missing(void **state)
 static void expect_it_runs(struct site *site, const char *words)
 {
     use_plugin(site, words);
-    if (cluster_run(site->cluster, "srun -Q %s -N2 -n2 %s/report x; echo =$?", site->as_user,
-                    site->folder) != 0)
+    if (cluster_run(site->cluster, "srun -Q $AS_USER -N2 -n2 $SITE/report x; echo =$?") != 0)
         fail_msg("%s: %s", words, cluster_text(site->cluster));
     assert_string_equal(cluster_text(site->cluster), "=0");
     cluster_await_empty(site->cluster);
@@ -323,7 +293,7 @@ static void spank__never_stands_in_the_way(void **state)
     expect_it_runs(site, words);
     snprintf(words, sizeof words, "optional %s/nowhere.so\n", site->folder);
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, words), 0);
-    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N2 -n2 echo ran", site->as_user), 0);
+    cluster_expect(site->cluster, "srun -Q $AS_USER -N2 -n2 echo ran");
     says(site, "ran\nran");
     use_plugin(site, "");
     site_expect_nothing_left(site);
@@ -335,14 +305,12 @@ static void spank__hands_on_what_srun_brought(void **state)
 {
     struct site *site = *state;
     use_plugin(site, "grants=/nowhere url=unix:/nowhere mcast_node=/nowhere");
-    assert_int_equal(
-        cluster_run(site->cluster,
-                    "salloc -Q %s -N2 -n2 sh -c 'export FI_CXI_COLL_JOB_ID=elcap-$SLURM_JOB_ID "
-                    "FI_CXI_COLL_MCAST_TOKEN=brought FI_CXI_COLL_FABRIC_MGR_URL=http://old "
-                    "FI_CXI_COLL_FABRIC_MGR_CACERT=/nowhere/ca.pem FI_CXI_COLL_JOB_STEP_ID=batch; "
-                    "srun %s/report x; FI_CXI_COLL_JOB_ID=elcap-1 srun %s/report other'",
-                    site->as_user, site->folder, site->folder),
-        0);
+    cluster_expect(
+        site->cluster,
+        "salloc -Q $AS_USER -N2 -n2 sh -c 'export FI_CXI_COLL_JOB_ID=elcap-$SLURM_JOB_ID "
+        "FI_CXI_COLL_MCAST_TOKEN=brought FI_CXI_COLL_FABRIC_MGR_URL=http://old "
+        "FI_CXI_COLL_FABRIC_MGR_CACERT=/nowhere/ca.pem FI_CXI_COLL_JOB_STEP_ID=batch; srun "
+        "$SITE/report x; FI_CXI_COLL_JOB_ID=elcap-1 srun $SITE/report other'");
     says(site, "x.FI_CXI_COLL_MCAST_TOKEN=brought");
     says(site, "x.FI_CXI_COLL_JOB_STEP_ID=0");
     says(site, "x.FI_CXI_COLL_FABRIC_MGR_CACERT=yes");
@@ -358,23 +326,20 @@ static void spank__finds_what_was_installed_with_it(void **state)
     struct site *site = *state;
     char line[TEXT_SIZE];
     const char *f = site->folder;
-    assert_int_equal(cluster_run(site->cluster,
-                                 "mkdir -p %s/away/bin %s/away/" LIBDIR
-                                 "/slurm && cp %s %s/away/" LIBDIR
-                                 "/slurm/ && for p in mcastctl mcast-node; do printf '#!/bin/sh\\n"
-                                 "touch %s/out/\"${0##*/}\"\\nexec %s/\"${0##*/}\" \"$@\"\\n' "
-                                 ">%s/away/bin/$p && chmod 755 %s/away/bin/$p || exit; done",
-                                 f, f, MCAST_SPANK, f, f, PROGRAMS, f, f),
-                     0);
+    cluster_expect(site->cluster,
+                   "mkdir -p %s/away/bin %s/away/" LIBDIR "/slurm && cp %s %s/away/" LIBDIR
+                   "/slurm/ && for p in mcastctl mcast-node; do printf '#!/bin/sh\\n"
+                   "touch %s/out/\"${0##*/}\"\\nexec %s/\"${0##*/}\" \"$@\"\\n' "
+                   ">%s/away/bin/$p && chmod 755 %s/away/bin/$p || exit; done",
+                   f, f, MCAST_SPANK, f, f, PROGRAMS, f, f);
     snprintf(line, sizeof line,
              "optional %s/away/" LIBDIR "/slurm/mcast_spank.so grants=/nowhere url=unix:%s "
              "timeout=60000\n",
              f, testbed_socket(site->testbed));
     assert_int_equal(folder_write(f, "plugstack.conf", 0644, line), 0);
-    assert_int_equal(cluster_run(site->cluster, "srun -Q %s -N2 -n2 %s/report x", site->as_user, f),
-                     0);
+    cluster_expect(site->cluster, "srun -Q $AS_USER -N2 -n2 $SITE/report x");
     says(site, "x.FI_CXI_COLL_MCAST_TOKEN=");
-    assert_int_equal(cluster_run(site->cluster, "ls %s/out/mcastctl %s/out/mcast-node", f, f), 0);
+    cluster_expect(site->cluster, "ls $SITE/out/mcastctl $SITE/out/mcast-node");
     use_plugin(site, "");
     site_expect_nothing_left(site);
 }
@@ -386,21 +351,19 @@ static void spank__finds_what_was_installed_with_it(void **state)
 static void await_check(struct site *site, int status, const char *text)
 {
     cluster_await(site->cluster,
-                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=%s/cxi/n1 %s/mcastctl --json check slurm "
-                  "--node --hooks %s/slurm --settings %s/etc/mcastd/slurm-hooks); s=$?; "
-                  "echo \"$out\"; [ $s = %d ] && echo \"$out\" | grep -q -F -e '%s'",
-                  MOCK_CXI_FOLDER, site->folder, PROGRAMS, site->folder, site->folder, status,
-                  text);
+                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n1 %s/mcastctl --json check slurm "
+                  "--node --hooks $SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks); s=$?; echo "
+                  "\"$out\"; [ $s = %d ] && echo \"$out\" | grep -q -F -e '%s'",
+                  MOCK_CXI_FOLDER, PROGRAMS, status, text);
 }
 
 /* Changes slurm.conf by a sed script and has slurmctld read it, as if it had been so for long. */
 static void reconfigure(struct site *site, const char *script)
 {
-    if (cluster_run(site->cluster,
-                    "sed -i -e '%s' $SLURM_CONF && scontrol reconfigure && "
-                    "touch -d 2020-01-01 $SLURM_CONF",
-                    script) != 0)
-        fail_msg("%s", cluster_text(site->cluster));
+    cluster_expect(site->cluster,
+                   "sed -i -e '%s' $SLURM_CONF && scontrol reconfigure && touch -d 2020-01-01 "
+                   "$SLURM_CONF",
+                   script);
 }
 
 /* F23: a Slurm that works has nothing to be said against it; of one that lacks a line, that line is
@@ -414,7 +377,7 @@ static void check__says_which_line_is_missing(void **state)
     says(site, "for the resource manager of elcap");
     if (getuid() == 0)
         says(site, "it sees this node's NICs, and the broker answers it");
-    assert_int_equal(cluster_run(site->cluster, "touch -d tomorrow $SLURM_CONF"), 0);
+    cluster_expect(site->cluster, "touch -d tomorrow $SLURM_CONF");
     await_check(site, 1, "a reconfigure is not enough");
     reconfigure(site, "s,^EpilogSlurmctld=,#&,; s,^PrologFlags=,#&,");
     snprintf(line, sizeof line, "slurm.conf: EpilogSlurmctld=%s/slurm/epilogslurmctld",

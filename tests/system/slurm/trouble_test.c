@@ -14,7 +14,7 @@
 
 static unsigned int submit(struct site *site)
 {
-    return cluster_submit(site->cluster, "%s -N2 --wrap 'echo begun; sleep 100'", site->as_user);
+    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
 }
 
 static void cancel(struct site *site, unsigned int job)
@@ -28,8 +28,8 @@ static void slurmctld__is_killed_during_the_reserve(void **state)
 {
     struct site *site = *state;
     site_hold(site, "prologslurmctld", "after");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
-                                      site->as_user, site->folder);
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N2 --wrap '$SITE/report b; echo done.'");
     site_await_held(site, "prologslurmctld", "after", job, NULL);
     cluster_kill_controller(site->cluster);
     site_let_go(site, "prologslurmctld", "after");
@@ -60,7 +60,7 @@ static void slurmctld__is_killed_during_the_release(void **state)
 {
     struct site *site = *state;
     site_hold(site, "epilogslurmctld", "before");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
     site_await_held(site, "epilogslurmctld", "before", job, NULL);
     cluster_kill_controller(site->cluster);
     site_let_go(site, "epilogslurmctld", "before");
@@ -74,17 +74,15 @@ static void slurmctld__is_killed_during_the_release(void **state)
 static void node__goes_down_and_comes_back(void **state)
 {
     struct site *site = *state;
-    unsigned int job = cluster_submit(
-        site->cluster, "%s -N2 --no-requeue --wrap 'echo begun; sleep 100'", site->as_user);
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N2 --no-requeue --wrap 'echo begun; sleep 100'");
     site_await_output(site, job, "begun");
     cluster_kill_node(site->cluster, 2);
-    assert_int_equal(
-        cluster_run(site->cluster, "scontrol update nodename=n2 state=down reason=off"), 0);
+    cluster_expect(site->cluster, "scontrol update nodename=n2 state=down reason=off");
     site_await_state(site, job, "NODE_FAIL");
     cluster_await(site->cluster,
-                  "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --held | tee /dev/stderr | "
-                  "grep -q 'elcap *%u .* n2 (created'",
-                  site->folder, site->folder, job);
+                  "$MCASTCTL list --held | tee /dev/stderr | grep -q 'elcap *%u .* n2 (created'",
+                  job);
     cluster_start_node(site->cluster, 2);
     cluster_run(site->cluster, "scontrol update nodename=n2 state=resume");
     cluster_await_idle(site->cluster);
@@ -98,7 +96,7 @@ static void node__that_cannot_clean_up_drains_itself(void **state)
 {
     struct site *site = *state;
     site_set_nics(site, 3, "nics = 2\n[fault stuck]\ncall = destroy_svc\nerrno = EBUSY\n");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap true");
     cluster_await(site->cluster,
                   "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: .*elcap/%u is "
                   "still in use'",
@@ -118,7 +116,7 @@ static void node__without_nics_drains_itself(void **state)
 {
     struct site *site = *state;
     site_set_nics(site, 4, "nics = 0\n");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap true");
     cluster_await(
         site->cluster,
         "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: .*NIC'", job);
@@ -138,26 +136,23 @@ static void node__that_cannot_serve_this_job_is_not_drained(void **state)
 {
     struct site *site = *state;
     char settings[256];
-    assert_int_equal(
-        cluster_run(site->cluster,
-                    "cd %s && mkdir exact && echo adjust_limits = no >exact/node.conf && "
-                    "printf '#!/bin/sh\\nexec %s/bin/mcast-node \"$@\" --config "
-                    "%s/exact/node.conf\\n' >exact/mcast-node && chmod 755 exact/mcast-node",
-                    site->folder, site->folder, site->folder),
-        0);
+    cluster_expect(site->cluster,
+                   "cd $SITE && mkdir exact && echo adjust_limits = no >exact/node.conf && printf "
+                   "'#!/bin/sh\\nexec %s/bin/mcast-node \"$@\" --config %s/exact/node.conf\\n' "
+                   ">exact/mcast-node && chmod 755 exact/mcast-node",
+                   site->folder, site->folder);
     snprintf(settings, sizeof settings, "PATH=%s/exact:$PATH\n", site->folder);
     site_set_settings(site, settings);
     site_set_nics(site, 4, "nics = 2\n[nic]\nptes = 5\n");
-    unsigned int job =
-        cluster_submit(site->cluster, "%s -N2 -w n[3-4] --wrap 'sleep 100'", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 100'");
     cluster_await(site->cluster,
-                  "scontrol show job %u | tee /dev/stderr | "
-                  "grep -q 'AdminComment=mcastd: cxi0: no service: less is free .*(on n4)'",
+                  "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: cxi0: no "
+                  "service: less is free .*(on n4)'",
                   job);
-    cluster_await(site->cluster,
-                  "scontrol show job %u | tee /dev/stderr | "
-                  "grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
-                  job);
+    cluster_await(
+        site->cluster,
+        "scontrol show job %u | tee /dev/stderr | grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
+        job);
     cluster_await_idle(site->cluster); /* none is drained */
     cancel(site, job);
     site_set_settings(site, "");
@@ -175,26 +170,24 @@ static void leave_in_use(struct site *site, const char *wishes, int service)
     snprintf(nics, sizeof nics,
              "nics = 2\n[fault user]\ncall = destroy_svc\nservice = %d\nerrno = EBUSY\n", service);
     unsigned int other = cluster_submit(
-        site->cluster, "%s -N1 -w n3 %s --wrap 'echo begun; sleep 100'", site->as_user, wishes);
+        site->cluster, "$AS_USER -N1 -w n3 %s --wrap 'echo begun; sleep 100'", wishes);
     site_await_output(site, other, "begun");
     site_set_nics(site, 3, nics);
-    unsigned int job = cluster_submit(site->cluster, "%s -N1 -w n3 --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N1 -w n3 --wrap true");
     cluster_await(site->cluster, "squeue -h -t all -j %u -o %%T | grep -q COMPLETED", job);
     /* Else healthcheck would do it all again, with Prologs waiting. */
-    assert_int_equal(cluster_run(site->cluster, "test ! -e %s/run/n3.%u", site->folder, job), 0);
-    assert_int_equal(
-        cluster_run(site->cluster, "SLURMD_NODENAME=n3 %s/slurm/healthcheck", site->folder), 0);
+    cluster_expect(site->cluster, "test ! -e $SITE/run/n3.%u", job);
+    cluster_expect(site->cluster, "SLURMD_NODENAME=n3 $SITE/slurm/healthcheck");
     cluster_run(site->cluster, "sinfo -h -n n3 -o %%T");
     assert_null(strstr(cluster_text(site->cluster), "drain"));
     /* Its VNI is nobody's yet (I3). */
     cluster_await(site->cluster,
-                  "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --held | tee /dev/stderr | "
-                  "grep -q 'elcap *%u .*n3 (lingering'",
-                  site->folder, site->folder, job);
+                  "$MCASTCTL list --held | tee /dev/stderr | grep -q 'elcap *%u .*n3 (lingering'",
+                  job);
     cancel(site, other);
     cluster_await(site->cluster,
-                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | "
-                  "grep -q '^n3 mcastd: .*elcap/%u is still in use'",
+                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n3 mcastd: .*elcap/%u is "
+                  "still in use'",
                   job);
     site_set_nics(site, 3, "nics = 2\n");
     site_expect_nothing_left(site);
@@ -218,15 +211,14 @@ static void service__in_use_by_another_job_without_vnis(void **state)
 static void broker__is_away_while_a_job_starts(void **state)
 {
     struct site *site = *state;
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap '%s/report b; echo done.'",
-                                      site->as_user, site->folder);
+    site_stop_broker(site);
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N2 --wrap '$SITE/report b; echo done.'");
     cluster_await(site->cluster,
-                  "scontrol show job %u | tee /dev/stderr | "
-                  "grep -q 'AdminComment=mcastd: the job waits for up to 60 s: .*mcastd.sock'",
+                  "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: the job "
+                  "waits for up to 60 s: .*mcastd.sock'",
                   job);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    site_start_broker(site);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     cluster_run(site->cluster, "scontrol show job %u", job);
@@ -240,17 +232,14 @@ static void broker__is_away_while_a_job_ends(void **state)
 {
     struct site *site = *state;
     site_hold(site, "epilogslurmctld", "before");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
     site_await_held(site, "epilogslurmctld", "before", job, NULL);
     cluster_await_idle(site->cluster);
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
+    site_stop_broker(site);
     site_let_go(site, "epilogslurmctld", "before");
-    cluster_await(site->cluster,
-                  "grep -q 'mcastd.sock: .*asking on, as long as --patience says' "
-                  "%s/log/epilogslurmctld.err",
-                  site->folder);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    cluster_await(site->cluster, "grep -q 'mcastd.sock: .*retrying for as long as --patience says' "
+                                 "$SITE/log/epilogslurmctld.err");
+    site_start_broker(site);
     site_expect_nothing_left(site);
 }
 
@@ -259,13 +248,12 @@ static void broker__is_away_for_long(void **state)
 {
     struct site *site = *state;
     site_set_settings(site, "MCAST_PATIENCE=0\n");
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    site_stop_broker(site);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
     cluster_await(site->cluster, "scontrol show job %u | grep -q 'Reason=JobHeldUser'", job);
     cluster_run(site->cluster, "scontrol show job %u", job);
     assert_non_null(strstr(cluster_text(site->cluster), "no fault of the job"));
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    site_start_broker(site);
     site_set_settings(site, "");
     cancel(site, job);
     site_expect_nothing_left(site);
@@ -278,18 +266,16 @@ static void broker__is_restarted_while_nodes_begin(void **state)
 {
     struct site *site = *state;
     site_hold(site, "prolog", "before");
-    unsigned int job =
-        cluster_submit(site->cluster, "%s -N2 --no-requeue --wrap '%s/report b; echo done.'",
-                       site->as_user, site->folder);
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N2 --no-requeue --wrap '$SITE/report b; echo done.'");
     site_await_held(site, "prolog", "before", job, "n1");
     site_await_held(site, "prolog", "before", job, "n2");
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
+    site_stop_broker(site);
     site_let_go(site, "prolog", "before");
     /* What the hook does just before it asks. */
-    cluster_await(site->cluster, "test -e %s/run/n1.%u.new && test -e %s/run/n2.%u.new",
-                  site->folder, job, site->folder, job);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    cluster_await(site->cluster, "test -e $SITE/run/n1.%u.new && test -e $SITE/run/n2.%u.new", job,
+                  job);
+    site_start_broker(site);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     cluster_run(site->cluster, "scontrol show job %u", job);
@@ -306,20 +292,19 @@ static void broker__is_away_while_nodes_begin(void **state)
     struct site *site = *state;
     site_set_settings(site, "MCAST_PATIENCE=0\n"); /* else the requeue waits for the release */
     site_hold(site, "prolog", "before");
-    unsigned int job = cluster_submit(site->cluster, "%s -N2 --wrap true", site->as_user);
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
     site_await_held(site, "prolog", "before", job, "n1");
     site_await_held(site, "prolog", "before", job, "n2");
-    assert_int_equal(testbed_stop_broker(site->testbed), 0);
+    site_stop_broker(site);
     site_let_go(site, "prolog", "before");
     cluster_await(site->cluster, "scontrol show job %u | grep -q 'AdminComment=mcastd: .*n[12])'",
                   job);
-    cluster_await(site->cluster,
-                  "scontrol show job %u | tee /dev/stderr | "
-                  "grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
-                  job);
+    cluster_await(
+        site->cluster,
+        "scontrol show job %u | tee /dev/stderr | grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
+        job);
     cluster_await_idle(site->cluster);
-    assert_int_equal(testbed_start_broker(site->testbed), 0);
-    assert_int_equal(testbed_await_link(site->testbed), 0);
+    site_start_broker(site);
     site_set_settings(site, "");
     cancel(site, job);
     /* They made nothing, so they tell nothing. */
@@ -334,25 +319,19 @@ static void squeue__that_fails_releases_nothing(void **state)
     char settings[256];
     unsigned int job = submit(site);
     site_await_output(site, job, "begun");
-    assert_int_equal(cluster_run(site->cluster,
-                                 "mkdir %s/fake && printf '#!/bin/sh\\necho 999\\nexit 1\\n' "
-                                 ">%s/fake/squeue && chmod 755 %s/fake/squeue",
-                                 site->folder, site->folder, site->folder),
-                     0);
+    cluster_expect(site->cluster, "mkdir $SITE/fake && printf '#!/bin/sh\\necho 999\\nexit 1\\n' "
+                                  ">$SITE/fake/squeue && chmod 755 $SITE/fake/squeue");
     snprintf(settings, sizeof settings, "PATH=%s/fake:$PATH\n", site->folder);
     site_set_settings(site, settings);
-    assert_int_not_equal(cluster_run(site->cluster, "%s/slurm/jobs", site->folder), 0);
+    assert_int_not_equal(cluster_run(site->cluster, "$SITE/slurm/jobs"), 0);
     /* The broker asks on; as long as it takes for two lists, it is told none. */
-    cluster_await(site->cluster,
-                  "grep -q 'list_command of cluster elcap: it exited with status 1' %s/mcastd.log",
-                  site->folder);
+    cluster_await(
+        site->cluster,
+        "grep -q 'list_command of cluster elcap: it exited with status 1' $SITE/mcastd.log");
     site_set_settings(site, "");
-    cluster_await(site->cluster,
-                  "grep 'list_command of cluster elcap' %s/mcastd.log | tail -n 1 | "
-                  "grep -q 'answers again'",
-                  site->folder);
-    cluster_run(site->cluster, "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list --state active",
-                site->folder, site->folder);
+    cluster_await(site->cluster, "grep 'list_command of cluster elcap' $SITE/mcastd.log | tail -n "
+                                 "1 | grep -q 'answers again'");
+    cluster_run(site->cluster, "$MCASTCTL list --state active");
     assert_non_null(strstr(cluster_text(site->cluster), "active"));
     cancel(site, job);
     site_expect_nothing_left(site);
@@ -364,13 +343,9 @@ static void forgotten_job__is_released(void **state)
     struct site *site = *state;
     unsigned int job = submit(site);
     site_await_output(site, job, "begun"); /* a list that knows no job of ours concludes nothing */
-    assert_int_equal(cluster_run(site->cluster,
-                                 "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl reserve --cluster elcap "
-                                 "--uid 1000 --nodes 'n[1-2]' --vnis 0 999999",
-                                 site->folder, site->folder),
-                     0);
-    cluster_await(site->cluster, "! MCAST_URL=%s/mcastd.sock %s/bin/mcastctl list | grep -w 999999",
-                  site->folder, site->folder);
+    cluster_expect(site->cluster,
+                   "$MCASTCTL reserve --cluster elcap --uid 1000 --nodes 'n[1-2]' --vnis 0 999999");
+    cluster_await(site->cluster, "! $MCASTCTL list | grep -w 999999");
     cancel(site, job);
     site_expect_nothing_left(site);
 }
@@ -380,14 +355,10 @@ static void reservation__of_an_earlier_life_gives_way(void **state)
 {
     struct site *site = *state;
     unsigned int job =
-        cluster_submit(site->cluster, "%s -N1 --hold --wrap '%s/report b; echo done.'",
-                       site->as_user, site->folder);
-    assert_int_equal(cluster_run(site->cluster,
-                                 "MCAST_URL=%s/mcastd.sock %s/bin/mcastctl reserve --cluster elcap "
-                                 "--uid %u --nodes 'n[3-4]' %u",
-                                 site->folder, site->folder, site->uid, job),
-                     0);
-    assert_int_equal(cluster_run(site->cluster, "scontrol release %u", job), 0);
+        cluster_submit(site->cluster, "$AS_USER -N1 --hold --wrap '$SITE/report b; echo done.'");
+    cluster_expect(site->cluster, "$MCASTCTL reserve --cluster elcap --uid %u --nodes 'n[3-4]' %u",
+                   site->uid, job);
+    cluster_expect(site->cluster, "scontrol release %u", job);
     site_await_output(site, job, "done.");
     site_output_value(site, job, "b.SLINGSHOT_VNIS", 0);
     site_end_holding(site);

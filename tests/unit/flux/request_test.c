@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
 
-#include "deploy/flux/grant/fluxids.h"
 #include "deploy/flux/grant/request.h"
 
 #include <setjmp.h>
@@ -39,12 +38,12 @@ static void request__reads_nodes_and_cores(void **state)
     (void)state;
     struct request request;
     assert_int_equal(parse(&request, two_nodes, NULL, NULL), 0);
-    assert_string_equal(request.nodes, "elcap[4-5]");
-    assert_int_equal(request.node_count, 2);
-    assert_int_equal(request.cores, 96);
-    assert_int_equal(request.vnis, -1);
-    assert_null(request.hwcoll);
-    assert_null(request.classes[0]);
+    assert_string_equal(request.wanted.nodes, "elcap[4-5]");
+    assert_int_equal(request.wanted.node_count, 2);
+    assert_int_equal(request.wanted.cores_per_node, 96);
+    assert_int_equal(request.wanted.vni_count, -1);
+    assert_null(request.wanted.hwcoll);
+    assert_null(request.wanted.traffic_classes);
     assert_false(request.off);
     request_release(&request);
 }
@@ -59,9 +58,9 @@ static void request__takes_the_most_cores_of_a_node(void **state)
         "{\"rank\":\"1-2\",\"children\":{\"core\":\"0-3,8\"}}],\"nodelist\":[\"a[0-1]\",\"b0\"]}}";
     struct request request;
     assert_int_equal(parse(&request, r, NULL, NULL), 0);
-    assert_string_equal(request.nodes, "a[0-1],b0");
-    assert_int_equal(request.node_count, 3);
-    assert_int_equal(request.cores, 5);
+    assert_string_equal(request.wanted.nodes, "a[0-1],b0");
+    assert_int_equal(request.wanted.node_count, 3);
+    assert_int_equal(request.wanted.cores_per_node, 5);
     request_release(&request);
 }
 
@@ -74,8 +73,8 @@ static void request__understands_wishes(void **state)
                            "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
                            NULL),
                      0);
-    assert_int_equal(request.vnis, 3);
-    assert_string_equal(request.hwcoll, "required");
+    assert_int_equal(request.wanted.vni_count, 3);
+    assert_string_equal(request.wanted.hwcoll, "required");
     assert_string_equal(request.classes[0], "low_latency");
     assert_string_equal(request.classes[1], "bulk_data");
     assert_string_equal(request.classes[2], "best_effort");
@@ -117,7 +116,7 @@ static void request__single_node_is_of_one_node_only(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct request request;
         assert_int_equal(parse(&request, cases[i].r, cases[i].options, NULL), 0);
-        assert_int_equal(request.vnis, cases[i].vnis);
+        assert_int_equal(request.wanted.vni_count, cases[i].vnis);
         request_release(&request);
     }
 }
@@ -187,12 +186,12 @@ static void idset__counts(void **state)
                                       "[0]]"};
     uint32_t count;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-        assert_true(fluxids_count(good[i].text, &count));
+        assert_true(request_count_ids(good[i].text, &count));
         assert_int_equal(count, good[i].count);
     }
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        assert_false(fluxids_count(bad[i], &count));
-    assert_false(fluxids_count(NULL, &count));
+        assert_false(request_count_ids(bad[i], &count));
+    assert_false(request_count_ids(NULL, &count));
 }
 
 int main(void)

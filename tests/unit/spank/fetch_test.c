@@ -96,7 +96,7 @@ static void fetch__programs_are_asked_else(void **state)
     assert_string_equal(grant.values[GRANT_JOB],
                         "env --cluster elcap --url https://broker --step 3 --format null 17");
     assert_string_equal(grant.values[GRANT_VNIS],
-                        "env --config /etc/node.conf --cluster elcap --node n1 --format null "
+                        "env --cluster elcap --config /etc/node.conf --node n1 --format null "
                         "--job 17");
     assert_string_equal(fetched.no_collectives, "");
 }

@@ -118,24 +118,23 @@ static void grant__files(void **state)
 {
     (void)state;
     char folder[FOLDER_PATH_SIZE], path[128], link[128];
-    struct error err = {0};
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
     folder_path(link, sizeof link, folder, "18");
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_NOT_FOUND);
+    assert_int_equal(grant_load(&grant, path), ERROR_NOT_FOUND);
     write_file(path, "SLINGSHOT_VNIS=7", 17);
-    assert_int_equal(grant_load(&grant, path, &err), 0);
+    assert_int_equal(grant_load(&grant, path), 0);
     assert_string_equal(grant.values[GRANT_VNIS], "7");
     assert_int_equal(symlink(path, link), 0);
-    assert_int_equal(grant_load(&grant, link, &err), ERROR_IO);
+    assert_int_equal(grant_load(&grant, link), ERROR_IO);
     assert_null(grant.values[GRANT_VNIS]);
     assert_int_equal(chmod(path, 0620), 0);
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_REFUSED);
+    assert_int_equal(grant_load(&grant, path), ERROR_REFUSED);
     assert_int_equal(unlink(path), 0);
     /* Nobody ever writes into it, and nobody may wait for that. */
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_REFUSED);
-    assert_int_equal(grant_load(&grant, folder, &err), ERROR_REFUSED);
+    assert_int_equal(grant_load(&grant, path), ERROR_REFUSED);
+    assert_int_equal(grant_load(&grant, folder), ERROR_REFUSED);
     folder_destroy(folder);
 }
 
@@ -144,14 +143,13 @@ static void grant__large_files(void **state)
     (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
     static char text[GRANT_SIZE];
-    struct error err = {0};
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
     memset(text, '=', sizeof text - 1);
     write_file(path, text, sizeof text);
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_INVALID); /* there may be more of it */
+    assert_int_equal(grant_load(&grant, path), ERROR_INVALID); /* there may be more of it */
     write_file(path, text + 1, sizeof text - 1);
-    assert_int_equal(grant_load(&grant, path, &err), 0);
+    assert_int_equal(grant_load(&grant, path), 0);
     folder_destroy(folder);
 }
 
@@ -160,14 +158,13 @@ static void grant__others_files(void **state)
 {
     (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
-    struct error err = {0};
     if (geteuid() != 0)
         skip();
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
     write_file(path, "SLINGSHOT_VNIS=7", 17);
     assert_int_equal(chown(path, 12345, 12345), 0);
-    assert_int_equal(grant_load(&grant, path, &err), ERROR_REFUSED);
+    assert_int_equal(grant_load(&grant, path), ERROR_REFUSED);
     folder_destroy(folder);
 }
 
