@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/options.h"
 
+#include "base/roff.h"
 #include "broker/config/config.h"
+#include "broker/config/table.h"
 #include "broker/log/log.h"
 
 #include <getopt.h>
 #include <string.h>
 #include <sysexits.h>
 
-static const struct options_row rows[] = {
+static const struct {
+    const char *name;
+    const char *value; /* NULL: takes none; "[USER]": may take one */
+    char letter;
+    const char *sentence;
+} rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
     {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1"},
     {"log-level", "LEVEL", 'l',
@@ -28,7 +35,7 @@ static void print_usage(FILE *out)
     fputs("mcastd: gives VNIs and multicast addresses of HPE Slingshot to the jobs of any "
           "resource\nmanager.\n\nusage: mcastd [OPTION]...\n",
           out);
-    for (size_t i = 0; i < ROWS && rows[i].sentence != NULL; i++) {
+    for (size_t i = 0; i < ROWS; i++) {
         char option[32];
         const char *value = rows[i].value;
         bool optional = value != NULL && value[0] == '[';
@@ -51,10 +58,36 @@ static void print_usage(FILE *out)
         out);
 }
 
-const struct options_row *options_rows(size_t *count)
+/* For mcastd(8). */
+static void print_options(FILE *out)
 {
-    *count = ROWS;
-    return rows;
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *value = rows[i].value;
+        fputs(".TP\n.B ", out);
+        roff_text(out, "--");
+        roff_text(out, rows[i].name);
+        if (value != NULL && value[0] == '[')
+            fprintf(out, "[=%s", value + 1);
+        else if (value != NULL)
+            fprintf(out, " %s", value);
+        fputc('\n', out);
+        roff_text(out, rows[i].sentence);
+        fputs(".\n", out);
+    }
+}
+
+static bool print_page(const char *section)
+{
+    static void (*const parts[])(FILE *) = {print_options};
+    if (strcmp(section, "5") == 0) {
+        config_print_man(stdout);
+    } else if (strcmp(section, "8") == 0) {
+        roff_title(stdout, "MCASTD", 8);
+        config_print_page(stdout, mcastd_page_document, parts);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 static int usage_error(void)
@@ -71,17 +104,6 @@ static int set_log_level(struct options *options, const char *word)
     fprintf(stderr, "mcastd: --log-level %s: allowed is error, warning, notice, info or debug\n",
             word);
     return EX_USAGE;
-}
-
-static bool print_page(const char *section)
-{
-    if (strcmp(section, "5") == 0)
-        config_print_man(stdout);
-    else if (strcmp(section, "8") == 0)
-        manpage_print(stdout);
-    else
-        return false;
-    return true;
 }
 
 /* 0, or EX_USAGE. */

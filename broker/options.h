@@ -2,10 +2,6 @@
 #ifndef MCAST_BROKER_OPTIONS_H
 #define MCAST_BROKER_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-
 /* The command line of mcastd. One table makes the parser, --help and the manual page. */
 
 enum options_task {
@@ -22,18 +18,7 @@ struct options {
     int log_level;    /* -1: as configured */
 };
 
-struct options_row {
-    const char *name;
-    const char *value; /* NULL: takes none; "[USER]": may take one */
-    char letter;
-    const char *sentence; /* NULL: for the build only */
-};
-const struct options_row *options_rows(size_t *count);
-
 /* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
 int options_parse(struct options *options, int argc, char **argv);
-
-/* mcastd(8), in roff (manpage.c). */
-void manpage_print(FILE *out);
 
 #endif

@@ -85,22 +85,25 @@ static bool need_restart(const struct config_changes *changes)
     return needed;
 }
 
-static bool fabric_kept(const struct reload *reload, const struct config *config,
+static bool fabric_kept(const struct reload *reload, const struct config_changes *changes,
                         const struct namedfiles *files)
 {
     const struct namedfile *file;
     size_t at = 0;
-    if (!settings_same_fabric(reload->config, config))
-        return false;
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].key != NULL && changes->items[i].key->fabric)
+            return false;
+    }
     while ((file = namedfiles_next_changed(&reload->files, files, &at)) != NULL) {
-        if (strcmp(file->section, "fm") == 0)
+        if (file->key->fabric)
             return false;
     }
     return true;
 }
 
 /* Everything that can fail comes before everything that changes something. */
-static int apply_changes(struct reload *reload, struct reading *reading, struct error *err)
+static int apply_changes(struct reload *reload, struct reading *reading,
+                         const struct config_changes *changes, struct error *err)
 {
     struct reread *files = &reading->files;
     const struct config *config = files->config;
@@ -112,7 +115,7 @@ static int apply_changes(struct reload *reload, struct reading *reading, struct 
         .fabric = present ? &fabric : NULL,
         .lists = lists,
         .list_count = settings_lists(config, lists),
-        .keep_fabric = fabric_kept(reload, config, &files->files),
+        .keep_fabric = fabric_kept(reload, changes, &files->files),
     };
     *err = files->err;
     int rc = err->code == 0 ? http_change_check(reload->http, files->http, err) : err->code;
@@ -133,8 +136,9 @@ static size_t log_files(const struct reload *reload, const struct namedfiles *fi
     const struct namedfile *file;
     size_t at = 0, count = 0;
     while ((file = namedfiles_next_changed(&reload->files, files, &at)) != NULL) {
-        log_line(LOG_NOTICE, "reload: [%s] %s%s%s was read again", file->section, file->key,
-                 file->name != NULL ? ": the file " : "", file->name != NULL ? file->name : "");
+        log_line(LOG_NOTICE, "reload: [%s] %s%s%s was read again", file->key->section,
+                 file->key->name, file->name != NULL ? ": the file " : "",
+                 file->name != NULL ? file->name : "");
         count++;
     }
     return count;
@@ -169,7 +173,7 @@ static bool replace_config(struct reload *reload, struct reading *reading)
     if (need_restart(&changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
                           "restart (above) and reload again");
-    else if (apply_changes(reload, reading, &err) < 0)
+    else if (apply_changes(reload, reading, &changes, &err) < 0)
         log_line(LOG_ERR, "reload: nothing was changed: %s", err.text);
     else
         applied = true;

@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Takes the texts over. */
 static void add_change(struct config_changes *changes, const struct config_key *key,
@@ -23,7 +22,7 @@ static void compare_keys(struct config_changes *changes, const char *cluster, co
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        if ((strcmp(keys[i].section, "cluster") == 0) != (cluster != NULL))
+        if (config_key_of_cluster(&keys[i]) != (cluster != NULL))
             continue;
         char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
         if (strcmp(was, is) != 0) {
@@ -102,66 +101,49 @@ char *config_change_words(const struct config_change *change, char *out, size_t 
 
 /* ---- files that the configuration names ---- */
 
-static void look_at_file(struct namedfiles *out, const char *section, const char *key,
-                         const char *value, const char *name)
+static void look_at_file(struct namedfiles *out, const struct config_key *key,
+                         const struct config *config, const char *name)
 {
     char path[CONFIG_PATH_SIZE + 32];
-    struct stat found;
     assert(out->count < NAMEDFILES_MAX);
     struct namedfile *file = &out->files[out->count++];
-    *file = (struct namedfile){.section = section, .key = key, .name = name};
-    (void)snprintf(path, sizeof path, "%s%s%s", value, name != NULL ? "/" : "",
-                   name != NULL ? name : "");
-    if (value[0] == '\0' || stat(path, &found) < 0)
-        return;
-    file->there = true;
-    file->device = found.st_dev;
-    file->inode = found.st_ino;
-    file->size = found.st_size;
-    file->changed = found.st_ctim;
+    *file = (struct namedfile){.key = key, .name = name};
+    (void)snprintf(path, sizeof path, "%s%s%s", config_key_path(key, config),
+                   name != NULL ? "/" : "", name != NULL ? name : "");
+    if (stat(path, &file->status) < 0)
+        file->status = (struct stat){0};
 }
 
 void namedfiles_stat(struct namedfiles *out, const struct config *config)
 {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
     out->count = 0;
-    look_at_file(out, "broker", "tls_cert", config->tls_cert, NULL);
-    look_at_file(out, "broker", "tls_key", config->tls_key, NULL);
-    look_at_file(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
-    look_at_file(out, "broker", "root_key_file", config->root_key_file, NULL);
     /* A hashed folder of authorities changes when one is added or taken away. */
-    look_at_file(out, "fm", "ca", config->fm_ca, NULL);
-    look_at_file(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);
-    look_at_file(out, "fm", "mtls_key", config->fm_mtls_key, NULL);
-    if (config->fm_auth == CONFIG_AUTH_BASIC)
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "passwd");
-    if (config->fm_auth == CONFIG_AUTH_OAUTH) {
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "endpoint");
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-id");
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-secret");
+    for (size_t i = 0; i < count; i++) {
+        if ((keys[i].file & CONFIG_FILE_RELOADED) != 0)
+            look_at_file(out, &keys[i], config, NULL);
     }
+    for (const char *const *name = config_login_files(config); *name != NULL; name++)
+        look_at_file(out, config_key_find("fm", "authdir"), config, *name);
 }
 
-static bool same_place(const struct namedfile *a, const struct namedfile *b)
+static bool same_contents(const struct stat *a, const struct stat *b)
 {
-    return strcmp(a->section, b->section) == 0 && strcmp(a->key, b->key) == 0 &&
-           strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "") == 0;
-}
-
-static bool same_file(const struct namedfile *a, const struct namedfile *b)
-{
-    return a->there == b->there && a->device == b->device && a->inode == b->inode &&
-           a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
                                                 const struct namedfiles *after, size_t *at)
 {
     while (*at < after->count) {
-        const struct namedfile *file = &after->files[(*at)++];
+        const struct namedfile *is = &after->files[(*at)++];
         for (size_t i = 0; i < before->count; i++) {
-            if (same_place(&before->files[i], file) && !same_file(&before->files[i], file))
-                return file;
+            const struct namedfile *was = &before->files[i];
+            if (was->key == is->key && was->name == is->name &&
+                !same_contents(&was->status, &is->status))
+                return is;
         }
     }
     return NULL;

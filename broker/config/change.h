@@ -7,8 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-#include <time.h>
+#include <sys/stat.h>
 
 /* In what two configurations differ: what a reload would change, row by row of the table. */
 
@@ -39,13 +38,9 @@ char *config_change_words(const struct config_change *change, char *out, size_t 
 enum { NAMEDFILES_MAX = 16 };
 
 struct namedfile {
-    const char *section, *key; /* whose value names it */
-    const char *name;          /* below that folder; NULL: the value is the file */
-    bool there;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
+    const struct config_key *key; /* whose value names it */
+    const char *name;             /* below that folder; NULL: the value is the file */
+    struct stat status;           /* all zero: it is not there */
 };
 
 struct namedfiles {

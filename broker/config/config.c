@@ -20,7 +20,7 @@ static void set_defaults(void *base, bool in_cluster)
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
         struct error err;
-        if ((strcmp(keys[i].section, "cluster") == 0) != in_cluster || keys[i].initial == NULL)
+        if (config_key_of_cluster(&keys[i]) != in_cluster || keys[i].initial == NULL)
             continue;
         int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);
         assert(rc == 0); /* a default that is not allowed is a bug */
@@ -60,6 +60,16 @@ void config_destroy(struct config *config)
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
         config_cluster_release(&config->clusters[i]);
     free(config);
+}
+
+const char *const *config_login_files(const struct config *config)
+{
+    static const char *const files[][4] = {
+        [CONFIG_AUTH_BASIC] = {"passwd", NULL},
+        [CONFIG_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
+        [CONFIG_AUTH_NONE] = {NULL},
+    };
+    return files[config->fm_auth];
 }
 
 static int is_drop_in(const struct dirent *entry)

@@ -66,6 +66,8 @@ typedef void config_report_fn(void *arg, bool fault, const char *line);
 /* The defaults. Never NULL (base/memory.h). */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
+/* Files in fm_authdir that the login consists of, NULL-terminated. */
+const char *const *config_login_files(const struct config *config);
 /* The same for one cluster. */
 void config_cluster_init(struct config_cluster *cluster);
 void config_cluster_release(struct config_cluster *cluster);

@@ -12,8 +12,6 @@
 
 /* False: no fabric manager is configured. */
 bool settings_fabric(const struct config *config, struct fmapi_options *out);
-/* Whether both give the same, by their values; not by what is in the files. */
-bool settings_same_fabric(const struct config *one, const struct config *other);
 
 /* The clusters' list_commands; how many. */
 uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX]);

@@ -22,10 +22,10 @@ enum { DAY_S = 24 * 3600 };
 
 /* ---- folders ---- */
 
-/* For root always: that is why --check becomes the service's user. */
-static bool may_write(const char *folder)
+static void folder_of(const char *path, char out[PATH_MAX])
 {
-    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
 /* The mcastd of packages finds them there; without packages the administrator
@@ -35,26 +35,23 @@ static void check_folder(struct config_reading *reading, const char *section, co
 {
     char folder[PATH_MAX];
     struct stat found;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == path ? 1 : (size_t)(slash - path);
     const struct config_origin *origin = config_origin(reading, section, name);
-    if (length >= sizeof folder)
-        return;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    if (stat(folder, &found) < 0 && errno == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
+    folder_of(path, folder);
+    int code = stat(folder, &found) < 0 ? errno : 0;
+    if (code == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
         config_fault(reading, false, origin,
                      "[%s] %s = %s: %s is not there: the unit makes it when it starts; without "
                      "systemd: install -d -o USER %s",
                      section, name, path, folder, folder);
-    else if (stat(folder, &found) < 0)
+    else if (code != 0)
         config_fault(reading, true, origin,
                      "[%s] %s = %s: %s: %s; make it with install -d -o USER %s", section, name,
-                     path, folder, strerror(errno), folder);
+                     path, folder, strerror(code), folder);
     else if (!S_ISDIR(found.st_mode))
         config_fault(reading, true, origin, "[%s] %s = %s: %s is not a folder", section, name, path,
                      folder);
-    else if (!may_write(folder))
+    /* Root always may: that is why --check becomes the service's user. */
+    else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0)
         config_fault(reading, true, origin,
                      "[%s] %s = %s: uid %ju may not make files in %s: it has to belong to the user "
                      "of mcastd",
@@ -89,21 +86,18 @@ static void check_key(struct config_reading *reading)
 
 /* ---- the keys of tokens ---- */
 
-static bool same_folder(const char *one, const char *other)
-{
-    size_t length = (size_t)(strrchr(one, '/') - one);
-    return length == (size_t)(strrchr(other, '/') - other) && strncmp(one, other, length) == 0;
-}
-
 /* One that is missing is made at the start, where that can be done. */
 static void check_root_keys(struct config_reading *reading)
 {
     const char *path = reading->config->root_key_file;
+    char folder[PATH_MAX], ledger[PATH_MAX];
     struct rootkeys keys;
     struct error err = {0};
     int rc = rootkeys_read(path, &keys, &err);
     rootkeys_wipe(&keys);
-    if (rc == ERROR_NOT_FOUND && !same_folder(path, reading->config->state_path))
+    folder_of(path, folder);
+    folder_of(reading->config->state_path, ledger);
+    if (rc == ERROR_NOT_FOUND && strcmp(folder, ledger) != 0)
         check_folder(reading, "broker", "root_key_file", path);
     else if (rc < 0 && rc != ERROR_NOT_FOUND)
         config_fault(reading, true, config_origin(reading, "broker", "root_key_file"),
@@ -130,25 +124,25 @@ static int64_t end_of(const char *path)
     return end;
 }
 
-/* False: it cannot be used, and that was reported. */
-static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
-                              const char *path)
+static void check_certificate(struct config_reading *reading, const struct config_key *key)
 {
+    const char *section = key->section, *name = key->name;
+    const char *path = config_key_path(key, reading->config);
     const struct config_origin *origin = config_origin(reading, section, name);
     struct stat found;
     char day[32];
     struct tm utc;
     if (path[0] == '\0' || stat(path, &found) < 0 || !S_ISREG(found.st_mode))
-        return true; /* a folder of authorities; a missing file is reported by check.c */
+        return; /* a folder of authorities; a missing file is reported by check.c */
     int64_t now = (int64_t)time(NULL), end = end_of(path);
     time_t at = (time_t)end;
     if (end < 0) {
         config_fault(reading, true, origin, "[%s] %s = %s: no certificate can be read from it",
                      section, name, path);
-        return false;
+        return;
     }
     if (end - now > (int64_t)HOSTCHECK_DAYS * DAY_S)
-        return true;
+        return;
     (void)strftime(day, sizeof day, "%F", gmtime_r(&at, &utc));
     if (end <= now)
         config_fault(reading, true, origin, "[%s] %s = %s ended on %s: put a new one in its place",
@@ -157,7 +151,6 @@ static bool check_certificate(struct config_reading *reading, const char *sectio
         config_fault(reading, false, origin,
                      "[%s] %s = %s ends in %d days, on %s: put a new one in its place and reload",
                      section, name, path, (int)((end - now) / DAY_S), day);
-    return end > now;
 }
 
 /* As the broker will load them: the key fits, and no other user can read it. */
@@ -178,6 +171,8 @@ static void check_tls(struct config_reading *reading)
 
 void hostcheck_run(struct config_reading *reading)
 {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
     const struct config *config = reading->config;
     check_folder(reading, "broker", "socket", config->socket);
     if (config->store != CONFIG_STORE_MEMORY) {
@@ -185,11 +180,11 @@ void hostcheck_run(struct config_reading *reading)
         check_key(reading);
         check_root_keys(reading);
     }
-    bool own = check_certificate(reading, "broker", "tls_cert", config->tls_cert);
-    bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
-    (void)check_certificate(reading, "fm", "ca", config->fm_ca);
-    (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
+    for (size_t i = 0; i < count; i++) {
+        if ((keys[i].file & CONFIG_FILE_CERTIFICATE) != 0)
+            check_certificate(reading, &keys[i]);
+    }
     pathcheck_run(reading);
-    if (own && clients && reading->faults == 0) /* else it may be the same fault once more */
+    if (reading->faults == 0) /* else it may be the same fault once more */
         check_tls(reading);
 }

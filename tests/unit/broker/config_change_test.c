@@ -192,8 +192,8 @@ static void file__that_is_another_one_is_told(void **state)
     write_password("one");
     const struct namedfile *file = changed_since(&looked);
     assert_non_null(file);
-    assert_string_equal(file->section, "fm");
-    assert_string_equal(file->key, "authdir");
+    assert_string_equal(file->key->section, "fm");
+    assert_string_equal(file->key->name, "authdir");
     assert_string_equal(file->name, "passwd");
     namedfiles_stat(&looked, before);
     assert_null(changed_since(&looked));
