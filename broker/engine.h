@@ -65,7 +65,7 @@ int engine_start(struct engine *engine, struct error *err);
 struct engine_settings {
     const struct core_config *core;
     const struct fmapi_options *fabric;   /* NULL: no fabric manager; copied */
-    const struct listcommand_spec *lists; /* copied */
+    const struct listcommand_spec *lists; /* as in listcommand_configure */
     uint32_t list_count;
     bool keep_fabric; /* the options and the files they name are as they were: connections and
                          login stay */

@@ -37,7 +37,7 @@ uint32_t settings_lists(const struct config *config, struct listcommand_spec out
         if (cluster->list_command != NULL)
             out[count++] = (struct listcommand_spec){
                 .cluster = cluster->name,
-                .argv = (const char *const *)cluster->list_command,
+                .argv = cluster->list_command,
                 .timeout_ms = cluster->list_timeout_ms,
             };
     }

@@ -53,17 +53,6 @@ static void add_words(char ***words, const char *text, const char *between)
     }
 }
 
-char **config_words_copy(const char *const *words)
-{
-    size_t count = 0;
-    while (words[count] != NULL)
-        count++;
-    char **copy = memory_zeroed((count + 1) * sizeof *copy);
-    for (size_t i = 0; i < count; i++)
-        copy[i] = memory_text(words[i]);
-    return copy;
-}
-
 void config_words_destroy(char **words)
 {
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)

@@ -26,7 +26,6 @@ bool config_value_is_list(const struct config_key *key);
 
 /* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
  * each word in it is owned; NULL is an empty one. */
-char **config_words_copy(const char *const *words);
 void config_words_destroy(char **words);
 
 #endif

@@ -22,7 +22,7 @@ struct listcommand;
 
 struct listcommand_spec {
     const char *cluster;
-    const char *const *argv; /* argv[0] an absolute path; NULL-terminated */
+    char *const *argv; /* argv[0] an absolute path; NULL-terminated */
     int64_t timeout_ms;
 };
 
@@ -32,7 +32,8 @@ typedef void listcommand_step_fn(void *arg, struct core_event *event);
 /* Without any command. Never NULL (base/memory.h). */
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
-/* These from the next roll call on; copied. What runs goes on. */
+/* These from the next poll on, at most CLUSTERS_MAX. Their texts stay the caller's until others are
+ * configured. What runs goes on. */
 void listcommand_configure(struct listcommand *commands, const struct listcommand_spec *specs,
                            uint32_t count);
 

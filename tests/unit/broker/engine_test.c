@@ -424,7 +424,7 @@ static void configure__is_refused_whole(void **state)
 }
 
 /* From here on the cluster is asked which jobs are active; at once, as after every change. */
-static void configure_list(struct stand *stand, const char *const *argv)
+static void configure_list(struct stand *stand, char *const *argv)
 {
     struct error err = {0};
     const struct listcommand_spec list = {"elcap", argv, 60000};
@@ -444,7 +444,7 @@ static void roll_call__waits_for_the_disk(void **state)
     assert_int_equal(rmdir(folder), 0);
     reserve(stand, 1, "f1");
     turn(stand);
-    configure_list(stand, (const char *const[]){"/bin/mkdir", folder, NULL});
+    configure_list(stand, (char *const[]){"/bin/mkdir", folder, NULL});
     for (int i = 0; i < 50; i++)
         turn(stand);
     assert_int_equal(rmdir(folder), -1); /* it was not run */
@@ -467,7 +467,7 @@ static bool has_child(void)
 static void stop__ends_a_roll_call(void **state)
 {
     struct stand *stand = *state;
-    configure_list(stand, (const char *const[]){"/bin/sleep", "1000", NULL});
+    configure_list(stand, (char *const[]){"/bin/sleep", "1000", NULL});
     while (!has_child()) /* it waits for the disk */
         turn(stand);
     engine_stop(stand->engine, on_stopped, stand);
