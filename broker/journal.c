@@ -9,10 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPARES_MAX = 512 }; /* kept for the next answers and events */
+/* An effect that waits until it may be performed, as the core gave it. Its texts are copies, of an
+ * answer there is only the ticket, and of an event what is no text: core_event_at shows it whole.
+ */
+struct deferred {
+    struct deferred *next;
+    int code; /* of an answer: 0, or why it may not be given (ERROR_IO, ERROR_FULL, …) */
+    struct effect effect;
+    struct event_record event; /* effect.u.event points here */
+};
 
+/* All zero: empty. */
 struct queue {
-    struct deferred *first, **end;
+    struct deferred *first, *last;
 };
 
 /* Records, and the effects that wait for them. */
@@ -29,8 +38,6 @@ struct journal {
     struct pack gathering;
     struct pack writing[2]; /* the older first: being committed, or failed and to be retried */
     struct queue ready;
-    struct queue spare; /* without texts: each request needs two, so they are used again */
-    unsigned spare_count;
     unsigned in_progress; /* of `writing` the store has so many */
     bool offered;         /* the store may take `gathering`, too */
     bool flushing;        /* journal_flush is at work further up the stack */
@@ -44,52 +51,63 @@ struct journal {
     void *closed_arg;
 };
 
-static void queue_init(struct queue *queue)
-{
-    queue->first = NULL;
-    queue->end = &queue->first;
-}
-
 static void queue_push(struct queue *queue, struct deferred *deferred)
 {
     deferred->next = NULL;
-    *queue->end = deferred;
-    queue->end = &deferred->next;
+    if (queue->first != NULL)
+        queue->last->next = deferred;
+    else
+        queue->first = deferred;
+    queue->last = deferred;
 }
 
 static struct deferred *queue_pop(struct queue *queue)
 {
     struct deferred *deferred = queue->first;
-    if (deferred != NULL) {
+    if (deferred != NULL)
         queue->first = deferred->next;
-        if (queue->first == NULL)
-            queue->end = &queue->first;
-    }
     return deferred;
 }
 
 /* Moves all of `from` behind those of `to`. */
 static void queue_append(struct queue *to, struct queue *from)
 {
-    if (from->first == NULL)
-        return;
-    *to->end = from->first;
-    to->end = from->end;
-    queue_init(from);
+    for (struct deferred *deferred; (deferred = queue_pop(from)) != NULL;)
+        queue_push(to, deferred);
 }
 
-static bool has_texts(const struct effect *effect)
+/* The effect's pointers die with the next step of the core. */
+static struct deferred *deferred_create(const struct effect *effect)
 {
-    return effect->kind == EFFECT_CALL || effect->kind == EFFECT_JOBPOLL;
+    struct deferred *deferred = memory_zeroed(sizeof *deferred);
+    struct effect *copy = &deferred->effect;
+    *copy = *effect;
+    if (effect->kind == EFFECT_ANSWER) {
+        copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
+    } else if (effect->kind == EFFECT_CALL) {
+        copy->u.call.name = memory_text(effect->u.call.name);
+        copy->u.call.step = memory_text(effect->u.call.step);
+        copy->u.call.token = secret_copy(effect->u.call.token);
+    } else if (effect->kind == EFFECT_JOBPOLL) {
+        copy->u.jobpoll.cluster = memory_text(effect->u.jobpoll.cluster);
+    } else if (effect->kind == EFFECT_EVENT) {
+        deferred->event = *effect->u.event;
+        deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;
+        copy->u.event = &deferred->event;
+    }
+    return deferred;
 }
 
-/* A session token does not outlive the call that it was for, performed or not. */
+/* It has been performed, or never will be. A session token does not outlive its call. */
 static void deferred_destroy(struct deferred *deferred)
 {
-    const struct effect *effect = &deferred->effect;
-    if (effect->kind == EFFECT_CALL && !secret_none(effect->u.call.token)) {
-        char *token = (char *)(uintptr_t)secret_expose(effect->u.call.token);
-        explicit_bzero(token, strlen(token));
+    struct effect *effect = &deferred->effect;
+    if (effect->kind == EFFECT_CALL) {
+        free((char *)(uintptr_t)effect->u.call.name);
+        free((char *)(uintptr_t)effect->u.call.step);
+        secret_wipe(&effect->u.call.token);
+    } else if (effect->kind == EFFECT_JOBPOLL) {
+        free((char *)(uintptr_t)effect->u.jobpoll.cluster);
     }
     free(deferred);
 }
@@ -100,82 +118,18 @@ static void queue_release(struct queue *queue)
         deferred_destroy(deferred);
 }
 
-static size_t text_size(const char *text)
-{
-    return text != NULL ? strlen(text) + 1 : 0;
-}
-
-/* Copies the text to *at and moves *at behind it. NULL stays NULL. */
-static const char *keep_text(char **at, const char *text)
-{
-    if (text == NULL)
-        return NULL;
-    char *copy = memcpy(*at, text, strlen(text) + 1);
-    *at += strlen(text) + 1;
-    return copy;
-}
-
-static size_t texts_size(const struct effect *effect)
-{
-    if (effect->kind == EFFECT_JOBPOLL)
-        return text_size(effect->u.jobpoll.cluster);
-    return text_size(effect->u.call.name) + text_size(effect->u.call.step) +
-           text_size(secret_expose(effect->u.call.token));
-}
-
-/* The effect's pointers die with the next step of the core. */
-static struct deferred *deferred_create(struct journal *journal, const struct effect *effect)
-{
-    size_t size = has_texts(effect) ? texts_size(effect) : 0;
-    struct deferred *deferred = size == 0 ? queue_pop(&journal->spare) : NULL;
-    if (deferred != NULL)
-        journal->spare_count--;
-    else
-        deferred = memory_zeroed(sizeof *deferred + size);
-    struct effect *copy = &deferred->effect;
-    char *texts = deferred->texts;
-    deferred->code = 0;
-    *copy = *effect;
-    if (effect->kind == EFFECT_ANSWER) {
-        copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
-    } else if (effect->kind == EFFECT_CALL) {
-        copy->u.call.name = keep_text(&texts, effect->u.call.name);
-        copy->u.call.step = keep_text(&texts, effect->u.call.step);
-        copy->u.call.token = secret_of(keep_text(&texts, secret_expose(effect->u.call.token)));
-    } else if (effect->kind == EFFECT_JOBPOLL) {
-        copy->u.jobpoll.cluster = keep_text(&texts, effect->u.jobpoll.cluster);
-    } else if (effect->kind == EFFECT_EVENT) {
-        deferred->event = *effect->u.event;
-        deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;
-        copy->u.event = &deferred->event;
-    }
-    return deferred;
-}
-
-/* It has been performed, or never will be. */
-static void recycle(struct journal *journal, struct deferred *deferred)
-{
-    if (has_texts(&deferred->effect) || journal->spare_count == SPARES_MAX) {
-        deferred_destroy(deferred);
-        return;
-    }
-    queue_push(&journal->spare, deferred);
-    journal->spare_count++;
-}
-
 /* Answers in the queue do not wait for the disk: they become ready with the failure. The others
  * stay, in order, or are dropped when nothing can be saved any more. */
 static void fail_answers(struct journal *journal, struct queue *queue, int code)
 {
-    struct queue all;
-    queue_init(&all);
-    queue_append(&all, queue);
+    struct queue all = *queue;
+    queue->first = NULL;
     for (struct deferred *deferred; (deferred = queue_pop(&all)) != NULL;) {
         if (deferred->effect.kind == EFFECT_ANSWER) {
             deferred->code = code;
             queue_push(&journal->ready, deferred);
         } else if (code == ERROR_NOT_LEADER) {
-            recycle(journal, deferred);
+            deferred_destroy(deferred);
         } else {
             queue_push(queue, deferred);
         }
@@ -184,17 +138,12 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
 
-/* to is empty, and then from is. */
+/* to is empty, and then from is. Both keep room for the numbers of reservations. */
 static void pack_move(struct pack *to, struct pack *from)
 {
-    to->batch = from->batch;
-    to->records = from->records;
-    from->batch = NULL;
-    from->records = 0;
-    struct unsaved empty = to->about; /* its room is used again */
-    to->about = from->about;
-    from->about = empty;
-    queue_append(&to->queue, &from->queue);
+    struct pack empty = *to;
+    *to = *from;
+    *from = empty;
 }
 
 static void commit_oldest(struct journal *journal)
@@ -229,29 +178,23 @@ static void withdraw_offer(struct journal *journal)
     journal->in_progress++;
 }
 
-static void count_commit(struct journal_counters *counters, const struct commit_result *result,
-                         size_t records)
-{
-    counters->commits++;
-    counters->records += records;
-    histogram_add(&counters->times, result->took_us);
-    histogram_add(&counters->sizes, (int64_t)records);
-}
-
 static void commit_succeeded(struct journal *journal, const struct commit_result *result)
 {
     if (journal->counters.failing)
         log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
                  (unsigned long long)journal->failed, journal->writing[0].records);
-    journal->failed = 0;
-    journal->counters.failing = false;
-    journal->counters.error = (struct error){0};
+    struct journal_counters *counters = &journal->counters;
     struct pack *written = &journal->writing[0];
-    count_commit(&journal->counters, result, written->records);
+    journal->failed = 0;
+    counters->failing = false;
+    counters->error = (struct error){0};
+    counters->commits++;
+    counters->records += written->records;
+    histogram_add(&counters->times, result->took_us);
+    histogram_add(&counters->sizes, (int64_t)written->records);
 
-    struct queue durable;
-    queue_init(&durable);
-    queue_append(&durable, &written->queue);
+    struct queue durable = written->queue;
+    written->queue.first = NULL;
     written->batch = NULL;
     written->records = 0;
     unsaved_clear(&written->about);
@@ -288,8 +231,7 @@ static void leadership_lost(struct journal *journal, const struct error *error, 
     journal->deposed = true;
     journal->counters.error = *error;
     batch_destroy(batch);
-    if (journal->gathering.batch != NULL)
-        batch_destroy(journal->gathering.batch);
+    batch_destroy(journal->gathering.batch);
     journal->writing[0].batch = journal->gathering.batch = NULL;
     journal->writing[0].records = journal->gathering.records = 0;
     fail_answers(journal, &journal->writing[0].queue, ERROR_NOT_LEADER);
@@ -335,12 +277,6 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     journal->store = store;
     journal->sink = *sink;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;
-    queue_init(&journal->gathering.queue);
-    queue_init(&journal->writing[0].queue);
-    queue_init(&journal->writing[1].queue);
-    queue_init(&journal->ready);
-    queue_init(&journal->spare);
-
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
     if (rc < 0) {
         (void)error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
@@ -395,7 +331,7 @@ void journal_defer(struct journal *journal, const struct effect *effect)
     bool is_answer = effect->kind == EFFECT_ANSWER;
     if (journal->deposed && !is_answer)
         return;
-    struct deferred *deferred = deferred_create(journal, effect);
+    struct deferred *deferred = deferred_create(effect);
     if (last->batch == NULL) {
         deferred->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         queue_push(&journal->ready, deferred);
@@ -415,7 +351,7 @@ void journal_flush(struct journal *journal)
     while (journal->ready.first != NULL) {
         for (struct deferred *deferred; (deferred = queue_pop(&journal->ready)) != NULL;) {
             journal->sink.perform(journal->sink.arg, &deferred->effect, deferred->code);
-            recycle(journal, deferred);
+            deferred_destroy(deferred);
         }
         journal->sink.flushed(journal->sink.arg);
     }
@@ -480,7 +416,6 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
     pack_release(&journal->writing[0]);
     pack_release(&journal->writing[1]);
     queue_release(&journal->ready);
-    queue_release(&journal->spare);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);
