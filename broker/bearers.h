@@ -30,6 +30,4 @@ void bearers_follow(struct bearers *bearers, const struct record *record);
  * one, since a fabric manager gives a token once. */
 uint64_t bearers_find(const struct bearers *bearers, struct secret token);
 
-size_t bearers_count(const struct bearers *bearers);
-
 #endif
