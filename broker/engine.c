@@ -17,7 +17,7 @@
 
 struct engine {
     uv_loop_t *loop;
-    struct clock clock;
+    int64_t clock_offset_ns; /* clock.h */
     struct core *core;
     struct store *store;
     struct bearers *bearers;
@@ -314,7 +314,7 @@ struct engine *engine_create(const struct engine_options *options)
         engine->fabric_options = *options->fabric;
     engine->lists = listcommand_create(engine->loop, on_edge, engine);
     listcommand_configure(engine->lists, options->lists, options->list_count);
-    clock_init(&engine->clock);
+    engine->clock_offset_ns = clock_offset_ns();
     engine->started_ms = engine_now_ms(engine);
     return engine;
 }
@@ -381,7 +381,7 @@ int engine_start(struct engine *engine, struct error *err)
     engine->stepping = true;
     char boot[BOOT_ID_MAX + 1];
     clock_boot(boot);
-    core_clock(engine->core, boot, clock_offset_ms(&engine->clock));
+    core_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
     core_start(engine->core, engine_now_ms(engine));
     apply_effects(engine);
     engine->stepping = false;
@@ -458,7 +458,7 @@ const struct core *engine_core(const struct engine *engine)
 
 int64_t engine_now_ms(const struct engine *engine)
 {
-    return clock_now_ms(&engine->clock);
+    return clock_now_ms(engine->clock_offset_ns);
 }
 
 enum broker_role engine_role(const struct engine *engine)

@@ -236,34 +236,18 @@ void log_text(int level, const struct log_fields *fields, const void *kind, cons
     errno = saved;
 }
 
-__attribute__((format(printf, 3, 0))) static void
-log_args(int level, const struct log_fields *fields, const char *format, va_list args)
+void log_line(int level, const char *format, ...)
 {
     char text[LOG_LINE_MAX];
     int saved = errno;
+    va_list args;
+    if (!level_enabled(level))
+        return;
+    va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     errno = saved;
-    log_text(level, fields, format, text);
-}
-
-void log_line(int level, const char *format, ...)
-{
-    va_list args;
-    if (!level_enabled(level))
-        return;
-    va_start(args, format);
-    log_args(level, NULL, format, args);
-    va_end(args);
-}
-
-void log_event(int level, const struct log_fields *fields, const char *format, ...)
-{
-    va_list args;
-    if (!level_enabled(level))
-        return;
-    va_start(args, format);
-    log_args(level, fields, format, args);
-    va_end(args);
+    log_text(level, NULL, format, text);
 }
 
 static void log_left_out(void *arg, uint32_t left_out, const char *sample)

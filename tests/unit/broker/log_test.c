@@ -188,10 +188,10 @@ static void two_messages(void)
 {
     open_under_journal();
     log_line(LOG_WARNING, "disk full n=%d", 3);
-    log_event(LOG_INFO,
-              &(struct log_fields){
-                  .event = "lost", .cluster = "elcap", .job = "f1\nPRIORITY=0", .vni = 1024},
-              "elcap/f1: lost");
+    log_text(LOG_INFO,
+             &(struct log_fields){
+                 .event = "lost", .cluster = "elcap", .job = "f1\nPRIORITY=0", .vni = 1024},
+             NULL, "elcap/f1: lost");
 }
 
 /* Nothing that a client says can forge a field, or a second message. */
