@@ -5,15 +5,27 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes the texts over. */
-static void add_change(struct config_changes *changes, const struct config_key *key,
-                       const char *cluster, char *before, char *after)
+/* cluster: whose key it is; NULL: of no cluster. */
+__attribute__((format(printf, 4, 5))) static void add_change(struct config_changes *changes,
+                                                             const struct config_key *key,
+                                                             const char *cluster,
+                                                             const char *format, ...)
 {
+    va_list args;
     changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
-    changes->items[changes->count++] = (struct config_change){key, cluster, before, after};
+    struct config_change *change = &changes->items[changes->count++];
+    const size_t size = sizeof change->words;
+    change->key = key;
+    int length = cluster != NULL ? snprintf(change->words, size, "[cluster \"%s\"] ", cluster)
+                                 : snprintf(change->words, size, "[%s] ", key->section);
+    va_start(args, format);
+    (void)vsnprintf(change->words + length, size - (size_t)length, format, args);
+    va_end(args);
 }
 
 static void compare_keys(struct config_changes *changes, const char *cluster, const void *before,
@@ -25,10 +37,8 @@ static void compare_keys(struct config_changes *changes, const char *cluster, co
         if (config_key_of_cluster(&keys[i]) != (cluster != NULL))
             continue;
         char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
-        if (strcmp(was, is) != 0) {
-            add_change(changes, &keys[i], cluster, was, is);
-            continue;
-        }
+        if (strcmp(was, is) != 0)
+            add_change(changes, &keys[i], cluster, "%s = %.400s -> %.400s", keys[i].name, was, is);
         free(was);
         free(is);
     }
@@ -54,13 +64,13 @@ static void compare_clusters(struct config_changes *changes, const struct config
         if (is != NULL)
             compare_keys(changes, was->name, was, is);
         else
-            add_change(changes, NULL, was->name, memory_text(""), memory_text("removed"));
+            add_change(changes, NULL, was->name, "removed");
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
         if (find_cluster(before, is->name) != NULL)
             continue;
-        add_change(changes, NULL, is->name, memory_text(""), memory_text("added"));
+        add_change(changes, NULL, is->name, "added");
         compare_keys(changes, is->name, &none, is);
     }
     config_cluster_release(&none);
@@ -76,27 +86,8 @@ void config_changes_find(struct config_changes *changes, const struct config *be
 
 void config_changes_release(struct config_changes *changes)
 {
-    for (size_t i = 0; i < changes->count; i++) {
-        free(changes->items[i].before);
-        free(changes->items[i].after);
-    }
     free(changes->items);
     *changes = (struct config_changes){0};
-}
-
-char *config_change_words(const struct config_change *change, char *out, size_t size)
-{
-    char section[CLUSTER_NAME_MAX + 16];
-    if (change->cluster != NULL)
-        (void)snprintf(section, sizeof section, "cluster \"%s\"", change->cluster);
-    else
-        (void)snprintf(section, sizeof section, "%s", change->key->section);
-    if (change->key == NULL)
-        (void)snprintf(out, size, "[%s] %s", section, change->after);
-    else
-        (void)snprintf(out, size, "[%s] %s = %.400s -> %.400s", section, change->key->name,
-                       change->before, change->after);
-    return out;
 }
 
 /* ---- files that the configuration names ---- */

@@ -13,9 +13,9 @@
 
 struct config_change {
     const struct config_key *key; /* NULL: the cluster as a whole was added or removed */
-    const char *cluster;          /* whose key it is; NULL: of no cluster. Lives as long as both */
-    char *before, *after;         /* as written, or "unset"; of a whole cluster: "", and
-                             "added" or "removed" */
+    /* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets:
+     * those are in files. */
+    char words[1024];
 };
 
 struct config_changes {
@@ -27,10 +27,6 @@ struct config_changes {
 void config_changes_find(struct config_changes *changes, const struct config *before,
                          const struct config *after);
 void config_changes_release(struct config_changes *changes);
-
-/* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets: those
- * are in files. Returns out. */
-char *config_change_words(const struct config_change *change, char *out, size_t size);
 
 /* The files whose contents count as configuration, though only their names stand in it:
  * certificates, keys, logins. They show a reload what has changed behind a name. */
