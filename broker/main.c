@@ -46,11 +46,10 @@ static struct config *load_config(const char *path, uid_t user, config_look_fn *
     struct config *config = config_create();
     int rc = user == NO_USER ? config_load(config, path, report, NULL)
                              : config_load_as(config, path, user, look, report, NULL);
-    if (rc < 0) {
-        config_destroy(config);
-        return NULL;
-    }
-    return config;
+    if (rc == 0)
+        return config;
+    config_destroy(config);
+    return NULL;
 }
 
 static void print_nothing(void *arg, bool fault, const char *line)
@@ -70,27 +69,24 @@ static int find_service(struct serviceuser *user, const struct options *options,
     return rc;
 }
 
-static int become_service(const struct options *options, struct error *err)
-{
-    struct serviceuser user;
-    int rc = find_service(&user, options, err);
-    if (rc == ERROR_NOT_FOUND && options->user == NULL)
-        return 0; /* the missing folder is reported with the rest */
-    return rc < 0 ? rc : serviceuser_become(&user, err);
-}
-
 static int check_config(const struct options *options)
 {
+    struct serviceuser user;
     struct error err = {0};
-    int rc = become_service(options, &err);
+    int rc = find_service(&user, options, &err);
+    if (rc == ERROR_NOT_FOUND && options->user == NULL)
+        rc = 0; /* the missing folder is reported with the rest */
+    else if (rc == 0)
+        rc = serviceuser_become(&user, &err);
     if (rc < 0) {
         fprintf(stderr, "mcastd: %s\n", err.text);
         return EXIT_FAILURE;
     }
-    struct config *config = config_create();
-    rc = config_load_as(config, options->config_path, geteuid(), hostcheck_run, print_fault, NULL);
+    struct config *config =
+        load_config(options->config_path, geteuid(), hostcheck_run, print_fault);
+    rc = config != NULL ? 0 : EXIT_FAILURE;
     config_destroy(config);
-    return rc == 0 ? 0 : EXIT_FAILURE;
+    return rc;
 }
 
 /* --make-key: the key that seals the ledger, made before the first start by root, for a service

@@ -18,7 +18,7 @@
 
 static const char between_items[] = " \t,";
 
-/* What config_value_set was asked for; value is the key's place in base. */
+/* A value of a key, and what it is to be set to. */
 struct setting {
     const struct config_key *key;
     void *value;
@@ -66,10 +66,9 @@ static void clear_words(char ***words)
     *words = NULL;
 }
 
-static void print_words(FILE *out, const struct config_key *key, const void *value)
+static void print_words(FILE *out, const struct setting *s)
 {
-    char *const *words = *(char *const *const *)value;
-    (void)key;
+    char *const *words = *(char *const *const *)s->value;
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
 }
@@ -103,10 +102,9 @@ static int set_command(const struct setting *s)
 
 /* ---- texts ---- */
 
-static void print_text(FILE *out, const struct config_key *key, const void *value)
+static void print_text(FILE *out, const struct setting *s)
 {
-    (void)key;
-    fputs(value, out);
+    fputs(s->value, out);
 }
 
 static int copy_text(const struct setting *s)
@@ -222,10 +220,10 @@ static int set_urls(const struct setting *s)
     return rc;
 }
 
-static void print_urls(FILE *out, const struct config_key *key, const void *value)
+static void print_urls(FILE *out, const struct setting *s)
 {
-    const char(*urls)[FM_URL_SIZE] = value;
-    for (size_t i = 0; i < key->size / FM_URL_SIZE && urls[i][0] != '\0'; i++)
+    const char(*urls)[FM_URL_SIZE] = s->value;
+    for (size_t i = 0; i < s->key->size / FM_URL_SIZE && urls[i][0] != '\0'; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", urls[i]);
 }
 
@@ -242,11 +240,12 @@ static int set_number(const struct setting *s)
     return 0;
 }
 
-static void print_number(FILE *out, const struct config_key *key, const void *value)
+static void print_number(FILE *out, const struct setting *s)
 {
-    if (*(const uint32_t *)value != 0 || key->min == 0)
-        fprintf(out, "%" PRIu32, *(const uint32_t *)value);
-    else if (key->type == CONFIG_AUTO)
+    const uint32_t number = *(const uint32_t *)s->value;
+    if (number != 0 || s->key->min == 0)
+        fprintf(out, "%" PRIu32, number);
+    else if (s->key->type == CONFIG_AUTO)
         fputs("auto", out);
 }
 
@@ -262,10 +261,9 @@ static int set_mode(const struct setting *s)
     return 0;
 }
 
-static void print_mode(FILE *out, const struct config_key *key, const void *value)
+static void print_mode(FILE *out, const struct setting *s)
 {
-    (void)key;
-    fprintf(out, "%04" PRIo32, *(const uint32_t *)value);
+    fprintf(out, "%04" PRIo32, *(const uint32_t *)s->value);
 }
 
 static int set_duration(const struct setting *s)
@@ -280,46 +278,41 @@ static int set_duration(const struct setting *s)
     return 0;
 }
 
-static void print_duration(FILE *out, const struct config_key *key, const void *value)
+static void print_duration(FILE *out, const struct setting *s)
 {
     char text[32];
-    int64_t ms = *(const int64_t *)value;
-    assert(ms >= 0 || key->words != NULL);
+    int64_t ms = *(const int64_t *)s->value;
+    assert(ms >= 0 || s->key->words != NULL);
     if (ms >= 0)
         duration_format(text, sizeof text, ms);
-    fputs(ms >= 0 ? text : key->words, out);
+    fputs(ms >= 0 ? text : s->key->words, out);
 }
 
 /* ---- words that stand for values ---- */
 
-static int set_bool(const struct setting *s)
+static const char *words_of(const struct config_key *key)
 {
-    int index = index_of_word("no|yes", s->text);
-    if (index < 0)
-        return not_allowed(s);
-    *(bool *)s->value = index == 1;
-    return 0;
-}
-
-static void print_bool(FILE *out, const struct config_key *key, const void *value)
-{
-    (void)key;
-    fputs(*(const bool *)value ? "yes" : "no", out);
+    return key->type == CONFIG_BOOL ? "no|yes" : key->words;
 }
 
 static int set_choice(const struct setting *s)
 {
-    int index = index_of_word(s->key->words, s->text);
+    int index = index_of_word(words_of(s->key), s->text);
     if (index < 0)
         return not_allowed(s);
-    *(int *)s->value = (int)s->key->min + index;
+    if (s->key->type == CONFIG_BOOL)
+        *(bool *)s->value = index == 1;
+    else
+        *(int *)s->value = (int)s->key->min + index;
     return 0;
 }
 
-static void print_choice(FILE *out, const struct config_key *key, const void *value)
+static void print_choice(FILE *out, const struct setting *s)
 {
-    const char *words = key->words;
-    for (int index = *(const int *)value - (int)key->min; index > 0 && *words != '\0'; index--) {
+    const char *words = words_of(s->key);
+    int index = s->key->type == CONFIG_BOOL ? *(const bool *)s->value
+                                            : *(const int *)s->value - (int)s->key->min;
+    for (; index > 0 && *words != '\0'; index--) {
         words += strcspn(words, "|");
         words += *words == '|';
     }
@@ -345,14 +338,13 @@ static int set_classes(const struct setting *s)
 }
 
 /* The usual ones first. */
-static void print_classes(FILE *out, const struct config_key *key, const void *value)
+static void print_classes(FILE *out, const struct setting *s)
 {
     static const enum traffic_class order[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BULK_DATA,
                                                TC_DEDICATED_ACCESS};
     const char *before = "";
-    (void)key;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if ((*(const uint32_t *)value & order[i]) == 0)
+        if ((*(const uint32_t *)s->value & order[i]) == 0)
             continue;
         fprintf(out, "%s%s", before, traffic_class_word((int)order[i]));
         before = " ";
@@ -386,12 +378,11 @@ static int set_idset(const struct setting *s)
     return 0;
 }
 
-static void print_idset(FILE *out, const struct config_key *key, const void *value)
+static void print_idset(FILE *out, const struct setting *s)
 {
-    size_t size = idset_format(value, NULL, 0) + 1;
+    size_t size = idset_format(s->value, NULL, 0) + 1;
     char *text = memory_zeroed(size);
-    (void)key;
-    (void)idset_format(value, text, size);
+    (void)idset_format(s->value, text, size);
     fputs(text, out);
     free(text);
 }
@@ -400,7 +391,7 @@ static void print_idset(FILE *out, const struct config_key *key, const void *val
 
 static const struct {
     int (*set)(const struct setting *setting);
-    void (*print)(FILE *out, const struct config_key *key, const void *value);
+    void (*print)(FILE *out, const struct setting *setting);
     const char *allowed; /* NULL: it depends on the key */
 } types[] = {
     [CONFIG_TEXT] = {set_word, print_text, "a word"},
@@ -413,7 +404,7 @@ static const struct {
     [CONFIG_AUTO] = {set_number, print_number, NULL},
     [CONFIG_MODE] = {set_mode, print_mode, "an octal file mode, 0600 to 0777"},
     [CONFIG_DURATION] = {set_duration, print_duration, NULL},
-    [CONFIG_BOOL] = {set_bool, print_bool, "yes or no"},
+    [CONFIG_BOOL] = {set_choice, print_choice, "yes or no"},
     [CONFIG_CHOICE] = {set_choice, print_choice, NULL},
     [CONFIG_CLASSES] = {set_classes, print_classes,
                         "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
@@ -489,11 +480,12 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
 
 char *config_value_text(const struct config_key *key, const void *base)
 {
+    const struct setting shown = {.key = key, .value = (char *)(uintptr_t)base + key->offset};
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
     if (out != NULL)
-        types[key->type].print(out, key, (const char *)base + key->offset);
+        types[key->type].print(out, &shown);
     if (out == NULL || fclose(out) != 0)
         abort(); /* without memory, as base/memory.h */
     if (length > 0)
