@@ -37,33 +37,22 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-/* Owners of files are not checked: nothing will be done because of them. */
-static const uid_t NO_USER = (uid_t)-1;
-
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
                                   config_report_fn *report)
 {
     struct config *config = config_create();
-    int rc = user == NO_USER ? config_load(config, path, report, NULL)
-                             : config_load_as(config, path, user, look, report, NULL);
-    if (rc == 0)
+    if (config_load(config, path, user, look, report, NULL) == 0)
         return config;
     config_destroy(config);
     return NULL;
-}
-
-static void print_nothing(void *arg, bool fault, const char *line)
-{
-    (void)arg;
-    (void)fault;
-    (void)line;
 }
 
 /* Faults of the configuration are reported afterwards. */
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
-    (void)config_load(config, options->config_path, print_nothing, NULL);
+    /* Whoever owns its files: nothing will be done because of them. */
+    (void)config_load(config, options->config_path, CONFIG_ANY_OWNER, NULL, NULL, NULL);
     int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);
     return rc;
@@ -113,7 +102,7 @@ static int make_key(const struct options *options)
     bool made = false;
     /* Root makes a file where the configuration says: no third user may be able to change that.
      * Where the service's user is not found, no file is made. */
-    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : NO_USER;
+    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : CONFIG_ANY_OWNER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;

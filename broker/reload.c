@@ -204,8 +204,8 @@ static void read_files(uv_work_t *work)
 {
     struct reading *reading = work->data;
     struct config *config = config_create();
-    if (config_load_as(config, reading->reload->path, geteuid(), pathcheck_run, keep_line,
-                       reading) < 0) {
+    if (config_load(config, reading->reload->path, geteuid(), pathcheck_run, keep_line, reading) <
+        0) {
         config_destroy(config);
         return;
     }

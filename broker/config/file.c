@@ -50,7 +50,8 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
             *at = '?';
     }
     reading->faults += is_fault;
-    reading->report(reading->arg, is_fault, line);
+    if (reading->report != NULL)
+        reading->report(reading->arg, is_fault, line);
 }
 
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,

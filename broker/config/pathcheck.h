@@ -10,7 +10,7 @@
  * the line where its key stands, and so is a login that is refused because others can read it (F13,
  * B8). What is missing is reported elsewhere.
  *
- * For config_load_as, where the service reads the files, or --check as its user. */
+ * For config_load, where the service reads the files, or --check as its user. */
 void pathcheck_run(struct config_reading *reading);
 
 #endif

@@ -73,7 +73,7 @@ static void write_text(const char *name, const char *text)
 
 static int load(void)
 {
-    return config_load(config, path_of("mcastd.conf"), on_report, NULL);
+    return config_load(config, path_of("mcastd.conf"), CONFIG_ANY_OWNER, NULL, on_report, NULL);
 }
 
 static int load_text(const char *text)
@@ -502,7 +502,7 @@ static int load_as(uid_t user)
     config_destroy(config);
     config = config_create();
     heard[0] = '\0';
-    return config_load_as(config, path_of("mcastd.conf"), user, NULL, on_report, NULL);
+    return config_load(config, path_of("mcastd.conf"), user, NULL, on_report, NULL);
 }
 
 /* B8: each file and the folder by itself, also where there are other faults. */
@@ -652,7 +652,8 @@ static void file__of_another_kind_is_given_up(void **state)
     assert_int_equal(lines, 21);
     assert_non_null(strstr(heard, "20 faults: the rest of this file was not read\n"));
     heard[0] = '\0';
-    assert_int_equal(config_load(config, folder, on_report, NULL), ERROR_INVALID);
+    assert_int_equal(config_load(config, folder, CONFIG_ANY_OWNER, NULL, on_report, NULL),
+                     ERROR_INVALID);
     assert_non_null(strstr(heard, ": is a folder: name the file in it"));
     assert_null(strstr(heard, "no cluster"));
 }
