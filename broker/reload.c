@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "broker/config/change.h"
 #include "broker/log/log.h"
-#include "broker/config/pathcheck.h"
+#include "broker/config/file.h"
 #include "broker/config/settings.h"
 
 #include <stdlib.h>

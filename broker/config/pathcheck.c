@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/config/pathcheck.h"
+#include "broker/config/file.h"
 
 #include "broker/config/settings.h"
 #include "trust/trustedpath.h"

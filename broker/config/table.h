@@ -67,6 +67,6 @@ const char *config_key_path(const struct config_key *key, const struct config *c
 /* Writes a page to which tables belong: each "@" that is a line of its own stands for the next of
  * the parts. The texts are *.in files, made part of the program by the build. */
 void config_print_page(FILE *out, const char *page, void (*const *parts)(FILE *out));
-extern const char mcastd_page_document[], conf_page_document[];
+extern const char usage_page_document[], mcastd_page_document[], conf_page_document[];
 
 #endif

@@ -2,7 +2,7 @@
 #include "broker/service/hostcheck.h"
 
 #include "broker/http/listen/tls.h"
-#include "broker/config/pathcheck.h"
+#include "broker/config/file.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"
 #include "tokens/seal_key.h"
