@@ -82,7 +82,8 @@ static void stop_broker(struct broker *broker)
 {
     broker->stopping = true;
     reload_stop(&broker->reload);
-    notify_send(&broker->notify, "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
+    (void)notify_send(&broker->notify, true,
+                      "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
     if (broker->http != NULL)
         http_quiesce(broker->http);
     if (broker->engine != NULL)

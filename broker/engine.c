@@ -432,18 +432,13 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     engine->lists = NULL;
 }
 
-static void on_lists_closed(void *arg)
-{
-    (void)arg;
-}
-
 void engine_destroy(struct engine *engine)
 {
     if (engine == NULL)
         return;
     assert(engine->open_parts == 0);
     if (engine->lists != NULL) /* never started */
-        listcommand_destroy(engine->lists, on_lists_closed, NULL);
+        listcommand_destroy(engine->lists, NULL, NULL);
     store_close(engine->store);
     core_destroy(engine->core);
     free(engine);

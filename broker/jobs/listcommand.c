@@ -78,7 +78,8 @@ static void finish_destroy(struct listcommand *all)
     void (*closed)(void *arg) = all->closed;
     void *arg = all->closed_arg;
     free(all);
-    closed(arg);
+    if (closed != NULL)
+        closed(arg);
 }
 
 /* ---- the end ---- */

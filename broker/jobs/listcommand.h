@@ -43,7 +43,7 @@ void listcommand_configure(struct listcommand *commands, const struct listcomman
 void listcommand_ask(struct listcommand *commands, uint64_t id, const char *cluster);
 
 /* Kills what runs, without an event for the core: after a restart it polls again. closed is called
- * when nothing is left in the loop, perhaps before this returns. */
+ * when nothing is left in the loop, perhaps before this returns; or NULL. */
 void listcommand_destroy(struct listcommand *commands, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -79,9 +79,9 @@ static void words__arrive_as_one_datagram(void **state)
     bind_to(path);
     struct notify notify = opened();
     assert_true(notify_enabled(&notify));
-    notify_send(&notify, "READY=1\nSTATUS=%d jobs", 3);
+    (void)notify_send(&notify, true, "READY=1\nSTATUS=%d jobs", 3);
     assert_string_equal(heard(), "READY=1\nSTATUS=3 jobs");
-    assert_true(notify_try_send(&notify, "WATCHDOG=1"));
+    assert_true(notify_send(&notify, false, "WATCHDOG=1"));
     assert_string_equal(heard(), "WATCHDOG=1");
     notify_release(&notify);
     assert_false(notify_enabled(&notify));
@@ -95,7 +95,7 @@ static void abstract_socket__is_reached(void **state)
     (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
     bind_to(name);
     struct notify notify = opened();
-    notify_send(&notify, "STOPPING=1");
+    (void)notify_send(&notify, true, "STOPPING=1");
     assert_string_equal(heard(), "STOPPING=1");
     notify_release(&notify);
 }
@@ -105,9 +105,9 @@ static void no_socket__is_silence(void **state)
     (void)state;
     struct notify notify = opened();
     assert_false(notify_enabled(&notify));
-    notify_send(&notify, "READY=1");
+    (void)notify_send(&notify, true, "READY=1");
     notify_reloading(&notify);
-    assert_false(notify_try_send(&notify, "WATCHDOG=1"));
+    assert_false(notify_send(&notify, false, "WATCHDOG=1"));
     assert_true(notify.watchdog_us == 0);
     notify_release(&notify);
 }
@@ -128,7 +128,7 @@ static void odd_socket__is_told_and_silence(void **state)
     setenv("NOTIFY_SOCKET", longest, 1);
     assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
     assert_false(notify_enabled(&notify));
-    notify_send(&notify, "READY=1");
+    (void)notify_send(&notify, true, "READY=1");
 }
 
 /* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
@@ -185,7 +185,7 @@ static void hint__never_waits(void **state)
     struct notify notify = opened();
     unsigned sent = 0;
     /* Nobody reads: the socket's queue is full before long. */
-    while (sent < 100000 && notify_try_send(&notify, "STATUS=%u", sent))
+    while (sent < 100000 && notify_send(&notify, false, "STATUS=%u", sent))
         sent++;
     assert_true(sent < 100000);
     notify_release(&notify);
