@@ -3,7 +3,7 @@
 
 #include "broker/log/log.h"
 #include "broker/turn.h"
-#include "broker/unsaved.h"
+#include "base/idset.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -28,7 +28,9 @@ struct queue {
 struct pack {
     struct batch *batch; /* NULL: no records */
     size_t records;
-    struct unsaved about; /* the reservations that they are about */
+    /* The reservations that they are about, by the last 16 bits of their numbers: an answer about
+     * another one with the same bits waits, too, for nothing. */
+    struct idset about;
     struct queue queue;
 };
 
@@ -138,7 +140,7 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
 
-/* to is empty, and then from is. Both keep room for the numbers of reservations. */
+/* to is empty, and then from is. */
 static void pack_move(struct pack *to, struct pack *from)
 {
     struct pack empty = *to;
@@ -197,7 +199,7 @@ static void commit_succeeded(struct journal *journal, const struct commit_result
     written->queue.first = NULL;
     written->batch = NULL;
     written->records = 0;
-    unsaved_clear(&written->about);
+    idset_init(&written->about);
     pack_move(written, &journal->writing[1]);
     begin_commit(journal); /* the disk works on the next batch while this one's effects run */
     queue_append(&journal->ready, &durable);
@@ -310,11 +312,11 @@ void journal_save(struct journal *journal, const struct record *record)
         abort_without_memory();
     pack->records = batch_size(pack->batch);
     if (record->kind == RECORD_RESERVATION)
-        unsaved_add(&pack->about, record->u.reservation.number);
+        idset_add(&pack->about, (uint16_t)record->u.reservation.number);
     if (record->kind == RECORD_GONE)
-        unsaved_add(&pack->about, record->u.gone);
+        idset_add(&pack->about, (uint16_t)record->u.gone);
     if (record->kind == RECORD_NODE) /* shown with the reservation */
-        unsaved_add(&pack->about, record->u.node.number);
+        idset_add(&pack->about, (uint16_t)record->u.node.number);
 }
 
 /* Whose records came last; without records when there are none. */
@@ -366,9 +368,9 @@ void journal_turn(struct journal *journal)
 
 bool journal_about(const struct journal *journal, uint64_t number)
 {
-    return unsaved_has(&journal->writing[0].about, number) ||
-           unsaved_has(&journal->writing[1].about, number) ||
-           unsaved_has(&journal->gathering.about, number);
+    return idset_has(&journal->writing[0].about, (uint16_t)number) ||
+           idset_has(&journal->writing[1].about, (uint16_t)number) ||
+           idset_has(&journal->gathering.about, (uint16_t)number);
 }
 
 bool journal_clean(const struct journal *journal)
@@ -399,22 +401,15 @@ static void on_closed(uv_handle_t *handle)
     closed(arg);
 }
 
-/* But for its batch, which may be the store's. */
-static void pack_release(struct pack *pack)
-{
-    queue_release(&pack->queue);
-    unsaved_release(&pack->about);
-}
-
 void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg)
 {
     withdraw_offer(journal);
     if (journal->in_progress == 0)
         batch_destroy(journal->writing[0].batch);
     batch_destroy(journal->gathering.batch);
-    pack_release(&journal->gathering);
-    pack_release(&journal->writing[0]);
-    pack_release(&journal->writing[1]);
+    queue_release(&journal->gathering.queue);
+    queue_release(&journal->writing[0].queue);
+    queue_release(&journal->writing[1].queue);
     queue_release(&journal->ready);
     journal->closed = closed;
     journal->closed_arg = arg;

@@ -63,7 +63,7 @@ void journal_flush(struct journal *journal);
 void journal_turn(struct journal *journal);
 
 /* Whether the reservation of this number is not on disk as it is in memory: something about it has
- * been saved since the last commit that succeeded began. */
+ * been saved since the last commit that succeeded began. It may be true of another one too. */
 bool journal_about(const struct journal *journal, uint64_t number);
 
 /* Nothing unsaved and nothing left to perform. */
