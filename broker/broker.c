@@ -242,14 +242,12 @@ static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
     struct fmapi_options fabric;
-    struct listcommand_spec lists[CLUSTERS_MAX];
     bool present = settings_fabric(config, &fabric);
     struct engine_options options = {
         .loop = &broker->loop,
         .core = &config->core,
         .fabric = present ? &fabric : NULL,
-        .lists = lists,
-        .list_count = settings_lists(config, lists),
+        .clusters = config->clusters,
         .loading = heartbeat_loading,
         .loading_arg = &broker->notify,
     };

@@ -208,7 +208,8 @@ int engine_configure(struct engine *engine, const struct engine_settings *settin
     int rc = settings->keep_fabric ? 0 : fabric_change(engine->fabric, settings->fabric, err);
     if (rc < 0)
         return rc;
-    listcommand_configure(engine->lists, settings->lists, settings->list_count);
+    listcommand_configure(engine->lists, settings->clusters,
+                          settings->clusters != NULL ? settings->core->cluster_count : 0);
     struct core_event event = {.kind = CORE_CONFIGURE, .u.config = settings->core};
     engine_step(engine, &event);
     return 0;
@@ -313,7 +314,8 @@ struct engine *engine_create(const struct engine_options *options)
     if (engine->fabric_present)
         engine->fabric_options = *options->fabric;
     engine->lists = listcommand_create(engine->loop, on_edge, engine);
-    listcommand_configure(engine->lists, options->lists, options->list_count);
+    listcommand_configure(engine->lists, options->clusters,
+                          options->clusters != NULL ? options->core->cluster_count : 0);
     engine->clock_offset_ns = clock_offset_ns();
     engine->started_ms = engine_now_ms(engine);
     return engine;

@@ -45,11 +45,11 @@ enum broker_role engine_role(const struct engine *engine);
 struct engine_options {
     uv_loop_t *loop;
     const struct core_config *core;
-    struct store *store;                  /* the engine closes it */
-    struct bearers *bearers;              /* follows what is loaded and saved; NULL: none does */
-    const struct fmapi_options *fabric;   /* NULL: no fabric manager */
-    const struct listcommand_spec *lists; /* of clusters whose job lists are polled */
-    uint32_t list_count;
+    struct store *store;                /* the engine closes it */
+    struct bearers *bearers;            /* follows what is loaded and saved; NULL: none does */
+    const struct fmapi_options *fabric; /* NULL: no fabric manager */
+    /* Those of core, for their list_commands; the caller's until others are configured, or NULL. */
+    const struct config_cluster *clusters;
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
@@ -64,9 +64,8 @@ int engine_start(struct engine *engine, struct error *err);
 /* Another configuration while it runs (F5). */
 struct engine_settings {
     const struct core_config *core;
-    const struct fmapi_options *fabric;   /* NULL: no fabric manager; copied */
-    const struct listcommand_spec *lists; /* as in listcommand_configure */
-    uint32_t list_count;
+    const struct fmapi_options *fabric;    /* NULL: no fabric manager; copied */
+    const struct config_cluster *clusters; /* as in struct engine_options */
     bool keep_fabric; /* the options and the files they name are as they were: connections and
                          login stay */
 };

@@ -94,13 +94,11 @@ static int apply_changes(struct reload *reload, struct reading *reading,
 {
     const struct config *config = reading->config;
     struct fmapi_options fabric;
-    struct listcommand_spec lists[CLUSTERS_MAX];
     bool present = settings_fabric(config, &fabric);
     struct engine_settings settings = {
         .core = &config->core,
         .fabric = present ? &fabric : NULL,
-        .lists = lists,
-        .list_count = settings_lists(config, lists),
+        .clusters = config->clusters,
         .keep_fabric = fabric_kept(reload, changes, &reading->files),
     };
     *err = reading->err;

@@ -29,21 +29,6 @@ bool settings_fabric(const struct config *config, struct fmapi_options *out)
     return config->core.fm_present;
 }
 
-uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX])
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
-        const struct config_cluster *cluster = &config->clusters[i];
-        if (cluster->list_command != NULL)
-            out[count++] = (struct listcommand_spec){
-                .cluster = cluster->name,
-                .argv = cluster->list_command,
-                .timeout_ms = cluster->list_timeout_ms,
-            };
-    }
-    return count;
-}
-
 static const char *const *names_of(char *const *users)
 {
     static const char *const no_names[] = {NULL};

@@ -6,7 +6,6 @@
 #include "trust/trustedpath.h"
 #include "base/memory.h"
 
-#include <assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -64,7 +63,7 @@ struct listcommand {
     uv_loop_t *loop;
     listcommand_step_fn *step;
     void *arg;
-    struct listcommand_spec commands[CLUSTERS_MAX];
+    const struct config_cluster *clusters;
     uint32_t count;
     struct listrun *first; /* of all runs that have anything in the loop */
     char buffer[BUFFER_SIZE];
@@ -381,14 +380,14 @@ static int open_pipe(uv_pipe_t *pipe, int *write_end)
     return rc;
 }
 
-static void start_command(struct listrun *run, const struct listcommand_spec *command)
+static void start_command(struct listrun *run, const struct config_cluster *cluster)
 {
     int out = -1, err = -1;
     int rc = open_pipe(&run->out, &out);
     if (rc == 0)
         rc = open_pipe(&run->err, &err);
     if (rc == 0)
-        rc = spawn_command(run, command->argv, out, err);
+        rc = spawn_command(run, cluster->list_command, out, err);
     if (out >= 0)
         (void)close(out);
     if (err >= 0)
@@ -398,11 +397,11 @@ static void start_command(struct listrun *run, const struct listcommand_spec *co
     if (rc == 0)
         rc = uv_read_start((uv_stream_t *)&run->err, on_alloc, on_err);
     if (rc < 0)
-        set_failure(run, "%s cannot be run: %s", command->argv[0], uv_strerror(rc));
+        set_failure(run, "%s cannot be run: %s", cluster->list_command[0], uv_strerror(rc));
     if (!run->runs)
         return;
     run->stage = STAGE_RUNS;
-    run->timeout_ms = command->timeout_ms;
+    run->timeout_ms = cluster->list_timeout_ms;
     uv_update_time(run->all->loop);
 }
 
@@ -425,13 +424,14 @@ static struct listrun *create_run(struct listcommand *all, uint64_t id, const ch
 
 /* ---- all of them ---- */
 
-static const struct listcommand_spec *find_command(const struct listcommand *all,
-                                                   const char *cluster)
+/* NULL: none with a list_command. */
+static const struct config_cluster *find_cluster(const struct listcommand *all, const char *name)
 {
-    uint32_t i = 0;
-    while (i < all->count && strcmp(all->commands[i].cluster, cluster) != 0)
-        i++;
-    return i < all->count ? &all->commands[i] : NULL;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (strcmp(all->clusters[i].name, name) == 0 && all->clusters[i].list_command != NULL)
+            return &all->clusters[i];
+    }
+    return NULL;
 }
 
 /* The process of this cluster that outlived SIGKILL and was given up; 0: none. */
@@ -443,33 +443,32 @@ static pid_t find_unkilled(const struct listcommand *all, const char *cluster)
     return run != NULL ? run->pid : 0;
 }
 
-void listcommand_ask(struct listcommand *all, uint64_t id, const char *cluster)
+void listcommand_ask(struct listcommand *all, uint64_t id, const char *name)
 {
-    const struct listcommand_spec *command = find_command(all, cluster);
-    const pid_t unkilled = find_unkilled(all, cluster);
-    struct listrun *run = create_run(all, id, cluster);
+    const struct config_cluster *cluster = find_cluster(all, name);
+    const pid_t unkilled = find_unkilled(all, name);
+    struct listrun *run = create_run(all, id, name);
     struct error why = {0};
-    if (command == NULL)
+    if (cluster == NULL)
         set_failure(run, "it is no longer configured");
     else if (unkilled != 0)
         set_failure(run,
                     "process %d, killed for an earlier one, has not ended yet: look what it waits "
                     "for",
                     (int)unkilled);
-    else if (trustedcommand_check(command->argv, &why) == ERROR_REFUSED)
+    else if (trustedcommand_check(cluster->list_command, &why) == ERROR_REFUSED)
         set_failure(run, "it is not run: %s", why.text); /* it has been changed since the start */
     else
-        start_command(run, command);
+        start_command(run, cluster);
     (void)uv_timer_start(&run->timer, on_timer, (uint64_t)run->timeout_ms, 0);
     if (run->runs && run->why.code != 0)
         terminate_run(run);
 }
 
-void listcommand_configure(struct listcommand *all, const struct listcommand_spec *specs,
+void listcommand_configure(struct listcommand *all, const struct config_cluster *clusters,
                            uint32_t count)
 {
-    assert(count <= CLUSTERS_MAX);
-    memcpy(all->commands, specs, count * sizeof *specs);
+    all->clusters = clusters;
     all->count = count;
 }
 

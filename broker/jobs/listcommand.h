@@ -2,6 +2,7 @@
 #ifndef MCAST_BROKER_JOBS_LISTCOMMAND_H
 #define MCAST_BROKER_JOBS_LISTCOMMAND_H
 
+#include "broker/config/config.h"
 #include "core/core.h"
 
 #include <stdint.h>
@@ -20,21 +21,15 @@
 
 struct listcommand;
 
-struct listcommand_spec {
-    const char *cluster;
-    char *const *argv; /* argv[0] an absolute path; NULL-terminated */
-    int64_t timeout_ms;
-};
-
 /* Receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void listcommand_step_fn(void *arg, struct core_event *event);
 
 /* Without any command. Never NULL (base/memory.h). */
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
-/* These from the next poll on, at most CLUSTERS_MAX. Their texts stay the caller's until others are
+/* Their list_commands from the next poll on; clusters stay the caller's until others are
  * configured. What runs goes on. */
-void listcommand_configure(struct listcommand *commands, const struct listcommand_spec *specs,
+void listcommand_configure(struct listcommand *commands, const struct config_cluster *clusters,
                            uint32_t count);
 
 /* Each comes back exactly once, also when it could not even be begun, and never from inside this

@@ -427,9 +427,11 @@ static void configure__is_refused_whole(void **state)
 static void configure_list(struct stand *stand, char *const *argv)
 {
     struct error err = {0};
-    const struct listcommand_spec list = {"elcap", argv, 60000};
+    static struct config_cluster cluster;
+    cluster = (struct config_cluster){
+        .name = "elcap", .list_command = (char **)(uintptr_t)argv, .list_timeout_ms = 60000};
     struct engine_settings settings = {
-        .core = &stand->config, .keep_fabric = true, .lists = &list, .list_count = 1};
+        .core = &stand->config, .keep_fabric = true, .clusters = &cluster};
     stand->config.clusters[0].jobpoll = true;
     assert_int_equal(engine_configure(stand->engine, &settings, &err), 0);
 }

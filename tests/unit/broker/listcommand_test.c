@@ -139,8 +139,10 @@ static void configure(struct stand *stand, const char *const *argv, int64_t time
         (void)snprintf(words[i], sizeof words[i], "%s", argv[i]);
         copy[i] = words[i];
     }
-    const struct listcommand_spec spec = {"elcap", copy, timeout_ms};
-    listcommand_configure(stand->commands, &spec, 1);
+    static struct config_cluster cluster;
+    cluster = (struct config_cluster){
+        .name = "elcap", .list_command = copy, .list_timeout_ms = timeout_ms};
+    listcommand_configure(stand->commands, &cluster, 1);
 }
 
 /* A script; its own folder is $here. */
@@ -515,10 +517,12 @@ static void clusters__are_asked_side_by_side(void **state)
     /* Each waits for the other. */
     configure_script(stand, "touch $here/$1; until [ -e $here/$2 ]; do sleep 0.01; done; echo $1",
                      LONG_MS);
-    char *const elcap[] = {in(stand, "list"), "a", "b", NULL};
-    char *const tuo[] = {in(stand, "list"), "b", "a", NULL};
-    const struct listcommand_spec specs[] = {{"elcap", elcap, LONG_MS}, {"tuo", tuo, LONG_MS}};
-    listcommand_configure(stand->commands, specs, 2);
+    char *elcap[] = {in(stand, "list"), "a", "b", NULL};
+    char *tuo[] = {in(stand, "list"), "b", "a", NULL};
+    const struct config_cluster clusters[] = {
+        {.name = "elcap", .list_command = elcap, .list_timeout_ms = LONG_MS},
+        {.name = "tuo", .list_command = tuo, .list_timeout_ms = LONG_MS}};
+    listcommand_configure(stand->commands, clusters, 2);
     listcommand_ask(stand->commands, 1, "elcap");
     listcommand_ask(stand->commands, 2, "tuo");
     gate_await(&stand->loop, &stand->answers, 2);
