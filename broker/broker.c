@@ -241,13 +241,9 @@ static int create_bearers(struct broker *broker, struct error *err)
 static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
-    struct fmapi_options fabric;
-    bool present = settings_fabric(config, &fabric);
     struct engine_options options = {
         .loop = &broker->loop,
-        .core = &config->core,
-        .fabric = present ? &fabric : NULL,
-        .clusters = config->clusters,
+        .config = config,
         .loading = heartbeat_loading,
         .loading_arg = &broker->notify,
     };

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "broker/log/decisionlog.h"
 #include "broker/clock.h"
+#include "broker/config/settings.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
 #include "broker/jobs/listcommand.h"
@@ -21,11 +22,10 @@ struct engine {
     struct core *core;
     struct store *store;
     struct bearers *bearers;
-    struct journal *journal;   /* NULL before engine_start and after the end */
-    struct fabric *fabric;     /* as the journal */
-    struct listcommand *lists; /* NULL once it stops */
-    struct fmapi_options fabric_options;
-    bool fabric_present; /* those say where one is */
+    struct journal *journal;     /* NULL before engine_start and after the end */
+    struct fabric *fabric;       /* as the journal */
+    struct listcommand *lists;   /* NULL once it stops */
+    const struct config *config; /* in force */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
     struct engine_listener listener;
@@ -200,17 +200,24 @@ static void on_edge(void *arg, struct core_event *event)
     engine_step(arg, event);
 }
 
-int engine_configure(struct engine *engine, const struct engine_settings *settings,
+static void adopt_config(struct engine *engine, const struct config *config)
+{
+    engine->config = config;
+    listcommand_configure(engine->lists, config->clusters, config->core.cluster_count);
+}
+
+int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err)
 {
+    struct fmapi_options fabric;
+    bool present = settings_fabric(config, &fabric);
     if (engine->role != ROLE_LEADER || engine->stopping)
         return error_set(err, ERROR_REFUSED, "the broker is stopping");
-    int rc = settings->keep_fabric ? 0 : fabric_change(engine->fabric, settings->fabric, err);
+    int rc = keep_fabric ? 0 : fabric_change(engine->fabric, present ? &fabric : NULL, err);
     if (rc < 0)
         return rc;
-    listcommand_configure(engine->lists, settings->clusters,
-                          settings->clusters != NULL ? settings->core->cluster_count : 0);
-    struct core_event event = {.kind = CORE_CONFIGURE, .u.config = settings->core};
+    adopt_config(engine, config);
+    struct core_event event = {.kind = CORE_CONFIGURE, .u.config = &config->core};
     engine_step(engine, &event);
     return 0;
 }
@@ -302,7 +309,7 @@ static void on_prepare(uv_prepare_t *prepare)
 struct engine *engine_create(const struct engine_options *options)
 {
     struct engine *engine = memory_zeroed(sizeof *engine);
-    engine->core = core_create(options->core);
+    engine->core = core_create(&options->config->core);
     engine->loop = options->loop;
     turn_init(&engine->turn, engine->loop);
     engine->store = options->store;
@@ -310,12 +317,8 @@ struct engine *engine_create(const struct engine_options *options)
     engine->deadline_ms = INT64_MAX;
     engine->loading = options->loading;
     engine->loading_arg = options->loading_arg;
-    engine->fabric_present = options->fabric != NULL;
-    if (engine->fabric_present)
-        engine->fabric_options = *options->fabric;
     engine->lists = listcommand_create(engine->loop, on_edge, engine);
-    listcommand_configure(engine->lists, options->clusters,
-                          options->clusters != NULL ? options->core->cluster_count : 0);
+    adopt_config(engine, options->config);
     engine->clock_offset_ns = clock_offset_ns();
     engine->started_ms = engine_now_ms(engine);
     return engine;
@@ -356,6 +359,7 @@ static void start_loop(struct engine *engine)
 int engine_start(struct engine *engine, struct error *err)
 {
     struct loading loading = {.engine = engine, .err = err};
+    struct fmapi_options fabric;
     int rc = store_load(engine->store, load_record, &loading, err);
     if (rc == 0 && core_loaded(engine->core, err) < 0)
         rc = store_refuse(engine->store, err);
@@ -372,9 +376,8 @@ int engine_start(struct engine *engine, struct error *err)
         return ERROR_IO;
     start_loop(engine);
     engine->open_parts = 4; /* the journal, the lists, two handles */
-    engine->fabric =
-        fabric_create(engine->loop, engine->fabric_present ? &engine->fabric_options : NULL,
-                      on_edge, engine, err);
+    bool present = settings_fabric(engine->config, &fabric);
+    engine->fabric = fabric_create(engine->loop, present ? &fabric : NULL, on_edge, engine, err);
     if (engine->fabric == NULL)
         return ERROR_INVALID;
     engine->open_parts++;

@@ -93,18 +93,11 @@ static int apply_changes(struct reload *reload, struct reading *reading,
                          const struct config_changes *changes, struct error *err)
 {
     const struct config *config = reading->config;
-    struct fmapi_options fabric;
-    bool present = settings_fabric(config, &fabric);
-    struct engine_settings settings = {
-        .core = &config->core,
-        .fabric = present ? &fabric : NULL,
-        .clusters = config->clusters,
-        .keep_fabric = fabric_kept(reload, changes, &reading->files),
-    };
+    bool keep_fabric = fabric_kept(reload, changes, &reading->files);
     *err = reading->err;
     int rc = err->code == 0 ? http_change_check(reload->http, reading->http, err) : err->code;
     if (rc == 0)
-        rc = engine_configure(reload->engine, &settings, err);
+        rc = engine_configure(reload->engine, config, keep_fabric, err);
     if (rc < 0)
         return rc;
     if (keyring_rotations(reload->keyring) == reading->rotations)

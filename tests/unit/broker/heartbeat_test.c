@@ -19,7 +19,7 @@
 struct stand {
     uv_loop_t loop;
     struct gate gate;
-    struct core_config config;
+    struct config config;
     struct engine *engine;
     struct notify notify;
     struct heartbeat sign;
@@ -54,11 +54,11 @@ static int open_stand(void **state)
 
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config);
-    strcpy(stand.config.clusters[0].name, "elcap");
-    stand.config.cluster_count = 1;
+    core_config_init(&stand.config.core);
+    strcpy(stand.config.core.clusters[0].name, "elcap");
+    stand.config.core.cluster_count = 1;
     struct engine_options options = {
-        .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
+        .loop = &stand.loop, .config = &stand.config, .store = &stand.gate.store};
     stand.engine = engine_create(&options);
     assert_int_equal(engine_start(stand.engine, &err), 0);
     heartbeat_start(&stand.sign, &stand.loop, &stand.notify, stand.engine);
