@@ -81,7 +81,7 @@ static void on_engine_stopped(void *arg)
 static void stop_broker(struct broker *broker)
 {
     broker->stopping = true;
-    reload_stop(&broker->reload);
+    broker->reload.stopped = true;
     (void)notify_send(&broker->notify, true,
                       "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
     if (broker->http != NULL)
@@ -116,7 +116,7 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
     if (broker->engine != NULL)
-        turn_interrupted(engine_turn(broker->engine));
+        engine_turn(broker->engine)->interrupted = true;
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
         log_line(LOG_NOTICE, "stopping: reload skipped, the next start reads the configuration");
         return;
@@ -260,7 +260,7 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
-    reload_look(&broker->reload);
+    namedfiles_stat(&broker->reload.files, config);
     broker->engine = engine_create(&options);
     return 0;
 }

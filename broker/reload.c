@@ -47,11 +47,6 @@ void reload_init(struct reload *reload, struct config *config, const char *path,
     settle_log_level(config, log_level);
 }
 
-void reload_look(struct reload *reload)
-{
-    namedfiles_stat(&reload->files, reload->config);
-}
-
 void reload_release(struct reload *reload)
 {
     config_destroy(reload->config);
@@ -243,9 +238,4 @@ void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *
     reload->reading = reading;
     /* It fails without a function only. */
     (void)uv_queue_work(loop, &reading->work, read_files, on_read);
-}
-
-void reload_stop(struct reload *reload)
-{
-    reload->stopped = true;
 }

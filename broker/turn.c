@@ -64,11 +64,6 @@ void turn_leave(struct turn *turn, const char *before)
     switch_part(turn, before, turn->now_ns());
 }
 
-void turn_interrupted(struct turn *turn)
-{
-    turn->interrupted = true;
-}
-
 /* waited_ns is part of the unnamed time: libuv runs the callbacks of descriptors while it waits,
  * and there is no turn_enter around a wait. */
 static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn_stall *out)

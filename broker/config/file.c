@@ -57,13 +57,13 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
                                           const char *name)
 {
-    return &reading->origins[config_key_row(config_key_find(section, name))];
+    return &reading->origins[0][config_key_row(config_key_find(section, name))];
 }
 
 const struct config_origin *config_cluster_origin(const struct config_reading *reading,
                                                   uint32_t cluster, const char *name)
 {
-    return &reading->cluster_origins[cluster][config_key_row(config_key_find("cluster", name))];
+    return &reading->origins[1 + cluster][config_key_row(config_key_find("cluster", name))];
 }
 
 #define FAULT(source, ...) config_fault((source)->reading, true, &(source)->here, __VA_ARGS__)
@@ -161,12 +161,11 @@ static void set_value(struct source *source, const struct config_key *key, const
                       bool more)
 {
     struct config_reading *reading = source->reading;
-    size_t row = config_key_row(key);
     bool in_cluster = config_key_of_cluster(key);
     void *base =
         in_cluster ? (void *)&reading->config->clusters[source->cluster] : (void *)reading->config;
     struct config_origin *origin =
-        in_cluster ? &reading->cluster_origins[source->cluster][row] : &reading->origins[row];
+        &reading->origins[in_cluster ? 1 + source->cluster : 0][config_key_row(key)];
     struct error err = {0};
 
     if (!more && origin->file == source->here.file) {

@@ -55,18 +55,21 @@ static bool join_path(char out[PATH_MAX], const char *path, const char *between,
     return length > 0 && length < PATH_MAX;
 }
 
+void config_folder_of(const char *path, char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    assert(slash != NULL); /* paths of the configuration are absolute */
+    (void)snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
 /* A file that the service may make, in a folder where others can make none. own_folder: that is the
  * service's, else it is root's. */
 static bool check_made_file(const struct place *place, const char *path, bool own_folder)
 {
     char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    assert(slash != NULL); /* paths of the configuration are absolute */
-    int length =
-        snprintf(folder, sizeof folder, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    config_folder_of(path, folder);
     return check_path(place, path, TRUSTEDPATH_FILE, geteuid(), true) &&
-           (length >= PATH_MAX ||
-            check_path(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder));
+           check_path(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder);
 }
 
 /* ---- the ledger and the keys ---- */

@@ -142,7 +142,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct heartbeat *sign = timer->data;
     log_settle();
-    if (!notify_enabled(sign->notify))
+    if (sign->notify->fd < 0)
         return;
     send_status(sign);
     if (sign->notify->watchdog_us > 0)

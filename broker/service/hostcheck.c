@@ -39,12 +39,6 @@ __attribute__((format(printf, 4, 5))) static void report_file(struct config_read
 
 /* ---- folders ---- */
 
-static void folder_of(const char *path, char out[PATH_MAX])
-{
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 /* The mcastd of packages finds them there; without packages the administrator
  * makes them, with the owner and mode that the site wants. */
 static void check_folder(struct config_reading *reading, const char *section, const char *name)
@@ -52,7 +46,7 @@ static void check_folder(struct config_reading *reading, const char *section, co
     const struct config_key *key = config_key_find(section, name);
     char folder[PATH_MAX];
     struct stat found;
-    folder_of(config_key_path(key, reading->config), folder);
+    config_folder_of(config_key_path(key, reading->config), folder);
     int code = stat(folder, &found) < 0 ? errno : 0;
     if (code == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
         report_file(reading, false, key,
@@ -107,8 +101,8 @@ static void check_root_keys(struct config_reading *reading)
     struct error err = {0};
     int rc = rootkeys_read(path, &keys, &err);
     rootkeys_wipe(&keys);
-    folder_of(path, folder);
-    folder_of(reading->config->state_path, ledger);
+    config_folder_of(path, folder);
+    config_folder_of(reading->config->state_path, ledger);
     if (rc == ERROR_NOT_FOUND && strcmp(folder, ledger) != 0)
         check_folder(reading, "broker", "root_key_file");
     else if (rc < 0 && rc != ERROR_NOT_FOUND)

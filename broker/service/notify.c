@@ -78,11 +78,6 @@ void notify_release(struct notify *notify)
     notify->fd = -1;
 }
 
-bool notify_enabled(const struct notify *notify)
-{
-    return notify->fd >= 0;
-}
-
 bool notify_send(const struct notify *notify, bool wait, const char *format, ...)
 {
     char words[WORDS_SIZE];

@@ -25,8 +25,6 @@ struct notify {
 int notify_init(struct notify *notify, struct error *err);
 void notify_release(struct notify *notify);
 
-bool notify_enabled(const struct notify *notify);
-
 /* One datagram: lines "NAME=value" (NOTIFY_*). wait: up to a second for the service manager, for
  * what must arrive; else it never waits, for what is repeated soon. Whether it was sent. */
 __attribute__((format(printf, 3, 4))) bool notify_send(const struct notify *notify, bool wait,

@@ -41,7 +41,6 @@ static void histogram__value_above_all_bounds_is_in_the_last(void **state)
     histogram_add(&sizes, 1000000);
     assert_int_equal(sizes.buckets[HISTOGRAM_BOUNDS], 1);
     assert_int_equal(sizes.count, 1);
-    assert_int_equal(sizes.max, 1000000);
 }
 
 static void histogram__counts_and_sums(void **state)
@@ -54,7 +53,6 @@ static void histogram__counts_and_sums(void **state)
     histogram_add(&times, 0);
     assert_int_equal(times.count, 3);
     assert_int_equal(times.sum, 4090);
-    assert_int_equal(times.max, 4000);
     for (size_t b = 0; b <= HISTOGRAM_BOUNDS; b++)
         all += times.buckets[b];
     assert_int_equal(all, times.count);
