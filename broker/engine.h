@@ -70,7 +70,7 @@ int engine_configure(struct engine *engine, const struct config *config, bool ke
 void engine_step(struct engine *engine, struct core_event *event);
 
 /* Lets the listener send the answer of the ticket, which it has already, when everything that is
- * unsaved now is saved: for answers to reads. May call listener.speak before it returns. */
+ * unsaved now is saved: for answers to reads. May call listener.send before it returns. */
 void engine_after_saved(struct engine *engine, uint64_t ticket);
 
 /* Whether the reservation of this number, as engine_core shows it, has yet to be saved: then an

@@ -500,7 +500,6 @@ static void absence__sees_callbacks_of_descriptors(void **state)
         (void)uv_run(&stand->loop, UV_RUN_ONCE);
     turn(stand); /* the measure is taken before the next wait */
     turn(stand);
-    assert_true(counters_of(stand).loop_stall->max >= SPIN_MS * 1000);
     assert_true(counters_of(stand).loop_stall_us_peak >= SPIN_MS * 1000);
 }
 
@@ -508,7 +507,7 @@ static void on_alarm(uv_signal_t *signal, int signum)
 {
     struct stand *stand = signal->data;
     (void)signum;
-    turn_interrupted(engine_turn(stand->engine));
+    engine_turn(stand->engine)->interrupted = true;
     uv_close((uv_handle_t *)signal, NULL);
 }
 
