@@ -132,29 +132,22 @@ static void read_section(struct source *source, char *line)
 
 /* ---- pairs ---- */
 
-static void list_keys(const char *section, char *out, size_t size)
+static void report_unknown_key(struct source *source, const char *name)
 {
     size_t count, length = 0;
     const struct config_key *keys = config_keys(&count);
-    for (size_t i = 0; i < count && length < size; i++) {
-        if (strcmp(keys[i].section, section) == 0)
-            length += (size_t)snprintf(out + length, size - length, "%s%s", length != 0 ? ", " : "",
-                                       keys[i].name);
-    }
-}
-
-static void report_unknown_key(struct source *source, const char *name)
-{
-    size_t count, i = 0;
-    const struct config_key *keys = config_keys(&count);
     char all[ERROR_TEXT_SIZE] = "";
-    while (i < count && strcmp(keys[i].name, name) != 0)
-        i++;
-    list_keys(source->section, all, sizeof all);
-    if (i < count)
-        FAULT(source, "%s is a key of [%s], not of [%s]", name, keys[i].section, source->section);
-    else
-        FAULT(source, "there is no key %s in [%s]; there are %s", name, source->section, all);
+    for (size_t i = 0; i < count && length < sizeof all; i++) {
+        if (strcmp(keys[i].name, name) == 0) {
+            FAULT(source, "%s is a key of [%s], not of [%s]", name, keys[i].section,
+                  source->section);
+            return;
+        }
+        if (strcmp(keys[i].section, source->section) == 0)
+            length += (size_t)snprintf(all + length, sizeof all - length, "%s%s",
+                                       length != 0 ? ", " : "", keys[i].name);
+    }
+    FAULT(source, "there is no key %s in [%s]; there are %s", name, source->section, all);
 }
 
 static void set_value(struct source *source, const struct config_key *key, const char *value,

@@ -15,6 +15,7 @@
     .offset = offsetof(struct config_cluster, member),                                             \
     .size = sizeof((struct config_cluster *)0)->member
 
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define MINUTE (60 * INT64_C(1000))
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)

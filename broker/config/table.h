@@ -42,7 +42,8 @@ struct config_key {
     enum config_type type;
     const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
     const char *example; /* for the sample file when there is no default */
-    const char *words;   /* CHOICE: "basic|none"; DURATION: a word that may stand instead */
+    const char *word;    /* DURATION: may stand instead; NULL: none */
+    const char *const *choices; /* CHOICE: NULL-terminated */
     const char *sentence;
     const char *older;   /* a name of before, still read; NULL: none */
     const char *subject; /* what others could change at the path: "the ledger" */

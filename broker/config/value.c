@@ -128,20 +128,18 @@ static int set_path(const struct setting *s)
 }
 
 /* -1: it is none of the words. */
-static int index_of_word(const char *words, const char *text)
+static int index_of_word(const char *const *words, const char *text)
 {
-    for (int index = 0; *words != '\0'; index++) {
-        size_t length = strcspn(words, "|");
-        if (strlen(text) == length && memcmp(words, text, length) == 0)
-            return index;
-        words += length + (words[length] == '|');
-    }
-    return -1;
+    int index = 0;
+    while (words[index] != NULL && strcmp(words[index], text) != 0)
+        index++;
+    return words[index] != NULL ? index : -1;
 }
 
 static int set_job_ca(const struct setting *s)
 {
-    return index_of_word("auto|yes|no", s->text) < 0 ? set_path(s) : copy_text(s);
+    static const char *const words[] = {"auto", "yes", "no", NULL};
+    return index_of_word(words, s->text) < 0 ? set_path(s) : copy_text(s);
 }
 
 /* Names are not looked up: what they stand for may change. */
@@ -270,7 +268,7 @@ static int set_duration(const struct setting *s)
 {
     const struct config_key *key = s->key;
     int64_t ms = duration_parse(s->text, DURATION_DAYS | DURATION_BARE_ZERO, key->max);
-    if (key->words != NULL && strcmp(s->text, key->words) == 0)
+    if (key->word != NULL && strcmp(s->text, key->word) == 0)
         ms = -1;
     else if (ms < key->min)
         return not_allowed(s);
@@ -282,41 +280,42 @@ static void print_duration(FILE *out, const struct setting *s)
 {
     char text[32];
     int64_t ms = *(const int64_t *)s->value;
-    assert(ms >= 0 || s->key->words != NULL);
+    assert(ms >= 0 || s->key->word != NULL);
     if (ms >= 0)
         duration_format(text, sizeof text, ms);
-    fputs(ms >= 0 ? text : s->key->words, out);
+    fputs(ms >= 0 ? text : s->key->word, out);
 }
 
 /* ---- words that stand for values ---- */
 
-static const char *words_of(const struct config_key *key)
+static const char *const no_yes[] = {"no", "yes", NULL};
+
+static int set_bool(const struct setting *s)
 {
-    return key->type == CONFIG_BOOL ? "no|yes" : key->words;
+    int index = index_of_word(no_yes, s->text);
+    if (index < 0)
+        return not_allowed(s);
+    *(bool *)s->value = index == 1;
+    return 0;
+}
+
+static void print_bool(FILE *out, const struct setting *s)
+{
+    fputs(no_yes[*(const bool *)s->value], out);
 }
 
 static int set_choice(const struct setting *s)
 {
-    int index = index_of_word(words_of(s->key), s->text);
+    int index = index_of_word(s->key->choices, s->text);
     if (index < 0)
         return not_allowed(s);
-    if (s->key->type == CONFIG_BOOL)
-        *(bool *)s->value = index == 1;
-    else
-        *(int *)s->value = (int)s->key->min + index;
+    *(int *)s->value = (int)s->key->min + index;
     return 0;
 }
 
 static void print_choice(FILE *out, const struct setting *s)
 {
-    const char *words = words_of(s->key);
-    int index = s->key->type == CONFIG_BOOL ? *(const bool *)s->value
-                                            : *(const int *)s->value - (int)s->key->min;
-    for (; index > 0 && *words != '\0'; index--) {
-        words += strcspn(words, "|");
-        words += *words == '|';
-    }
-    fprintf(out, "%.*s", (int)strcspn(words, "|"), words);
+    fputs(s->key->choices[*(const int *)s->value - (int)s->key->min], out);
 }
 
 static int set_classes(const struct setting *s)
@@ -404,7 +403,7 @@ static const struct {
     [CONFIG_AUTO] = {set_number, print_number, NULL},
     [CONFIG_MODE] = {set_mode, print_mode, "an octal file mode, 0600 to 0777"},
     [CONFIG_DURATION] = {set_duration, print_duration, NULL},
-    [CONFIG_BOOL] = {set_choice, print_choice, "yes or no"},
+    [CONFIG_BOOL] = {set_bool, print_bool, "yes or no"},
     [CONFIG_CHOICE] = {set_choice, print_choice, NULL},
     [CONFIG_CLASSES] = {set_classes, print_classes,
                         "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
@@ -416,18 +415,6 @@ static const struct {
                         "an absolute path and its arguments, separated by blanks; no quotes, no "
                         "shell"},
 };
-
-/* "basic, oauth or none" */
-static void print_choices(FILE *out, const char *words)
-{
-    while (*words != '\0') {
-        size_t length = strcspn(words, "|");
-        fprintf(out, "%.*s", (int)length, words);
-        words += length + (words[length] == '|');
-        if (*words != '\0')
-            fputs(strchr(words, '|') != NULL ? ", " : " or ", out);
-    }
-}
 
 void config_value_allowed(const struct config_key *key, char *out, size_t size)
 {
@@ -451,11 +438,15 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
         duration_format(least, sizeof least, key->min);
         duration_format(most, sizeof most, key->max);
         fprintf(file, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-                key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least,
-                most);
+                key->word != NULL ? key->word : "", key->word != NULL ? ", or " : "", least, most);
         break;
     case CONFIG_CHOICE:
-        print_choices(file, key->words);
+        for (const char *const *word = key->choices; *word != NULL; word++)
+            fprintf(file, "%s%s",
+                    word == key->choices ? ""
+                    : word[1] != NULL    ? ", "
+                                         : " or ",
+                    *word);
         break;
     default:
         fputs(types[key->type].allowed, file);
