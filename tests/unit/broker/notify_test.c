@@ -2,6 +2,7 @@
 /* sd_notify's protocol, against a datagram socket of the test's own. */
 
 #include "broker/service/notify.h"
+#include "tests/unit/broker/datagrams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,53 +17,18 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[64], path[96];
-static int listener;
-
 static void bind_to(const char *name)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strlen(name);
-    memcpy(address.sun_path, name, length);
-    if (name[0] == '@')
-        address.sun_path[0] = '\0';
-    listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_true(listener >= 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address,
-                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
-                     0);
+    datagrams_bind(name);
     setenv("NOTIFY_SOCKET", name, 1);
 }
 
 static int open_folder(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/mcast-notify-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof path, "%s/notify", folder);
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
-    listener = -1;
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    if (listener >= 0)
-        close(listener);
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-/* The next datagram, or "" when there is none. */
-static const char *heard(void)
-{
-    static char text[2048];
-    ssize_t length = recv(listener, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    return text;
+    return datagrams_open(state);
 }
 
 static struct notify opened(void)
@@ -76,13 +42,13 @@ static struct notify opened(void)
 static void words__arrive_as_one_datagram(void **state)
 {
     (void)state;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     assert_true(notify.fd >= 0);
     (void)notify_send(&notify, true, "READY=1\nSTATUS=%d jobs", 3);
-    assert_string_equal(heard(), "READY=1\nSTATUS=3 jobs");
+    assert_string_equal(datagrams_next(), "READY=1\nSTATUS=3 jobs");
     assert_true(notify_send(&notify, false, "WATCHDOG=1"));
-    assert_string_equal(heard(), "WATCHDOG=1");
+    assert_string_equal(datagrams_next(), "WATCHDOG=1");
     notify_release(&notify);
     assert_false(notify.fd >= 0);
 }
@@ -96,7 +62,7 @@ static void abstract_socket__is_reached(void **state)
     bind_to(name);
     struct notify notify = opened();
     (void)notify_send(&notify, true, "STOPPING=1");
-    assert_string_equal(heard(), "STOPPING=1");
+    assert_string_equal(datagrams_next(), "STOPPING=1");
     notify_release(&notify);
 }
 
@@ -137,12 +103,12 @@ static void reloading__tells_the_moment(void **state)
     (void)state;
     struct timespec before, after;
     unsigned long long moment = 0;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     clock_gettime(CLOCK_MONOTONIC, &before);
     notify_reloading(&notify);
     clock_gettime(CLOCK_MONOTONIC, &after);
-    assert_int_equal(sscanf(heard(), "RELOADING=1\nMONOTONIC_USEC=%llu", &moment), 1);
+    assert_int_equal(sscanf(datagrams_next(), "RELOADING=1\nMONOTONIC_USEC=%llu", &moment), 1);
     assert_true(moment >= (unsigned long long)before.tv_sec * 1000000 +
                               (unsigned long long)before.tv_nsec / 1000);
     assert_true(moment <= (unsigned long long)after.tv_sec * 1000000 +
@@ -167,7 +133,7 @@ static void watchdog__is_ours_when_it_names_us(void **state)
 {
     (void)state;
     char self[32];
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     (void)snprintf(self, sizeof self, "%d", (int)getpid());
     assert_true(watchdog_with("30000000", NULL) == 30000000);
     assert_true(watchdog_with("30000000", self) == 30000000);
@@ -181,7 +147,7 @@ static void watchdog__is_ours_when_it_names_us(void **state)
 static void hint__never_waits(void **state)
 {
     (void)state;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     unsigned sent = 0;
     /* Nobody reads: the socket's queue is full before long. */
@@ -191,7 +157,7 @@ static void hint__never_waits(void **state)
     notify_release(&notify);
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, datagrams_close)
 
 int main(void)
 {
