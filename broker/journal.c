@@ -37,8 +37,9 @@ struct pack {
 struct journal {
     struct store *store;
     struct journal_sink sink;
-    struct pack gathering;
-    struct pack writing[2]; /* the older first: being committed, or failed and to be retried */
+    struct pack packs[3];
+    struct pack *gathering;
+    struct pack *writing[2]; /* the older first: being committed, or failed and to be retried */
     struct queue ready;
     unsigned in_progress; /* of `writing` the store has so many */
     bool offered;         /* the store may take `gathering`, too */
@@ -140,33 +141,32 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
 
-/* to is empty, and then from is. */
-static void pack_move(struct pack *to, struct pack *from)
+static void swap_packs(struct pack **one, struct pack **other)
 {
-    struct pack empty = *to;
-    *to = *from;
-    *from = empty;
+    struct pack *pack = *one;
+    *one = *other;
+    *other = pack;
 }
 
 static void commit_oldest(struct journal *journal)
 {
     journal->in_progress = 1;
-    store_commit(journal->store, journal->writing[0].batch, on_done, journal);
+    store_commit(journal->store, journal->writing[0]->batch, on_done, journal);
 }
 
 static void begin_commit(struct journal *journal)
 {
-    if (journal->writing[0].batch != NULL || journal->gathering.batch == NULL)
+    if (journal->writing[0]->batch != NULL || journal->gathering->batch == NULL)
         return;
-    pack_move(&journal->writing[0], &journal->gathering);
+    swap_packs(&journal->writing[0], &journal->gathering);
     commit_oldest(journal);
 }
 
 /* The store may go on with what has gathered by itself, until there is more to gather. */
 static void offer_gathered(struct journal *journal)
 {
-    if (journal->in_progress == 1 && journal->gathering.batch != NULL && !journal->offered)
-        journal->offered = store_offer(journal->store, journal->gathering.batch, on_done, journal);
+    if (journal->in_progress == 1 && journal->gathering->batch != NULL && !journal->offered)
+        journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
 }
 
 static void withdraw_offer(struct journal *journal)
@@ -176,7 +176,7 @@ static void withdraw_offer(struct journal *journal)
     journal->offered = false;
     if (store_withdraw(journal->store) != NULL)
         return;
-    pack_move(&journal->writing[1], &journal->gathering);
+    swap_packs(&journal->writing[1], &journal->gathering);
     journal->in_progress++;
 }
 
@@ -184,9 +184,9 @@ static void commit_succeeded(struct journal *journal, const struct commit_result
 {
     if (journal->counters.failing)
         log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
-                 (unsigned long long)journal->failed, journal->writing[0].records);
+                 (unsigned long long)journal->failed, journal->writing[0]->records);
     struct journal_counters *counters = &journal->counters;
-    struct pack *written = &journal->writing[0];
+    struct pack *written = journal->writing[0];
     journal->failed = 0;
     counters->failing = false;
     counters->error = (struct error){0};
@@ -200,7 +200,7 @@ static void commit_succeeded(struct journal *journal, const struct commit_result
     written->batch = NULL;
     written->records = 0;
     idset_init(&written->about);
-    pack_move(written, &journal->writing[1]);
+    swap_packs(&journal->writing[0], &journal->writing[1]);
     begin_commit(journal); /* the disk works on the next batch while this one's effects run */
     queue_append(&journal->ready, &durable);
 }
@@ -222,9 +222,9 @@ static void commit_failed(struct journal *journal, const struct error *error, st
     counters->failing = true;
     counters->error = *error;
     journal->failed++;
-    journal->writing[0].batch = batch;
-    fail_answers(journal, &journal->writing[0].queue, error->code);
-    fail_answers(journal, &journal->gathering.queue, error->code);
+    journal->writing[0]->batch = batch;
+    fail_answers(journal, &journal->writing[0]->queue, error->code);
+    fail_answers(journal, &journal->gathering->queue, error->code);
     (void)uv_timer_start(&journal->retry, on_retry, JOURNAL_RETRY_MS, 0);
 }
 
@@ -233,11 +233,11 @@ static void leadership_lost(struct journal *journal, const struct error *error, 
     journal->deposed = true;
     journal->counters.error = *error;
     batch_destroy(batch);
-    batch_destroy(journal->gathering.batch);
-    journal->writing[0].batch = journal->gathering.batch = NULL;
-    journal->writing[0].records = journal->gathering.records = 0;
-    fail_answers(journal, &journal->writing[0].queue, ERROR_NOT_LEADER);
-    fail_answers(journal, &journal->gathering.queue, ERROR_NOT_LEADER);
+    batch_destroy(journal->gathering->batch);
+    journal->writing[0]->batch = journal->gathering->batch = NULL;
+    journal->writing[0]->records = journal->gathering->records = 0;
+    fail_answers(journal, &journal->writing[0]->queue, ERROR_NOT_LEADER);
+    fail_answers(journal, &journal->gathering->queue, ERROR_NOT_LEADER);
     journal->sink.deposed(journal->sink.arg);
 }
 
@@ -279,6 +279,9 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     journal->store = store;
     journal->sink = *sink;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;
+    journal->gathering = &journal->packs[0];
+    journal->writing[0] = &journal->packs[1];
+    journal->writing[1] = &journal->packs[2];
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
     if (rc < 0) {
         (void)error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
@@ -305,7 +308,7 @@ void journal_save(struct journal *journal, const struct record *record)
     if (journal->deposed)
         return;
     withdraw_offer(journal);
-    struct pack *pack = &journal->gathering;
+    struct pack *pack = journal->gathering;
     if (pack->batch == NULL && (pack->batch = batch_create(journal->store)) == NULL)
         abort_without_memory();
     if (batch_add(pack->batch, record) < 0)
@@ -322,9 +325,9 @@ void journal_save(struct journal *journal, const struct record *record)
 /* Whose records came last; without records when there are none. */
 static struct pack *last_pack(struct journal *journal)
 {
-    if (journal->gathering.batch != NULL)
-        return &journal->gathering;
-    return &journal->writing[journal->writing[1].batch != NULL];
+    if (journal->gathering->batch != NULL)
+        return journal->gathering;
+    return journal->writing[journal->writing[1]->batch != NULL];
 }
 
 void journal_defer(struct journal *journal, const struct effect *effect)
@@ -368,14 +371,14 @@ void journal_turn(struct journal *journal)
 
 bool journal_about(const struct journal *journal, uint64_t number)
 {
-    return idset_has(&journal->writing[0].about, (uint16_t)number) ||
-           idset_has(&journal->writing[1].about, (uint16_t)number) ||
-           idset_has(&journal->gathering.about, (uint16_t)number);
+    return idset_has(&journal->writing[0]->about, (uint16_t)number) ||
+           idset_has(&journal->writing[1]->about, (uint16_t)number) ||
+           idset_has(&journal->gathering->about, (uint16_t)number);
 }
 
 bool journal_clean(const struct journal *journal)
 {
-    return journal->gathering.batch == NULL && journal->writing[0].batch == NULL &&
+    return journal->gathering->batch == NULL && journal->writing[0]->batch == NULL &&
            journal->ready.first == NULL && !journal->flushing;
 }
 
@@ -386,8 +389,8 @@ const struct journal_counters *journal_counters(const struct journal *journal)
 
 uint32_t journal_unsaved(const struct journal *journal)
 {
-    return (uint32_t)(journal->gathering.records + journal->writing[0].records +
-                      journal->writing[1].records);
+    return (uint32_t)(journal->gathering->records + journal->writing[0]->records +
+                      journal->writing[1]->records);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -405,11 +408,11 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
 {
     withdraw_offer(journal);
     if (journal->in_progress == 0)
-        batch_destroy(journal->writing[0].batch);
-    batch_destroy(journal->gathering.batch);
-    queue_release(&journal->gathering.queue);
-    queue_release(&journal->writing[0].queue);
-    queue_release(&journal->writing[1].queue);
+        batch_destroy(journal->writing[0]->batch);
+    batch_destroy(journal->gathering->batch);
+    queue_release(&journal->gathering->queue);
+    queue_release(&journal->writing[0]->queue);
+    queue_release(&journal->writing[1]->queue);
     queue_release(&journal->ready);
     journal->closed = closed;
     journal->closed_arg = arg;
