@@ -35,12 +35,12 @@ struct request {
 
 struct fabric {
     uv_loop_t *loop;
-    struct generation *current;      /* NULL: no fabric manager */
-    LIST_HEAD(, generation) retired; /* drain, then close */
+    struct generation *current;                 /* NULL: no fabric manager */
+    LIST_HEAD(generations, generation) retired; /* drain, then close */
     fabric_step_fn *step;
     void *arg;
-    LIST_HEAD(, request) requests; /* the newest first */
-    bool login_unstarted;          /* reported in the next turn of the loop, as such requests */
+    LIST_HEAD(requests, request) requests; /* the newest first */
+    bool login_unstarted; /* reported in the next turn of the loop, as such requests */
     struct fabric_counters counters;
     struct fmapi_counters past; /* of generations that are closed */
     uint64_t login_begun_ns;
@@ -318,9 +318,7 @@ static void generation_close(struct generation *generation)
 
 static void close_drained(struct fabric *fabric)
 {
-    struct generation *g;
-    LIST_FOREACH(g, &fabric->retired, link)
-    {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
         if (g->in_progress == 0)
             generation_close(g);
     }
@@ -384,9 +382,8 @@ void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out)
     if (fabric->current != NULL)
         fmapi_counters(fabric->current->api, out);
     add_counters(out, &fabric->past);
-    const struct generation *g;
-    LIST_FOREACH(g, &fabric->retired, link)
-    {
+    for (const struct generation *g = LIST_FIRST(&fabric->retired); g != NULL;
+         g = LIST_NEXT(g, link)) {
         if (g->closing)
             continue; /* counted in the past */
         fmapi_counters(g->api, &counters);
@@ -405,9 +402,7 @@ void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg)
     fabric->closed_arg = arg;
     retire_current(fabric);
     fabric->closing = 1;
-    struct generation *g;
-    LIST_FOREACH(g, &fabric->retired, link)
-    {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
         fabric->closing++;
         generation_close(g);
     }

@@ -21,8 +21,10 @@ __attribute__((format(printf, 4, 5))) static void add_change(struct config_chang
     struct config_change *change = &changes->items[changes->count++];
     const size_t size = sizeof change->words;
     change->key = key;
-    int length = cluster != NULL ? snprintf(change->words, size, "[cluster \"%s\"] ", cluster)
-                                 : snprintf(change->words, size, "[%s] ", key->section);
+    assert(cluster != NULL || key != NULL);
+    const char *section = cluster != NULL || key == NULL ? cluster : key->section;
+    int length =
+        snprintf(change->words, size, cluster != NULL ? "[cluster \"%s\"] " : "[%s] ", section);
     va_start(args, format);
     (void)vsnprintf(change->words + length, size - (size_t)length, format, args);
     va_end(args);

@@ -20,7 +20,7 @@ static void set_defaults(void *base, bool in_cluster)
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        struct error err;
+        struct error err = {0};
         if (config_key_of_cluster(&keys[i]) != in_cluster || keys[i].initial == NULL)
             continue;
         int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);

@@ -37,7 +37,7 @@ static int close_both(void **state)
 
 static void set(void *base, const char *section, const char *name, const char *text)
 {
-    struct error err;
+    struct error err = {0};
     assert_int_equal(config_value_set(config_key_find(section, name), base, text, false, &err), 0);
 }
 
@@ -81,7 +81,7 @@ static void every_key__is_compared(void **state)
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");
     for (size_t i = 0; i < count; i++) {
-        struct error err;
+        struct error err = {0};
         const char *took = NULL;
         bool of_cluster = strcmp(keys[i].section, "cluster") == 0;
         char line[256];
