@@ -6,7 +6,6 @@
 #include "base/secret.h"
 #include "tokens/fingerprint.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Which reservation a session token of the fabric manager belongs to (B3, F19): fingerprints

@@ -5,7 +5,6 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
-#include "broker/jobs/listcommand.h"
 #include "broker/turn.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"

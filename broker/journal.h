@@ -9,7 +9,6 @@
 #include "state/store.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 

@@ -5,7 +5,6 @@
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 

@@ -12,40 +12,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The key that names what is looked at. */
-struct place {
-    struct config_reading *reading;
-    const struct config_key *key;
-};
-
-static struct place place_of(struct config_reading *reading, const char *section, const char *name)
-{
-    return (struct place){reading, config_key_find(section, name)};
-}
-
-static const struct config_origin *origin_of(const struct place *place)
-{
-    return config_origin(place->reading, place->key->section, place->key->name);
-}
-
 /* False: a fault was reported. What is missing is none here. */
-static bool check_path(const struct place *place, const char *path, enum trustedpath_kind kind,
-                       uid_t user, bool written)
+static bool check_path(struct config_reading *reading, const struct config_key *key,
+                       const char *path, enum trustedpath_kind kind, uid_t user, bool written)
 {
-    const struct config_key *key = place->key;
     const struct trustedpath wanted = {
         .path = path, .kind = kind, .user = user, .written = written, .subject = key->subject};
     struct error err = {0};
     if (trustedpath_check(&wanted, &err) != ERROR_REFUSED)
         return true;
-    config_fault(place->reading, true, origin_of(place), "[%s] %s: %s", key->section, key->name,
-                 err.text);
+    config_fault(reading, true, config_origin(reading, key->section, key->name), "[%s] %s: %s",
+                 key->section, key->name, err.text);
     return false;
 }
 
-static bool check_file(const struct place *place, const char *path)
+static bool check_file(struct config_reading *reading, const struct config_key *key,
+                       const char *path)
 {
-    return path[0] == '\0' || check_path(place, path, TRUSTEDPATH_FILE, geteuid(), false);
+    return path[0] == '\0' || check_path(reading, key, path, TRUSTEDPATH_FILE, geteuid(), false);
 }
 
 /* False: longer than any path can be. */
@@ -64,23 +48,25 @@ void config_folder_of(const char *path, char out[PATH_MAX])
 
 /* A file that the service may make, in a folder where others can make none. own_folder: that is the
  * service's, else it is root's. */
-static bool check_made_file(const struct place *place, const char *path, bool own_folder)
+static bool check_made_file(struct config_reading *reading, const struct config_key *key,
+                            const char *path, bool own_folder)
 {
     char folder[PATH_MAX];
     config_folder_of(path, folder);
-    return check_path(place, path, TRUSTEDPATH_FILE, geteuid(), true) &&
-           check_path(place, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder);
+    return check_path(reading, key, path, TRUSTEDPATH_FILE, geteuid(), true) &&
+           check_path(reading, key, folder, TRUSTEDPATH_FOLDER, geteuid(), own_folder);
 }
 
 /* ---- the ledger and the keys ---- */
 
 /* SQLite's own files lie beside what a link leads to. */
-static bool check_ledger_at(const struct place *place, const char *path)
+static bool check_ledger_at(struct config_reading *reading, const struct config_key *key,
+                            const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", ".lock"};
     char name[PATH_MAX];
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (join_path(name, path, "", suffixes[i]) && !check_made_file(place, name, true))
+        if (join_path(name, path, "", suffixes[i]) && !check_made_file(reading, key, name, true))
             return false;
     }
     return true;
@@ -89,32 +75,33 @@ static bool check_ledger_at(const struct place *place, const char *path)
 static void check_state(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    const struct place ledger = place_of(reading, "state", "path");
-    const struct place key = place_of(reading, "state", "key_file");
-    const struct place roots = place_of(reading, "broker", "root_key_file");
+    const struct config_key *ledger = config_key_find("state", "path");
+    const struct config_key *key = config_key_find("state", "key_file");
+    const struct config_key *roots = config_key_find("broker", "root_key_file");
     if (config->store == CONFIG_STORE_MEMORY)
         return;
     char *target = realpath(config->state_path, NULL);
-    if (check_ledger_at(&ledger, config->state_path) && target != NULL &&
+    if (check_ledger_at(reading, ledger, config->state_path) && target != NULL &&
         strcmp(target, config->state_path) != 0)
-        (void)check_ledger_at(&ledger, target);
+        (void)check_ledger_at(reading, ledger, target);
     free(target);
-    (void)check_made_file(&key, config->state_key_file, false);
-    (void)check_made_file(&roots, config->root_key_file, true);
+    (void)check_made_file(reading, key, config->state_key_file, false);
+    (void)check_made_file(reading, roots, config->root_key_file, true);
 }
 
 /* ---- certificates ---- */
 
 /* What OpenSSL may open in it is found by names that can be worked out. */
-static void check_folder(const struct place *place, const char *path)
+static void check_folder(struct config_reading *reading, const struct config_key *key,
+                         const char *path)
 {
     char name[PATH_MAX];
     const struct dirent *entry;
     DIR *folder =
-        check_path(place, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
+        check_path(reading, key, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
     bool good = true;
     while (folder != NULL && good && (entry = readdir(folder)) != NULL)
-        good = !join_path(name, path, "/", entry->d_name) || check_file(place, name);
+        good = !join_path(name, path, "/", entry->d_name) || check_file(reading, key, name);
     if (folder != NULL)
         closedir(folder);
 }
@@ -124,16 +111,15 @@ static void check_read_files(struct config_reading *reading)
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        const struct place place = {reading, &keys[i]};
         struct stat found;
         if ((keys[i].file & CONFIG_FILE_TRUSTED) == 0)
             continue;
         const char *path = config_key_path(&keys[i], reading->config);
         if ((keys[i].file & CONFIG_FILE_CERTIFICATE) != 0 && stat(path, &found) == 0 &&
             S_ISDIR(found.st_mode))
-            check_folder(&place, path);
+            check_folder(reading, &keys[i], path);
         else
-            (void)check_file(&place, path);
+            (void)check_file(reading, &keys[i], path);
     }
 }
 
@@ -141,10 +127,11 @@ static void check_read_files(struct config_reading *reading)
 
 static bool check_authdir(struct config_reading *reading)
 {
-    const struct place place = place_of(reading, "fm", "authdir");
+    const struct config_key *key = config_key_find("fm", "authdir");
     char path[PATH_MAX];
     for (const char *const *name = config_login_files(reading->config); *name != NULL; name++) {
-        if (join_path(path, reading->config->fm_authdir, "/", *name) && !check_file(&place, path))
+        if (join_path(path, reading->config->fm_authdir, "/", *name) &&
+            !check_file(reading, key, path))
             return false;
     }
     return true;
@@ -182,18 +169,19 @@ static void check_login(struct config_reading *reading)
 static void check_sockets(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    const struct place own = place_of(reading, "broker", "socket");
-    const struct place munge = place_of(reading, "broker", "munge_socket");
+    const struct config_key *own = config_key_find("broker", "socket");
+    const struct config_key *munge = config_key_find("broker", "munge_socket");
     struct error err = {0};
     uid_t owner = 0;
-    (void)check_path(&own, config->socket, TRUSTEDPATH_ENTRY, geteuid(), true);
+    (void)check_path(reading, own, config->socket, TRUSTEDPATH_ENTRY, geteuid(), true);
     if (config->munge_socket[0] == '\0')
         return;
     int rc = trustedpath_socket_owner(config->munge_socket, &owner, &err);
     if (rc == ERROR_REFUSED)
-        config_fault(reading, true, origin_of(&munge), "[broker] munge_socket: %s", err.text);
+        config_fault(reading, true, config_origin(reading, "broker", "munge_socket"),
+                     "[broker] munge_socket: %s", err.text);
     else if (rc == 0)
-        (void)check_path(&munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
+        (void)check_path(reading, munge, config->munge_socket, TRUSTEDPATH_ENTRY, owner, false);
 }
 
 /* ---- list_command ---- */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>

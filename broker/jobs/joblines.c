@@ -6,8 +6,8 @@
 #include "base/jobid.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,33 +15,19 @@ enum { SHOWN_MAX = 40 /* bytes of a wrong line that a sentence shows */ };
 
 /* ---- one line ---- */
 
-static bool hex_digits(const char *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isxdigit((unsigned char)text[i]))
-            return false;
-    }
-    return true;
-}
+#define HEX "0123456789abcdefABCDEF"
 
-/* "0000.0004.b200.0000": dothex. */
-static bool four_quads(const char *text)
-{
-    if (strlen(text) != 19)
-        return false;
-    for (size_t i = 0; i < 20; i += 5) {
-        if (!hex_digits(text + i, 4) || text[i + 4] != (i < 15 ? '.' : '\0'))
-            return false;
-    }
-    return true;
-}
-
-/* Hexadecimal, dothex, or its folder in Flux's KVS. Decimal is not among them: so is Slurm's. */
+/* Hexadecimal, dothex ("0000.0004.b200.0000"), or its folder in Flux's KVS. Decimal is not among
+ * them: so is Slurm's. */
 static bool foreign_flux_form(const char *id)
 {
+    int end = 0;
     if (strncmp(id, "0x", 2) == 0)
-        return id[2] != '\0' && hex_digits(id + 2, strlen(id + 2));
-    return four_quads(strncmp(id, "job.", 4) == 0 ? id + 4 : id);
+        return id[2] != '\0' && id[2 + strspn(id + 2, HEX)] == '\0';
+    if (strncmp(id, "job.", 4) == 0)
+        id += 4;
+    (void)sscanf(id, "%*4[" HEX "].%*4[" HEX "].%*4[" HEX "].%*4[" HEX "]%n", &end);
+    return end == 19 && id[end] == '\0'; /* each of four digits */
 }
 
 static int line_error(const struct joblines *lines, const char *line, const char *why,
