@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "mock-cxi/value.h"
 
 /* Whose keys the lines are that come. */
@@ -118,11 +119,7 @@ static int read_setting(struct reader *reader, char *line, struct error *err)
 
 struct conf *conf_parse(char *text, struct error *err)
 {
-    struct conf *conf = calloc(1, sizeof *conf);
-    if (!conf) {
-        error_set(err, ERROR_NOMEM, "no memory for cxi.conf");
-        return NULL;
-    }
+    struct conf *conf = memory_zeroed(sizeof *conf);
     conf->shared_vnis = true;
     for (unsigned int i = 0; i < NIC_MAX; i++)
         nic_init(&conf->nics[i], i);

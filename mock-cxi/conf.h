@@ -24,8 +24,8 @@ struct conf {
     struct fault faults[CONF_FAULTS_MAX];
 };
 
-/* For free(). No file or directory: no NICs. NULL: ERROR_INVALID with the line's number, ERROR_IO,
- * ERROR_NOMEM. */
+/* For free(). No file or directory: no NICs. NULL: ERROR_INVALID with the line's number, ERROR_IO.
+ */
 struct conf *conf_read(const struct place *place, struct error *err);
 
 /* The same from a text, which is changed. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "cxi/abi.h"
 #include "mock-cxi/service.h"
 #include "mock-cxi/visit.h"
@@ -55,8 +56,8 @@ int cxil_get_device_list(struct cxil_device_list **list)
     if (!list)
         return -EINVAL;
     int r = visit_begin(&visit, "get_device_list", VISIT_NICS, FAULT_NONE, FAULT_NONE);
-    if (!r && !(made = calloc(1, sizeof *made + visit.conf->nic_count * sizeof *made->info)))
-        r = -ENOMEM;
+    if (!r)
+        made = memory_zeroed(sizeof *made + visit.conf->nic_count * sizeof *made->info);
     for (unsigned int i = 0; made && i < visit.conf->nic_count; i++)
         if (visit.conf->nics[i].present)
             made->info[made->count++] = visit.conf->nics[i].info;
@@ -81,10 +82,10 @@ int cxil_open_device(uint32_t dev_id, struct cxil_dev **dev)
     int r = visit_begin(&visit, "open_device", VISIT_NICS, dev_id, FAULT_NONE);
     if (!r && !visit.nic)
         r = -ENOENT;
-    if (!r && !(made = malloc(sizeof *made)))
-        r = -ENOMEM;
-    if (!r)
+    if (!r) {
+        made = memory_zeroed(sizeof *made);
         made->info = visit.nic->info;
+    }
     if ((r = end_or_free(&visit, r, made)) == 0)
         *dev = made;
     return r;
@@ -103,13 +104,11 @@ int cxil_get_svc_list(struct cxil_dev *dev, struct cxil_svc_list **list)
     if (!dev || !list)
         return -EINVAL;
     int r = begin_look(&visit, "get_svc_list", dev, FAULT_NONE);
-    uint32_t count = r ? 0 : state_services(&visit.state, dev->info.dev_id, &services);
-    if (!r && !(made = malloc(sizeof *made + count * sizeof *made->descs)))
-        r = -ENOMEM;
-    for (uint32_t i = 0; made && i < count; i++)
-        made->descs[i] = services[i].desc;
-    if (made) {
-        made->count = count;
+    if (!r) {
+        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
+        made = memory_zeroed(sizeof *made + count * sizeof *made->descs);
+        for (; made->count < count; made->count++)
+            made->descs[made->count] = services[made->count].desc;
         visit_note(&visit, " count=%u", count);
     }
     if ((r = end_or_free(&visit, r, made)) == 0)
@@ -242,13 +241,12 @@ int cxil_get_svc_rsrc_list(struct cxil_dev *dev, struct cxil_svc_rsrc_list **lis
     if (!dev || !list)
         return -EINVAL;
     int r = begin_look(&visit, "get_svc_rsrc_list", dev, FAULT_NONE);
-    uint32_t count = r ? 0 : state_services(&visit.state, dev->info.dev_id, &services);
-    if (!r && !(made = malloc(sizeof *made + count * sizeof *made->rsrcs)))
-        r = -ENOMEM;
-    for (uint32_t i = 0; made && i < count; i++)
-        service_use(&services[i], &made->rsrcs[i]);
-    if (made)
-        made->count = count;
+    if (!r) {
+        uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
+        made = memory_zeroed(sizeof *made + count * sizeof *made->rsrcs);
+        for (; made->count < count; made->count++)
+            service_use(&services[made->count], &made->rsrcs[made->count]);
+    }
     if ((r = end_or_free(&visit, r, made)) == 0)
         *list = made;
     return r;
@@ -362,9 +360,7 @@ int cxil_alloc_lni(struct cxil_dev *dev, struct cxil_lni **lni, unsigned int svc
     struct visit visit;
     if (!dev || !lni || svc_id < 1)
         return -EINVAL;
-    struct lni *made = malloc(sizeof *made);
-    if (!made)
-        return -ENOMEM;
+    struct lni *made = memory_zeroed(sizeof *made);
     *made = (struct lni){.nic = dev->info.dev_id, .service = svc_id};
     int r = visit_begin(&visit, "alloc_lni", VISIT_USE, made->nic, svc_id);
     if (!r)

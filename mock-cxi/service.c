@@ -16,11 +16,9 @@ static unsigned int smaller(unsigned int a, unsigned int b)
     return a < b ? a : b;
 }
 
-int service_add_default(struct state *state, const struct nic *nic)
+void service_add_default(struct state *state, const struct nic *nic)
 {
     struct service *service = state_add_service(state, nic->info.dev_id);
-    if (!service)
-        return -ENOMEM;
     struct cxi_svc_desc *desc = &service->desc;
     service->lnis_per_rgid = 1;
     desc->resource_limits = 1;
@@ -33,7 +31,6 @@ int service_add_default(struct state *state, const struct nic *nic)
         desc->limits.type[type].max = (uint16_t)nic_total(nic, (enum cxi_rsrc_type)type);
     struct cxi_limits *tles = &desc->limits.tles;
     tles->max = tles->res = (uint16_t)smaller(tles->max, DEFAULT_TLES);
-    return 0;
 }
 
 static int check_descriptor(const struct nic *nic, const struct cxi_svc_desc *desc)
@@ -171,8 +168,6 @@ int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
         return r;
     uint32_t tle_pool = granted.limits.tles.res > 0 ? free_tle_pool(state, nic->info.dev_id) : 0;
     struct service *service = state_add_service(state, nic->info.dev_id);
-    if (!service)
-        return -ENOMEM;
     granted.svc_id = service->desc.svc_id;
     granted.enable = granted.restricted_vnis;
     service->desc = granted;
@@ -376,8 +371,6 @@ int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned
     while (find_holder(state, nic, number, &at))
         number++;
     struct holder *holder = rows_insert(&state->holders, state->holders.count);
-    if (!holder)
-        return -ENOMEM;
     *holder = (struct holder){.nic = nic,
                               .service = service,
                               .lni = number,

@@ -10,8 +10,8 @@
 #include "mock-cxi/nic.h"
 #include "mock-cxi/state.h"
 
-/* What a driver does at its start: service 1, for VNIs 1 and 10, disabled. -ENOMEM. */
-int service_add_default(struct state *state, const struct nic *nic);
+/* What a driver does at its start: service 1, for VNIs 1 and 10, disabled. */
+void service_add_default(struct state *state, const struct nic *nic);
 
 /* The id. -EINVAL: a descriptor that makes no sense, or a maximum above what the NIC has; -EEXIST:
  * a VNI in another's range, or, unless shared_vnis, of another service; -ENOSPC: `fail` says of
@@ -48,7 +48,7 @@ void service_use(const struct service *service, struct cxi_rsrc_use *use);
 
 /* Makes the calling process a user of a service, which is busy while one lives; *lni is the number
  * to give back. -EKEYREVOKED: it is disabled, -EPERM: the caller is no member (nor is root, by
- * being root), -ENOMEM. */
+ * being root). */
 int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned int *lni);
 
 int holder_remove(struct state *state, uint32_t nic, unsigned int lni);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "mock-cxi/service.h"
 
 static const char file_name[] = "state";
@@ -28,9 +29,7 @@ void *rows_at(const struct rows *rows, uint32_t index)
 void *rows_insert(struct rows *rows, uint32_t index)
 {
     assert(index <= rows->count);
-    char *at = reallocarray(rows->at, (size_t)rows->count + 1, rows->size);
-    if (!at)
-        return NULL;
+    char *at = memory_resized(rows->at, (size_t)rows->count + 1, rows->size);
     char *row = at + (size_t)index * rows->size;
     memmove(row + rows->size, row, (size_t)(rows->count - index) * rows->size);
     memset(row, 0, rows->size);
@@ -97,10 +96,8 @@ static int read_tables(struct rows *tables[TABLES], const char *content, size_t 
         size_t size = (size_t)header.count[i] * header.size[i];
         if (header.size[i] != tables[i]->size || size > length)
             return -1;
-        if (size > 0 && !(tables[i]->at = malloc(size)))
-            return -1;
         if (size > 0)
-            memcpy(tables[i]->at, content, size);
+            tables[i]->at = memcpy(memory_zeroed(size), content, size);
         tables[i]->count = header.count[i];
         content += size;
         length -= size;
@@ -125,9 +122,8 @@ int state_load(struct state *state, const struct place *place, const struct conf
                              "the state is damaged, or of another version of mock-cxi: delete it");
     }
     for (unsigned int i = 0; i < conf->nic_count; i++)
-        if (!state_service(state, i, CXI_DEFAULT_SVC_ID) &&
-            service_add_default(state, &conf->nics[i]) < 0)
-            return error_set(err, ERROR_NOMEM, "no memory for the state");
+        if (!state_service(state, i, CXI_DEFAULT_SVC_ID))
+            service_add_default(state, &conf->nics[i]);
     return 0;
 }
 
@@ -142,9 +138,7 @@ int state_save(const struct state *state, const struct place *place, struct erro
         header.size[i] = tables[i]->size;
         length += bytes(tables[i]);
     }
-    unsigned char *content = malloc(length);
-    if (!content)
-        return error_set(err, ERROR_NOMEM, "no memory for the state");
+    unsigned char *content = memory_zeroed(length);
     unsigned char *to = content + sizeof header;
     for (int i = 0; i < TABLES; i++) {
         if (tables[i]->count > 0)
@@ -195,11 +189,9 @@ struct service *state_add_service(struct state *state, uint32_t nic)
     while (state_service(state, nic, id))
         id++;
     struct service *service = rows_insert(&state->services, position(state, nic, id));
-    if (service) {
-        service->nic = nic;
-        service->desc.svc_id = id;
-        forget_tallies(state, nic, id);
-    }
+    service->nic = nic;
+    service->desc.svc_id = id;
+    forget_tallies(state, nic, id);
     return service;
 }
 

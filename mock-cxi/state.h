@@ -19,8 +19,8 @@ struct rows {
     uint32_t size;
 };
 
-/* Makes room before row `index` (<= count), zeroed, and returns it; NULL without memory, and then
- * nothing has changed. Pointers to rows are valid until the next insertion. */
+/* Makes room before row `index` (<= count), zeroed, and returns it. Pointers to rows are valid
+ * until the next insertion. */
 void *rows_insert(struct rows *rows, uint32_t index);
 
 void rows_remove(struct rows *rows, uint32_t index);
@@ -66,7 +66,7 @@ int state_save(const struct state *state, const struct place *place, struct erro
 struct service *state_service(const struct state *state, uint32_t nic, unsigned int id);
 
 /* A zeroed one with the lowest id that is free, as the driver does it: an id is soon another
- * service's. NULL: no memory. */
+ * service's. */
 struct service *state_add_service(struct state *state, uint32_t nic);
 
 void state_remove_service(struct state *state, const struct service *service);

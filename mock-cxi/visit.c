@@ -42,7 +42,7 @@ static int broken(const struct visit *visit, const struct error *err)
     char outcome[ERROR_TEXT_SIZE + 16];
     snprintf(outcome, sizeof outcome, "cannot: %s", err->text);
     write_log(visit, outcome);
-    return err->code == ERROR_NOMEM ? -ENOMEM : -EIO;
+    return -EIO;
 }
 
 static void log_outcome(const struct visit *visit, int result)
@@ -67,7 +67,7 @@ static int64_t milliseconds(clockid_t clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* The rule's tally for the call in the state, which may be a new one; NULL without memory. */
+/* The rule's tally for the call in the state, which may be a new one. */
 static struct fault_tally *find_tally(struct state *state, const struct fault *fault,
                                       const struct fault_call *call)
 {
@@ -79,11 +79,10 @@ static struct fault_tally *find_tally(struct state *state, const struct fault *f
         if (!strcmp(tally->name, fault->name) && tally->nic == nic && tally->service == service)
             return tally;
     }
-    if ((tally = rows_insert(&state->tallies, state->tallies.count))) {
-        tally->nic = nic;
-        tally->service = service;
-        memcpy(tally->name, fault->name, sizeof tally->name);
-    }
+    tally = rows_insert(&state->tallies, state->tallies.count);
+    tally->nic = nic;
+    tally->service = service;
+    memcpy(tally->name, fault->name, sizeof tally->name);
     return tally;
 }
 
@@ -93,7 +92,7 @@ static bool meets_call(struct state *state, const struct fault *fault,
 {
     struct fault_tally *tally = find_tally(state, fault, call);
     int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
-    if (!tally || !fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
+    if (!fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
         return false;
     if (tally->met++ == 0)
         tally->first_ms = now_ms;

@@ -80,9 +80,8 @@ static int open_logins(struct program *program, struct problem *problem)
 {
     const struct options *options = &program->options;
     const struct tls_files files = {options->tls_cert, options->tls_key, options->client_ca};
-    if (options->auth == AUTH_OAUTH &&
-        !(program->tokens = accesstokens_create(options->token_lifetime_us)))
-        return problem_set(problem, 500, "out of memory");
+    if (options->auth == AUTH_OAUTH)
+        program->tokens = accesstokens_create(options->token_lifetime_us);
     if (!(program->auth = auth_open(options->auth, options->authdir, program->tokens, problem)) ||
         (options->tls_cert && !(program->tls = tls_open(&files, problem))))
         return -1;
@@ -105,8 +104,6 @@ static int open_objects(struct program *program, struct problem *problem)
                                         .log = requestlog_create(),
                                         .reload = reload,
                                         .program = program};
-    if (!fabric->objects || !program->control.log)
-        return problem_set(problem, 500, "out of memory");
     if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));
     faults_init(&program->faults, dice);

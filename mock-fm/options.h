@@ -9,7 +9,7 @@
 #include "mock-fm/http/auth.h"
 #include "mock-fm/objects/inventory.h"
 #include "mock-fm/http/message.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 struct listener {
     char host[256]; /* "": there is none */

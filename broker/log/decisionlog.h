@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_LOG_CHRONICLE_H
-#define MCAST_BROKER_LOG_CHRONICLE_H
+#ifndef MCAST_BROKER_LOG_DECISIONLOG_H
+#define MCAST_BROKER_LOG_DECISIONLOG_H
 
 #include "core/core.h"
 

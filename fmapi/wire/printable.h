@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_WORDS_H
-#define MCAST_FMAPI_WIRE_WORDS_H
+#ifndef MCAST_FMAPI_WIRE_PRINTABLE_H
+#define MCAST_FMAPI_WIRE_PRINTABLE_H
 
 #include <stddef.h>
 

@@ -5,7 +5,6 @@
 
 #include "mock-fm/objects/document.h"
 #include "mock-fm/objects/objects.h"
-#include "mock-fm/objects/otherclient.h"
 
 /* A call of a control path. */
 struct task {
@@ -32,10 +31,10 @@ static json_t *state_of_trees(const struct objects *objects)
         if (!tree)
             continue;
         nic_format_long(tree->root, root);
-        json_array_append_new(trees,
-                              json_pack("{s:i, s:s, s:s, s:s, s:i, s:i}", "mcastID", (int)id,
-                                        "jobID", tree->job->id, "jobStepID", tree->step, "hwRoot",
-                                        root, "vni", (int)tree->vni, "macs", (int)tree->mac_count));
+        json_array_append_new(trees, json_pack("{s:i, s:s, s:s, s:s, s:i, s:i}", "mcastID", (int)id,
+                                               "jobID", tree->job->id, "jobStepID", tree->step,
+                                               "hwRoot", root, "vni", (int)tree->vni, "macs",
+                                               (int)json_array_size(tree->macs)));
     }
     return trees;
 }
@@ -81,9 +80,8 @@ static json_t *post_faults(const struct task *task)
                        : problem_set(task->problem, 400, "the body is not JSON: %s", error.text);
     json_decref(rules);
     /* For reads that lag: there is no other way to know later what was held before. */
-    if (result == 0 && faults_lag(control->faults) && !fabric->replica &&
-        !(fabric->replica = replica_create(fabric->objects)))
-        result = problem_set(task->problem, 500, "out of memory");
+    if (result == 0 && faults_lag(control->faults) && !fabric->replica)
+        fabric->replica = replica_create(fabric->objects);
     return result < 0 ? NULL : get_faults(task);
 }
 
@@ -95,31 +93,66 @@ static json_t *delete_faults(const struct task *task)
     return get_faults(task);
 }
 
+/* What another client or an administrator does with the fabric manager: the client under test does
+ * not know of it. */
+
+/* 1 when there was such a job; or -1 with a problem. */
+static int forget_job(const struct task *task, const char *id)
+{
+    struct fabric *fabric = task->control->fabric;
+    if (!id || !objects_job(fabric->objects, id))
+        return 0;
+    return fabric_lose(fabric, id, task->request->now_us, task->problem) < 0 ? -1 : 1;
+}
+
 /* No body: everything. Otherwise {"jobs":[…]}, so that a misspelt list does not lose everything. */
 static json_t *post_forget(const struct task *task)
 {
-    const struct request *request = task->request;
     json_t *body = parse_body(task, NULL);
     const json_t *jobs = json_object_get(body, "jobs");
-    int lost = request->body_length == 0 || json_is_array(jobs)
-                   ? otherclient_forget(task->control->fabric, jobs, request->now_us, task->problem)
-                   : problem_set(task->problem, 400,
-                                 "send no body to forget every job, or {\"jobs\":[\"…\"]}");
+    const struct job *job;
+    int lost = 0, result = 0;
+    if (task->request->body_length > 0 && !json_is_array(jobs))
+        result = problem_set(task->problem, 400,
+                             "send no body to forget every job, or {\"jobs\":[\"…\"]}");
+    for (size_t i = 0; result >= 0 && i < json_array_size(jobs); i++, lost += result)
+        result = forget_job(task, json_string_value(json_array_get(jobs, i)));
+    while (!jobs && result >= 0 && (job = objects_first(task->control->fabric->objects)))
+        lost += result = forget_job(task, job->id);
     json_decref(body);
-    return lost < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
+    return result < 0 ? NULL : json_pack("{s:i}", "forgotten", lost);
 }
 
+static int put_job(const struct task *task, const json_t *text)
+{
+    const json_t *limit = json_object_get(text, "mcastLimit");
+    const json_t *token = json_object_get(text, "sessionToken");
+    struct fabric_wish wish = {.id = json_string_value(json_object_get(text, "jobID")),
+                               .limit = json_integer_value(limit),
+                               .token = json_string_value(token),
+                               .now_us = task->request->now_us};
+    if (!wish.id || !json_is_integer(limit) || (token && json_string_length(token) == 0))
+        return problem_set(task->problem, 400,
+                           "a job is {\"jobID\":\"…\",\"mcastLimit\":N}, perhaps with a "
+                           "\"sessionToken\"");
+    if (forget_job(task, wish.id) < 0)
+        return -1;
+    return fabric_reserve(task->control->fabric, &wish, task->problem);
+}
+
+/* A job that exists is replaced, and has another token then. */
 static json_t *post_put(const struct task *task)
 {
     json_t *body = parse_body(task, NULL);
     const json_t *jobs = json_object_get(body, "jobs");
-    int made =
-        json_is_array(jobs)
-            ? otherclient_put(task->control->fabric, jobs, task->request->now_us, task->problem)
-            : problem_set(task->problem, 400,
-                          "send {\"jobs\":[{\"jobID\":\"…\",\"mcastLimit\":N}]}");
+    int made = (int)json_array_size(jobs), result = 0;
+    if (!json_is_array(jobs))
+        result =
+            problem_set(task->problem, 400, "send {\"jobs\":[{\"jobID\":\"…\",\"mcastLimit\":N}]}");
+    for (int i = 0; i < made && result == 0; i++)
+        result = put_job(task, json_array_get(jobs, (size_t)i));
     json_decref(body);
-    return made < 0 ? NULL : json_pack("{s:i}", "put", made);
+    return result < 0 ? NULL : json_pack("{s:i}", "put", made);
 }
 
 static json_t *count_jobs(const struct task *task)
@@ -130,11 +163,8 @@ static json_t *count_jobs(const struct task *task)
 
 static json_t *post_snapshot(const struct task *task)
 {
-    struct objects *snapshot = objects_copy(task->control->fabric->objects);
-    if (!snapshot)
-        return NULL;
     objects_destroy(task->control->snapshot);
-    task->control->snapshot = snapshot;
+    task->control->snapshot = objects_copy(task->control->fabric->objects);
     return count_jobs(task);
 }
 
@@ -142,8 +172,8 @@ static json_t *post_restore(const struct task *task)
 {
     struct control *control = task->control;
     int result = control->snapshot
-                     ? otherclient_restore(control->fabric, control->snapshot,
-                                           task->request->now_us, task->problem)
+                     ? fabric_restore(control->fabric, control->snapshot, task->request->now_us,
+                                      task->problem)
                      : problem_set(task->problem, 404,
                                    "there is no snapshot yet; POST /mock/snapshot takes one");
     return result < 0 ? NULL : count_jobs(task);

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mock-fm/http/session.h"
+#include "base/memory.h"
+#include "mock-fm/http/tokens.h"
 
 /* The range is for numbers; a reader returns -1 for a value that is not allowed. */
 struct field {
@@ -28,7 +29,7 @@ static int read_flag(const struct field *field, json_t *value, void *to)
 static int read_text(const struct field *field, json_t *value, void *to)
 {
     (void)field;
-    return json_is_string(value) && (*(char **)to = strdup(json_string_value(value))) ? 0 : -1;
+    return (*(char **)to = memory_text(json_string_value(value))) ? 0 : -1;
 }
 
 static int read_number(const struct field *field, json_t *value, void *to)
@@ -167,8 +168,6 @@ static int read_field(struct fault_rule *rule, const char *name, json_t *value,
 
 static void rule_destroy(struct fault_rule *rule)
 {
-    if (!rule)
-        return;
     fault_release(&rule->fault);
     json_decref(rule->text);
     free(rule->method);
@@ -178,27 +177,23 @@ static void rule_destroy(struct fault_rule *rule)
 
 static struct fault_rule *rule_create(const json_t *text, struct problem *problem)
 {
-    struct fault_rule *rule = calloc(1, sizeof *rule);
-    const char *name;
-    json_t *value;
     if (!json_is_object(text)) {
         problem_set(problem, 400, "a fault must be a JSON object");
-        goto fail;
+        return NULL;
     }
-    if (!rule || !(rule->text = json_deep_copy(text))) {
-        problem_set(problem, 500, "out of memory");
-        goto fail;
-    }
-    rule->count = -1;
-    rule->every = 1;
-    rule->probability = 1;
+    struct fault_rule *rule = memory_zeroed(sizeof *rule);
+    const char *name;
+    json_t *value;
+    int result = 0;
+    *rule = (struct fault_rule){
+        .text = json_deep_copy(text), .count = -1, .every = 1, .probability = 1};
     json_object_foreach(rule->text, name, value)
     {
-        if (read_field(rule, name, value, problem) < 0)
-            goto fail;
+        if (result == 0)
+            result = read_field(rule, name, value, problem);
     }
-    return rule;
-fail:
+    if (result == 0)
+        return rule;
     rule_destroy(rule);
     return NULL;
 }
@@ -388,49 +383,36 @@ void fault_bend_answer(const struct fault *fault, const char *method, struct ans
         bend_document(fault, answer->document);
 }
 
-static int replace_body(struct body *body, const char *bytes, size_t length)
+static void replace_body(struct body *body, const char *bytes, size_t length)
 {
-    char *copy = malloc(length + 1);
-    if (!copy)
-        return -1;
-    memcpy(copy, bytes, length);
     free(body->bytes);
-    *body = (struct body){.bytes = copy, .length = length};
-    return 0;
-}
-
-static int use_given_body(const struct fault *fault, struct body *body)
-{
-    if (json_is_string(fault->body))
-        return replace_body(body, json_string_value(fault->body), json_string_length(fault->body));
-    char *text = json_dumps(fault->body, JSON_COMPACT | JSON_ENCODE_ANY);
-    int result = text ? replace_body(body, text, strlen(text)) : -1;
-    free(text);
-    return result;
+    *body = (struct body){.bytes = memory_zeroed(length + 1), .length = length};
+    memcpy(body->bytes, bytes, length);
 }
 
 /* Blanks, so that what is JSON stays it. */
-static int fill_body(struct body *body, size_t length)
+static void fill_body(struct body *body, size_t length)
 {
     if (length <= body->length)
-        return 0;
-    char *filled = realloc(body->bytes, length);
-    if (!filled)
-        return -1;
-    memset(filled + body->length, ' ', length - body->length);
-    *body = (struct body){.bytes = filled, .length = length};
-    return 0;
+        return;
+    body->bytes = memory_resized(body->bytes, length, 1);
+    memset(body->bytes + body->length, ' ', length - body->length);
+    body->length = length;
 }
 
-int fault_bend_body(const struct fault *fault, struct body *body)
+void fault_bend_body(const struct fault *fault, struct body *body)
 {
     static const char garbage[] = "<html>\xff\xfe{\"documentLinks\": [\"/fabric";
-    if (fault->body && use_given_body(fault, body) < 0)
-        return -1;
-    if (fault->garbage && replace_body(body, garbage, sizeof garbage - 1) < 0)
-        return -1;
-    if (fault->length_4096 &&
-        fill_body(body, body->length ? (body->length + 4095) / 4096 * 4096 : 4096) < 0)
-        return -1;
-    return fill_body(body, (size_t)fault->fill_to);
+    if (json_is_string(fault->body)) {
+        replace_body(body, json_string_value(fault->body), json_string_length(fault->body));
+    } else if (fault->body) {
+        free(body->bytes);
+        body->bytes = json_dumps(fault->body, JSON_COMPACT | JSON_ENCODE_ANY);
+        body->length = strlen(body->bytes);
+    }
+    if (fault->garbage)
+        replace_body(body, garbage, sizeof garbage - 1);
+    if (fault->length_4096)
+        fill_body(body, body->length ? (body->length + 4095) / 4096 * 4096 : 4096);
+    fill_body(body, (size_t)fault->fill_to);
 }

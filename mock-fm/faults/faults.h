@@ -101,7 +101,7 @@ bool fault_lets_act(const struct fault *fault);
 /* The answer instead of, or made of, the one that acting gave (all zero when there was none). */
 void fault_bend_answer(const struct fault *fault, const char *method, struct answer *answer);
 
-/* The bytes instead of those that were rendered. 0, or -1 without memory. */
-int fault_bend_body(const struct fault *fault, struct body *body);
+/* The bytes instead of those that were rendered. */
+void fault_bend_body(const struct fault *fault, struct body *body);
 
 #endif

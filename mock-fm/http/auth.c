@@ -9,8 +9,9 @@
 #include <strings.h>
 
 #include "base/base64url.h"
+#include "base/memory.h"
 #include "base/secret.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 #define USER "cxi"
 #define SECRET_LINE_MAX 512
@@ -38,9 +39,7 @@ static const struct auth_words words[] = {
 static char *base64(const char *text)
 {
     size_t size = strlen(text), length = BASE64URL_LENGTH(size);
-    char *coded = malloc(length + 3);
-    if (!coded)
-        return NULL;
+    char *coded = memory_zeroed(length + 3);
     base64url_encode((const unsigned char *)text, size, coded);
     for (char *at = coded; *at; at++)
         *at = *at == '-' ? '+' : *at == '_' ? '/' : *at;
@@ -69,8 +68,8 @@ static int read_password(struct auth *auth, const char *authdir, struct problem 
 {
     char text[sizeof USER + SECRET_LINE_MAX] = USER ":";
     int result = read_line(authdir, "passwd", text + sizeof USER, problem);
-    if (result == 0 && secret_none(auth->credentials = secret_of(base64(text))))
-        result = problem_set(problem, 500, "out of memory");
+    if (result == 0)
+        auth->credentials = secret_of(base64(text));
     explicit_bzero(text, sizeof text);
     return result;
 }
@@ -92,11 +91,7 @@ static int read_client(struct auth *auth, const char *authdir, struct problem *p
 struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accesstokens *tokens,
                        struct problem *problem)
 {
-    struct auth *auth = calloc(1, sizeof *auth);
-    if (!auth) {
-        problem_set(problem, 500, "out of memory");
-        return NULL;
-    }
+    struct auth *auth = memory_zeroed(sizeof *auth);
     auth->mode = mode;
     auth->tokens = mode == AUTH_OAUTH ? tokens : NULL;
     if ((mode == AUTH_BASIC && read_password(auth, authdir, problem) < 0) ||

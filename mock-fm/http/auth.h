@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mock-fm/http/accesstokens.h"
+#include "mock-fm/http/tokens.h"
 #include "mock-fm/http/message.h"
 
 enum auth_mode { AUTH_NONE, AUTH_BASIC, AUTH_OAUTH };

@@ -4,9 +4,171 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "mock-fm/http/oauth.h"
+
+/* ---- answers: whole, or as a fault says: half of it, byte by byte, without a length ---- */
+
+#define BLOCK_SIZE 4096
+
+struct response_stream {
+    struct responses *responses;
+    struct MHD_Connection *connection;
+    struct body body;
+    size_t end;       /* as far as it goes; before the body's: then the connection breaks off */
+    int64_t every_ms; /* between one byte and the next; 0: as fast as they go */
+    bool due;         /* the next byte may go */
+    bool abandoned;
+    bool waiting;
+    uv_timer_t timer; /* only with every_ms */
+    LIST_ENTRY(response_stream) link;
+};
+
+static void resume_stream(struct response_stream *stream)
+{
+    LIST_REMOVE(stream, link);
+    stream->waiting = false;
+    uv_timer_stop(&stream->timer);
+    MHD_resume_connection(stream->connection);
+}
+
+static void on_due(uv_timer_t *timer)
+{
+    struct response_stream *stream = timer->data;
+    stream->due = true;
+    resume_stream(stream);
+    stream->responses->wake(stream->responses->server);
+}
+
+static void suspend_stream(struct response_stream *stream)
+{
+    struct responses *responses = stream->responses;
+    LIST_INSERT_HEAD(&responses->waiting, stream, link);
+    stream->waiting = true;
+    uv_update_time(responses->loop);
+    uv_timer_start(&stream->timer, on_due, (uint64_t)stream->every_ms, 0);
+    MHD_suspend_connection(stream->connection);
+}
+
+static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
+{
+    struct response_stream *stream = cls;
+    size_t size;
+    if (stream->abandoned || (position >= stream->end && stream->end < stream->body.length))
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (position >= stream->body.length)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (stream->every_ms > 0 && !stream->due) {
+        suspend_stream(stream);
+        return 0;
+    }
+    stream->due = false;
+    size = stream->every_ms > 0 ? 1 : stream->end - (size_t)position;
+    if (size > room)
+        size = room;
+    memcpy(buffer, stream->body.bytes + position, size);
+    return (ssize_t)size;
+}
+
+static void free_now(struct response_stream *stream)
+{
+    free(stream->body.bytes);
+    free(stream);
+}
+
+static void on_stream_timer_closed(uv_handle_t *handle)
+{
+    free_now(handle->data);
+}
+
+/* libmicrohttpd is done with it. */
+static void free_stream(void *cls)
+{
+    struct response_stream *stream = cls;
+    assert(!stream->waiting);
+    if (stream->every_ms > 0)
+        uv_close((uv_handle_t *)&stream->timer, on_stream_timer_closed);
+    else
+        free_now(stream);
+}
+
+static struct MHD_Response *create_stream(struct responses *responses,
+                                          struct MHD_Connection *connection,
+                                          const struct body *body, const struct fault *fault)
+{
+    struct response_stream *stream = memory_zeroed(sizeof *stream);
+    uint64_t announced = fault->chunked ? MHD_SIZE_UNKNOWN : body->length;
+    *stream = (struct response_stream){.responses = responses,
+                                       .connection = connection,
+                                       .body = *body,
+                                       .end = fault->truncate ? body->length / 2 : body->length,
+                                       .every_ms = fault->byte_every_ms};
+    if (stream->every_ms > 0) {
+        uv_timer_init(responses->loop, &stream->timer);
+        stream->timer.data = stream;
+    }
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(announced, BLOCK_SIZE, read_stream, stream, free_stream);
+    if (!response) {
+        stream->body = (struct body){0}; /* still the caller's */
+        free_stream(stream);
+    }
+    return response;
+}
+
+/* The fault's headers; true when Content-Type is among them. */
+static bool add_headers(struct MHD_Response *response, json_t *headers)
+{
+    bool typed = false;
+    const char *name;
+    json_t *value;
+    json_object_foreach(headers, name, value)
+    {
+        MHD_add_response_header(response, name, json_string_value(value));
+        typed = typed || strcasecmp(name, MHD_HTTP_HEADER_CONTENT_TYPE) == 0;
+    }
+    return typed;
+}
+
+static enum MHD_Result response_send(struct responses *responses, struct MHD_Connection *connection,
+                                     const struct answer *answer, struct body *body,
+                                     const struct fault *fault, const char *challenge)
+{
+    bool has_body = body->length > 0;
+    bool bent = has_body && (fault->truncate || fault->chunked || fault->byte_every_ms > 0);
+    struct MHD_Response *response =
+        bent ? create_stream(responses, connection, body, fault)
+             : MHD_create_response_from_buffer(body->length, body->bytes, MHD_RESPMEM_MUST_FREE);
+    enum MHD_Result result;
+    if (!response)
+        return MHD_NO;
+    *body = (struct body){0};
+    if (!add_headers(response, fault->headers) && has_body)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+    if (answer->allow)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    if (answer->challenge)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, challenge);
+    if (answer->no_store)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+    result = MHD_queue_response(connection, (unsigned)answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static void responses_abandon(struct responses *responses)
+{
+    struct response_stream *stream;
+    while ((stream = LIST_FIRST(&responses->waiting))) {
+        stream->abandoned = true;
+        resume_stream(stream);
+    }
+}
+
+/* ---- calls ---- */
 
 enum phase {
     READING,           /* the body is coming in */
@@ -65,9 +227,7 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
                                 const char *method, const char *path)
 {
     const char *since = control_owns(path) ? "since" : "after";
-    struct call *call = calloc(1, sizeof *call);
-    if (!call)
-        return NULL;
+    struct call *call = memory_zeroed(sizeof *call);
     call->calls = calls;
     call->connection = connection;
     call->request =
@@ -81,18 +241,16 @@ static struct call *call_create(struct calls *calls, struct MHD_Connection *conn
 }
 
 /* Keeps the body up to the limit; the rest is read and ignored. */
-static int append_body(struct call *call, const char *bytes, size_t size)
+static void append_body(struct call *call, const char *bytes, size_t size)
 {
     size_t needed = call->upload.length + size;
     if (call->upload.too_long || needed > CALL_BODY_MAX) {
         call->upload.too_long = true;
-        return 0;
+        return;
     }
     if (needed > call->upload.room) {
         size_t room = needed * 2;
-        char *grown = malloc(room);
-        if (!grown)
-            return -1;
+        char *grown = memory_zeroed(room);
         if (call->upload.bytes) { /* not realloc, which may leave a secret behind */
             memcpy(grown, call->upload.bytes, call->upload.length);
             explicit_bzero(call->upload.bytes, call->upload.length);
@@ -103,20 +261,19 @@ static int append_body(struct call *call, const char *bytes, size_t size)
     }
     memcpy(call->upload.bytes + call->upload.length, bytes, size);
     call->upload.length = needed;
-    return 0;
 }
 
 static void log_request(struct call *call)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(call->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    uint64_t *connection = info->socket_context; /* NULL if there was no memory for it */
+    uint64_t *connection = info->socket_context;
     struct requestlog *log = call->calls->control->log;
-    if (connection && *connection == 0)
+    if (*connection == 0)
         *connection = requestlog_connection(log);
-    call->log_number = requestlog_begin(
-        log, connection ? *connection : 0, call->request.method, call->request.path,
-        auth_shows_session(call->request.authorization), call->request.now_us);
+    call->log_number =
+        requestlog_begin(log, *connection, call->request.method, call->request.path,
+                         auth_shows_session(call->request.authorization), call->request.now_us);
     call->logged = true;
 }
 
@@ -138,9 +295,9 @@ static void carry_out(struct call *call)
         fabric_answer(call->calls->control->fabric, &call->request, &call->answer);
     }
     fault_bend_answer(&call->fault, call->request.method, &call->answer);
-    call->dropped = call->fault.drop != FAULT_DROP_NONE ||
-                    answer_render(&call->answer, &call->body) < 0 ||
-                    fault_bend_body(&call->fault, &call->body) < 0;
+    answer_render(&call->answer, &call->body);
+    fault_bend_body(&call->fault, &call->body);
+    call->dropped = call->fault.drop != FAULT_DROP_NONE;
 }
 
 static void on_timer_closed(uv_handle_t *handle)
@@ -238,12 +395,12 @@ enum MHD_Result call_on_request(void *cls, struct MHD_Connection *connection, co
     (void)version;
     if (!call) {
         *context = call_create(cls, connection, method, url);
-        return *context ? MHD_YES : MHD_NO;
+        return MHD_YES;
     }
     if (*upload_size > 0) {
-        int result = append_body(call, upload, *upload_size);
+        append_body(call, upload, *upload_size);
         *upload_size = 0;
-        return result < 0 ? MHD_NO : MHD_YES;
+        return MHD_YES;
     }
     if (call->phase == READING)
         return start(call);
@@ -273,7 +430,7 @@ void call_on_connection(void *cls, struct MHD_Connection *connection, void **con
     (void)cls;
     (void)connection;
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        *context = calloc(1, sizeof(uint64_t));
+        *context = memory_zeroed(sizeof(uint64_t));
     } else {
         free(*context);
         *context = NULL;

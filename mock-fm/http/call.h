@@ -9,13 +9,23 @@
 #include <microhttpd.h>
 #include <stdint.h>
 #include <sys/queue.h>
+#include <uv.h>
 
 #include "mock-fm/faults/control.h"
-#include "mock-fm/http/response.h"
 
 #define CALL_BODY_MAX (16U << 20) /* bytes; the NICs of 11,136 nodes need less than 1 MB */
 
 struct call;
+struct response_stream;
+
+/* What all responses of a server share. `wake` is called when a suspended connection may go on. */
+struct responses {
+    uv_loop_t *loop;
+    void (*wake)(void *server);
+    void *server;
+    LIST_HEAD(response_stream_list, response_stream)
+    waiting; /* suspended until their next byte is due */
+};
 
 /* What all calls share. When a suspended connection may go on, the server is woken and lets
  * libmicrohttpd run. */

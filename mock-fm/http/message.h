@@ -57,7 +57,7 @@ void answer_problem(struct answer *answer, const struct problem *problem);
 void answer_release(struct answer *answer);
 
 /* Writes the document as text. The length is never a multiple of 4096: libfabric writes one byte
- * behind its buffer then. 0, or -1 without memory; the caller frees body->bytes. */
-int answer_render(const struct answer *answer, struct body *body);
+ * behind its buffer then. The caller frees body->bytes. */
+void answer_render(const struct answer *answer, struct body *body);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/memory.h"
 
 #define PLAIN_PATH "/oauth/token"
 #define KEYCLOAK_TAIL "/protocol/openid-connect/token"
@@ -50,11 +51,9 @@ static int add_field(struct form *form, char *field, size_t length)
 int form_parse(struct form *form, const char *body, size_t length)
 {
     *form = (struct form){.size = length + 1};
-    if (!(form->text = malloc(form->size)))
-        return -1;
+    form->text = memory_zeroed(form->size);
     if (length > 0)
         memcpy(form->text, body, length);
-    form->text[length] = '\0';
     for (size_t start = 0; start < length;) {
         const char *end = memchr(form->text + start, '&', length - start);
         size_t field_length = end ? (size_t)(end - form->text) - start : length - start;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct entry {
     uint64_t connection;
     int64_t at_us;
@@ -22,7 +24,7 @@ struct requestlog {
 
 struct requestlog *requestlog_create(void)
 {
-    return calloc(1, sizeof(struct requestlog));
+    return memory_zeroed(sizeof(struct requestlog));
 }
 
 void requestlog_destroy(struct requestlog *log)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "mock-fm/http/call.h"
 
 #define RUNS_AT_ONCE 64 /* rounds of libmicrohttpd before others on the loop have their turn */
@@ -163,16 +164,13 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
     int fd = open_socket(address->host, address->port, problem);
     if (fd < 0)
         return NULL;
-    struct server *server = calloc(1, sizeof *server);
-    if (server) {
-        server->calls = (struct calls){.control = control,
-                                       .latency_ms = latency_ms,
-                                       .responses = {.loop = loop, .wake = wake, .server = server}};
-        server->tls = address->tls;
-        server->for_jobs = address->for_jobs;
-        server->daemon = start_daemon(server, fd);
-    }
-    if (!server || !server->daemon) {
+    struct server *server = memory_zeroed(sizeof *server);
+    server->calls = (struct calls){.control = control,
+                                   .latency_ms = latency_ms,
+                                   .responses = {.loop = loop, .wake = wake, .server = server}};
+    server->tls = address->tls;
+    server->for_jobs = address->for_jobs;
+    if (!(server->daemon = start_daemon(server, fd))) {
         problem_set(problem, 500, "cannot start the HTTP server at %s:%s", address->host,
                     address->port);
         close(fd);

@@ -5,6 +5,8 @@
 #include <gnutls/x509.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* What was read at one time. Superseded ones are kept to the end: connections may still use them.
  */
 struct generation {
@@ -60,11 +62,9 @@ static int read_files(const struct tls_files *files, gnutls_certificate_credenti
 
 int tls_reload(struct tls *tls, struct problem *problem)
 {
-    struct generation *generation = calloc(1, sizeof *generation);
-    if (!generation || gnutls_certificate_allocate_credentials(&generation->credentials) < 0) {
-        free(generation);
-        return problem_set(problem, 500, "out of memory");
-    }
+    struct generation *generation = memory_zeroed(sizeof *generation);
+    if (gnutls_certificate_allocate_credentials(&generation->credentials) < 0)
+        abort();
     if (read_files(&tls->files, generation->credentials, problem) < 0) {
         gnutls_certificate_free_credentials(generation->credentials);
         free(generation);
@@ -77,11 +77,7 @@ int tls_reload(struct tls *tls, struct problem *problem)
 
 struct tls *tls_open(const struct tls_files *files, struct problem *problem)
 {
-    struct tls *tls = calloc(1, sizeof *tls);
-    if (!tls) {
-        problem_set(problem, 500, "out of memory");
-        return NULL;
-    }
+    struct tls *tls = memory_zeroed(sizeof *tls);
     tls->files = *files;
     if (tls_reload(tls, problem) == 0)
         return tls;

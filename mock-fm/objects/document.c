@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/objects/document.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "mock-fm/objects/objects.h"
@@ -60,9 +62,9 @@ json_t *document_of_tree(const struct tree *tree)
 {
     char root[NIC_TEXT_SIZE];
     json_t *macs = json_array();
-    for (size_t i = 0; macs && i < tree->mac_count; i++) {
+    for (size_t i = 0; i < json_array_size(tree->macs); i++) {
         char mac[NIC_TEXT_SIZE];
-        nic_format_short(tree->macs[i], mac);
+        nic_format_short((uint32_t)json_integer_value(json_array_get(tree->macs, i)), mac);
         json_array_append_new(macs, json_string(mac));
     }
     nic_format_long(tree->root, root);
@@ -104,4 +106,39 @@ json_t *document_of_page(struct document_page *page, const char *self)
                             json_sprintf("%s?pageSize=%ju&after=%ju", self, (uintmax_t)page->size,
                                          (uintmax_t)page->last));
     return document_with_tail(list, KIND_LIST, 0, 0);
+}
+
+int problem_set(struct problem *problem, int status, const char *format, ...)
+{
+    va_list arguments;
+    problem->status = status;
+    va_start(arguments, format);
+    vsnprintf(problem->text, sizeof problem->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+void answer_problem(struct answer *answer, const struct problem *problem)
+{
+    answer_release(answer);
+    *answer = (struct answer){.status = problem->status,
+                              .document = document_of_problem(problem),
+                              .challenge = problem->status == 401};
+}
+
+void answer_release(struct answer *answer)
+{
+    json_decref(answer->document);
+    answer->document = NULL;
+}
+
+void answer_render(const struct answer *answer, struct body *body)
+{
+    *body = (struct body){0};
+    if (!answer->document)
+        return;
+    body->bytes = json_dumps(answer->document, JSON_COMPACT);
+    body->length = strlen(body->bytes);
+    if (body->length % 4096 == 0)
+        body->bytes[body->length++] = '\n'; /* in place of the NUL */
 }

@@ -2,7 +2,6 @@
 #include "mock-fm/objects/fabric.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +10,42 @@
 #include "mock-fm/objects/document.h"
 #include "mock-fm/objects/objects.h"
 
-int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem)
+int fabric_commit(struct fabric *fabric, json_t *change, struct problem *problem)
 {
-    if (fabric->journal && journal_append(fabric->journal, change, problem) < 0)
+    int result = fabric->journal ? journal_append(fabric->journal, change, problem) : 0;
+    if (result == 0 && objects_apply(fabric->objects, change) < 0)
+        result = problem_set(problem, 500, "cannot apply the change: it contradicts what is held");
+    else if (result == 0 && fabric->replica)
+        replica_add(fabric->replica, change);
+    json_decref(change);
+    return result;
+}
+
+int fabric_lose(struct fabric *fabric, const char *id, int64_t now_us, struct problem *problem)
+{
+    return fabric_commit(
+        fabric, json_pack("{s:s, s:I, s:s}", "op", "job-gone", "at", now_us, "job", id), problem);
+}
+
+struct restore {
+    struct fabric *fabric;
+    struct problem *problem;
+};
+
+static int commit_again(void *cls, json_t *change)
+{
+    struct restore *restore = cls;
+    return fabric_commit(restore->fabric, json_incref(change), restore->problem);
+}
+
+int fabric_restore(struct fabric *fabric, const struct objects *snapshot, int64_t now_us,
+                   struct problem *problem)
+{
+    struct restore restore = {.fabric = fabric, .problem = problem};
+    json_t *reset = json_pack("{s:s, s:I}", "op", "reset", "at", now_us);
+    if (fabric_commit(fabric, reset, problem) < 0)
         return -1;
-    /* Before it is applied: that may free the job whose id the change borrows. */
-    if (fabric->replica && replica_add(fabric->replica, change) < 0)
-        return problem_set(problem, 500, "out of memory");
-    int result = objects_apply(fabric->objects, change);
-    if (result < 0)
-        return problem_set(problem, 500, "cannot apply the change: %s", strerror(-result));
-    return 0;
+    return objects_recount(snapshot, commit_again, &restore);
 }
 
 /* A request to a path: the list (name NULL) or one of its members. */
@@ -128,12 +152,10 @@ int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct
     if (session_token(&fabric->mint, serial, token) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
     int result = fabric_commit(fabric,
-                               &(struct change){.kind = CHANGE_JOB,
-                                                .at_us = wish->now_us,
-                                                .job = wish->id,
-                                                .token = wish->token ? wish->token : token,
-                                                .limit = (unsigned)wish->limit,
-                                                .serial = serial},
+                               json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:i}", "op", "job", "at",
+                                         wish->now_us, "job", wish->id, "token",
+                                         wish->token ? wish->token : token, "limit", wish->limit,
+                                         "serial", (json_int_t)serial, "version", 0),
                                problem);
     explicit_bzero(token, sizeof token);
     return result;
@@ -181,14 +203,12 @@ static int get_job(const struct task *task)
 
 static int delete_job(const struct task *task)
 {
-    const struct change change = {
-        .kind = CHANGE_JOB_GONE, .at_us = task->request->now_us, .job = task->name};
     const struct job *job;
     /* The answer shows the job as it was. */
     if (need_login(task) < 0 || !(job = find_job(task)) ||
         succeed(task, 200, document_of_job(job)) < 0)
         return -1;
-    return fabric_commit(task->fabric, &change, task->problem);
+    return fabric_lose(task->fabric, task->name, task->request->now_us, task->problem);
 }
 
 static int drop_steps(const struct task *task, json_t *steps)
@@ -204,11 +224,9 @@ static int drop_steps(const struct task *task, json_t *steps)
     }
     json_object_foreach(steps, step, value)
     {
-        const struct change change = {.kind = CHANGE_STEP_GONE,
-                                      .at_us = task->request->now_us,
-                                      .job = task->name,
-                                      .step = step};
-        if (fabric_commit(task->fabric, &change, task->problem) < 0)
+        json_t *change = json_pack("{s:s, s:I, s:s, s:s}", "op", "step-gone", "at",
+                                   task->request->now_us, "job", task->name, "step", step);
+        if (fabric_commit(task->fabric, change, task->problem) < 0)
             return -1;
     }
     return 0;
@@ -241,62 +259,72 @@ static int list_trees(const struct task *task)
     return succeed(task, 200, document_of_page(&page, DOCUMENT_TREES));
 }
 
-static int parse_macs(const json_t *list, struct change *wish, uint32_t **macs,
-                      struct problem *problem)
+/* As numbers: a new reference, or NULL with a 400. */
+static json_t *parse_macs(const json_t *list, struct problem *problem)
 {
     size_t count = json_array_size(list);
+    json_t *macs = json_array();
     if (count == 0 || count > NIC_ADDRESSES)
-        return problem_set(problem, 400, "macs must be an array of NIC addresses");
-    if (!(*macs = calloc(count, sizeof **macs)))
-        return problem_set(problem, 500, "out of memory");
-    for (size_t i = 0; i < count; i++) {
+        problem_set(problem, 400, "macs must be an array of NIC addresses");
+    for (size_t i = 0; i < count && count <= NIC_ADDRESSES; i++) {
         const char *text = json_string_value(json_array_get(list, i));
-        if (!text || !nic_parse(text, &(*macs)[i]))
-            return problem_set(problem, 400,
-                               "entry %zu of macs is no NIC address of three groups, as 1:12:00",
-                               i + 1);
+        uint32_t nic;
+        if (text && nic_parse(text, &nic)) {
+            json_array_append_new(macs, json_integer(nic));
+            continue;
+        }
+        problem_set(problem, 400, "entry %zu of macs is no NIC address of three groups, as 1:12:00",
+                    i + 1);
+        break;
     }
-    wish->macs = *macs;
-    wish->mac_count = count;
-    return 0;
+    if (count > 0 && json_array_size(macs) == count)
+        return macs;
+    json_decref(macs);
+    return NULL;
 }
 
-/* vni and timeout may be left out; when there, they must be what libfabric sends. */
-static int parse_tree(const json_t *body, struct change *wish, uint32_t **macs,
-                      struct problem *problem)
+/* The change that makes the tree: a new reference, or NULL with a 400. vni and timeout may be left
+ * out; when there, they must be what libfabric sends. */
+static json_t *parse_tree(const struct task *task, const json_t *body)
 {
     const json_t *vni = json_object_get(body, "vni"), *timeout = json_object_get(body, "timeout");
-    if (!(wish->job = json_string_value(json_object_get(body, "jobID"))))
-        return problem_set(problem, 400, "jobID must be a string");
-    if (!(wish->step = json_string_value(json_object_get(body, "jobStepID"))))
-        return problem_set(problem, 400, "jobStepID must be a string");
-    if (vni && (!json_is_integer(vni) || json_integer_value(vni) < 0 ||
-                json_integer_value(vni) > UINT16_MAX))
-        return problem_set(problem, 400, "vni must be a number from 0 to %d", UINT16_MAX);
-    if (timeout && (!json_is_integer(timeout) || json_integer_value(timeout) < 0))
-        return problem_set(problem, 400, "timeout must be a number of microseconds");
-    wish->vni = (unsigned)json_integer_value(vni);
-    wish->timeout_us = json_integer_value(timeout);
-    return parse_macs(json_object_get(body, "macs"), wish, macs, problem);
+    const char *job = json_string_value(json_object_get(body, "jobID"));
+    const char *step = json_string_value(json_object_get(body, "jobStepID"));
+    struct problem *problem = task->problem;
+    json_t *macs;
+    if (!job)
+        problem_set(problem, 400, "jobID must be a string");
+    else if (!step)
+        problem_set(problem, 400, "jobStepID must be a string");
+    else if (vni && (!json_is_integer(vni) || json_integer_value(vni) < 0 ||
+                     json_integer_value(vni) > UINT16_MAX))
+        problem_set(problem, 400, "vni must be a number from 0 to %d", UINT16_MAX);
+    else if (timeout && (!json_is_integer(timeout) || json_integer_value(timeout) < 0))
+        problem_set(problem, 400, "timeout must be a number of microseconds");
+    else if ((macs = parse_macs(json_object_get(body, "macs"), problem)))
+        return json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:o}", "op", "tree", "at",
+                         task->request->now_us, "job", job, "step", step, "vni",
+                         json_integer_value(vni), "timeout", json_integer_value(timeout), "macs",
+                         macs);
+    return NULL;
 }
 
 static int post_tree(const struct task *task)
 {
     const struct objects *objects = task->fabric->objects;
-    struct change wish = {.kind = CHANGE_TREE, .at_us = task->request->now_us};
-    uint32_t *macs = NULL;
-    json_t *body;
-    int result = -1;
     if (!auth_bearer(task->request->authorization))
         return need_token_of(task, NULL);
-    if (!(body = parse_body(task)))
-        return -1;
-    if (parse_tree(body, &wish, &macs, task->problem) == 0 &&
-        need_token_of(task, objects_job(objects, wish.job)) == 0 &&
-        objects_may_grow(objects, &wish, task->problem) == 0 &&
-        fabric_commit(task->fabric, &wish, task->problem) == 0)
-        result = succeed(task, 201, document_of_tree(objects_tree(objects, wish.mcast_id)));
-    free(macs);
+    json_t *body = parse_body(task), *change = body ? parse_tree(task, body) : NULL;
+    int result = -1;
+    if (change &&
+        need_token_of(
+            task, objects_job(objects, json_string_value(json_object_get(change, "job")))) == 0 &&
+        objects_may_grow(objects, change, task->problem) == 0 &&
+        fabric_commit(task->fabric, json_incref(change), task->problem) == 0) {
+        json_int_t id = json_integer_value(json_object_get(change, "mcastID"));
+        result = succeed(task, 201, document_of_tree(objects_tree(objects, (unsigned)id)));
+    }
+    json_decref(change);
     json_decref(body);
     return result;
 }
@@ -326,15 +354,16 @@ static int get_tree(const struct task *task)
 
 static int delete_tree(const struct task *task)
 {
-    struct change change = {.kind = CHANGE_TREE_GONE, .at_us = task->request->now_us};
     const struct tree *tree;
     if (!auth_bearer(task->request->authorization))
         return need_token_of(task, NULL);
     if (!(tree = find_tree(task)) || need_token_of(task, tree->job) < 0 ||
         succeed(task, 200, document_of_tree(tree)) < 0)
         return -1;
-    change.mcast_id = tree->mcast_id;
-    return fabric_commit(task->fabric, &change, task->problem);
+    return fabric_commit(task->fabric,
+                         json_pack("{s:s, s:I, s:i}", "op", "tree-gone", "at",
+                                   task->request->now_us, "mcastID", (int)tree->mcast_id),
+                         task->problem);
 }
 
 /* What can be done with the two lists and with one of their members. */
@@ -420,8 +449,6 @@ static int dispatch_behind(struct task *task)
 {
     struct fabric *current = task->fabric, behind = *current;
     behind.objects = replica_objects(behind.replica, &task->request->lag, task->request->now_us);
-    if (!behind.objects)
-        return problem_set(task->problem, 500, "out of memory");
     task->fabric = &behind; // cppcheck-suppress autoVariables ; taken back below
     int result = dispatch(task);
     task->fabric = current;

@@ -13,7 +13,7 @@
 #include "mock-fm/objects/journal.h"
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/objects/replica.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 /* Clients may have this in their base URL, as they do in front of a real API gateway. */
 #define FABRIC_GATEWAY_PREFIX "/apis/fabric-manager"
@@ -37,8 +37,17 @@ struct fabric_wish {
     int64_t now_us;
 };
 
-/* Makes a change durable, then puts it in force; to be answered only then. 0, or -1 with a 500. */
-int fabric_commit(struct fabric *fabric, const struct change *change, struct problem *problem);
+/* Makes a change durable, then puts it in force; to be answered only then. Takes the reference. 0,
+ * or -1 with a 500. */
+int fabric_commit(struct fabric *fabric, json_t *change, struct problem *problem);
+
+/* The job, which must exist, and its trees are gone. 0, or -1 with a 500. */
+int fabric_lose(struct fabric *fabric, const char *id, int64_t now_us, struct problem *problem);
+
+/* From now on the fabric manager holds what the snapshot (objects_copy) holds, its counters
+ * included, and nothing else; durably, if it has a journal. 0, or -1 with a problem. */
+int fabric_restore(struct fabric *fabric, const struct objects *snapshot, int64_t now_us,
+                   struct problem *problem);
 
 /* Judges the request, makes the change durable and applies it, and answers. Always an answer; the
  * caller releases it. */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 /* The file is rewritten when it has this many lines more than four times what is held. */
 #define SPARE_LINES 100000
 
@@ -41,17 +43,14 @@ static int write_line(int fd, const char *line, size_t length)
     return 0;
 }
 
-static int write_change(int fd, const struct change *change)
+static int write_change(void *fd, json_t *change)
 {
-    char *line = change_encode(change);
-    int result = line ? write_line(fd, line, strlen(line)) : -ENOMEM;
-    free(line);
+    char *text = json_dumps(change, JSON_COMPACT);
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the NUL */
+    int result = write_line(*(const int *)fd, text, length + 1);
+    free(text);
     return result;
-}
-
-static int write_next(void *cls, const struct change *change)
-{
-    return write_change(*(const int *)cls, change);
 }
 
 /* Writes what is held into a new file and puts it in the old one's place. */
@@ -62,7 +61,7 @@ static int rewrite(struct journal *journal)
         return -errno;
     int result = flock(fd, LOCK_EX | LOCK_NB) < 0
                      ? -errno
-                     : objects_recount(journal->objects, write_next, &fd);
+                     : objects_recount(journal->objects, write_change, &fd);
     if (result == 0 && (fsync(fd) < 0 || rename(journal->new_path, journal->path) < 0))
         result = -errno;
     if (result < 0) {
@@ -88,11 +87,11 @@ static int replay(struct journal *journal, struct objects *objects, struct probl
         return problem_set(problem, 500, "cannot read %s: %s", journal->path, strerror(errno));
     while (result == 0 && (length = getline(&line, &size, file)) > 0 && line[length - 1] == '\n') {
         number++;
-        result = objects_apply_line(objects, line, (size_t)length);
+        json_t *change = json_loadb(line, (size_t)length, 0, NULL);
+        result = objects_apply(objects, change);
+        json_decref(change);
     }
-    if (result == -ENOMEM)
-        problem_set(problem, 500, "cannot read %s: out of memory", journal->path);
-    else if (result < 0)
+    if (result < 0)
         problem_set(problem, 500,
                     "%s:%lu: this is no line of a mock-fm state file, or it contradicts the lines "
                     "before; move the file away to start empty",
@@ -121,28 +120,24 @@ static int open_file(struct journal *journal, struct objects *objects, struct pr
 
 struct journal *journal_open(const char *path, struct objects *objects, struct problem *problem)
 {
-    struct journal *journal = malloc(sizeof *journal);
-    if (journal) {
-        *journal = (struct journal){.path = strdup(path), .objects = objects, .fd = -1};
-        if (journal->path && asprintf(&journal->new_path, "%s.new", path) < 0)
-            journal->new_path = NULL;
-    }
-    if (!journal || !journal->new_path)
-        problem_set(problem, 500, "out of memory");
-    else if (open_file(journal, objects, problem) == 0)
+    struct journal *journal = memory_zeroed(sizeof *journal);
+    *journal = (struct journal){.path = memory_text(path), .objects = objects, .fd = -1};
+    if (asprintf(&journal->new_path, "%s.new", path) < 0)
+        abort();
+    if (open_file(journal, objects, problem) == 0)
         return journal;
     journal_close(journal);
     return NULL;
 }
 
-int journal_append(struct journal *journal, const struct change *change, struct problem *problem)
+int journal_append(struct journal *journal, json_t *change, struct problem *problem)
 {
     struct objects_totals totals = objects_totals(journal->objects);
     int result = 0;
     if (journal->lines > SPARE_LINES + 4 * (totals.jobs + totals.trees))
         result = rewrite(journal);
     if (result == 0)
-        result = write_change(journal->fd, change);
+        result = write_change(&journal->fd, change);
     if (result < 0)
         return problem_set(problem, 500, "cannot write %s: %s", journal->path, strerror(-result));
     journal->lines++;

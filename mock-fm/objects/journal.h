@@ -7,7 +7,6 @@
 #ifndef MCAST_MOCK_FM_OBJECTS_JOURNAL_H
 #define MCAST_MOCK_FM_OBJECTS_JOURNAL_H
 
-#include "mock-fm/objects/change.h"
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/http/message.h"
 
@@ -20,7 +19,7 @@ struct journal;
 struct journal *journal_open(const char *path, struct objects *objects, struct problem *problem);
 
 /* 0, or -1 with a 500; then nothing was written. Rewrites the file first when it has grown long. */
-int journal_append(struct journal *journal, const struct change *change, struct problem *problem);
+int journal_append(struct journal *journal, json_t *change, struct problem *problem);
 
 /* Takes NULL. */
 void journal_close(struct journal *journal);

@@ -3,15 +3,25 @@
  * made within them, and which NIC is the root of a tree. Rules only: no HTTP, no disk, no clock.
  *
  * A request is first judged (objects_may_…), which changes nothing; the change that follows from it
- * is then applied. The journal replays the same changes through the same objects_apply. */
+ * is then applied. The journal keeps the same changes, and replays them. A change is a JSON object:
+ *
+ *   {"op":"job","at":T,"job":ID,"token":TOKEN,"limit":N,"serial":N,"version":N}   a reservation
+ *   {"op":"job-gone","at":T,"job":ID}                      and its trees are gone
+ *   {"op":"tree","at":T,"job":ID,"step":TEXT,"mcastID":N,"root":N,"vni":N,"timeout":N,"macs":[N,…]}
+ *   {"op":"step-gone","at":T,"job":ID,"step":TEXT}         the trees of one step are gone
+ *   {"op":"tree-gone","at":T,"mcastID":N}
+ *   {"op":"mark","at":T,"serial":N,"nextMcastID":N}        counters that outlive the objects
+ *   {"op":"reset","at":T}         everything is gone, and the counters are at their beginning
+ *
+ * T is in microseconds since 1970. Without memory the process ends. */
 #ifndef MCAST_MOCK_FM_OBJECTS_OBJECTS_H
 #define MCAST_MOCK_FM_OBJECTS_OBJECTS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mock-fm/objects/change.h"
 #include "mock-fm/http/message.h"
 
 #define OBJECTS_MCAST_IDS 8192 /* multicast ids are 0…8191; libfabric takes no others */
@@ -34,23 +44,25 @@ void nic_format_short(uint32_t nic, char text[NIC_TEXT_SIZE]);
 /* The form that libfabric accepts as `hwRoot`. */
 void nic_format_long(uint32_t nic, char text[NIC_TEXT_SIZE]);
 
+/* Strings and macs are those of the change that made it. */
 struct tree {
-    unsigned mcast_id;
+    json_t *made;
     struct job *job;
-    char *step;
+    const char *step;
+    unsigned mcast_id;
     uint32_t root;
     unsigned vni;
     int64_t timeout_us;
-    uint32_t *macs;
-    size_t mac_count;
+    const json_t *macs; /* NIC addresses, as numbers */
     int64_t updated_us;
     struct tree *next; /* of the same job, oldest first */
 };
 
 struct job {
-    char *id;       /* first: jobs are found by it */
-    char *token;    /* the session token: a secret */
-    unsigned limit; /* addresses reserved */
+    const char *id; /* first: jobs are found by it */
+    json_t *made;
+    const char *token; /* the session token: a secret */
+    unsigned limit;    /* addresses reserved */
     unsigned trees_in_use;
     uint64_t serial;  /* grows with every reservation ever made */
     uint64_t version; /* changes since it was made */
@@ -72,16 +84,14 @@ void objects_destroy(struct objects *objects);
 int objects_may_reserve(const struct objects *objects, const char *id, int64_t limit,
                         struct problem *problem);
 
-/* May this tree be made? `wish` names job, step and macs. 0 with mcast_id and root filled in; -1
- * with 400 (no such NICs; or each is a root already and this job has one of those), 404, 507 "01:"
- * (the job's limit), "02:" (the pool), "03:" (each NIC is the root of another job's tree). */
-int objects_may_grow(const struct objects *objects, struct change *wish, struct problem *problem);
+/* May this tree be made? `tree` is its change without "mcastID" and "root", which are filled in. 0;
+ * or -1 with 400 (no such NICs; or each is a root already and this job has one of those), 404, 507
+ * "01:" (the job's limit), "02:" (the pool), "03:" (each NIC is the root of another job's tree). */
+int objects_may_grow(const struct objects *objects, json_t *tree, struct problem *problem);
 
-/* 0; -ENOMEM; or -EINVAL for a change that contradicts what is held (a damaged journal). */
-int objects_apply(struct objects *objects, const struct change *change);
-
-/* The same from a line of change_encode; -EINVAL also when it is none. */
-int objects_apply_line(struct objects *objects, const char *line, size_t length);
+/* 0; or -EINVAL for what is no change, or contradicts what is held (a damaged journal). Keeps a
+ * reference to those that make something. */
+int objects_apply(struct objects *objects, json_t *change);
 
 /* NULL when there is none. */
 const struct job *objects_job(const struct objects *objects, const char *id);
@@ -102,10 +112,9 @@ struct objects_totals objects_totals(const struct objects *objects);
 
 /* What is held, as the changes that make it out of nothing: shorter than what happened. Ends with
  * the first result of the listener that is not 0, and returns it. */
-typedef int objects_listener(void *listener, const struct change *change);
+typedef int objects_listener(void *listener, json_t *change);
 int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener);
 
-/* For snapshots and reads that lag: it has no limit of the pool. NULL without memory. */
-struct objects *objects_copy(const struct objects *objects);
+struct objects *objects_copy(const struct objects *objects); /* without a limit of the pool */
 
 #endif

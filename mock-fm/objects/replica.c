@@ -2,39 +2,24 @@
 #include "mock-fm/objects/replica.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
-    char *line; /* a change as in the journal; with a token perhaps */
-    int64_t at_us;
-};
+#include "base/memory.h"
 
 struct replica {
-    struct objects *base; /* what was held before the entries */
-    struct entry entries[2 * REPLICA_CHANGES];
+    struct objects *base; /* what was held before the changes */
+    struct {
+        json_t *change;
+        int64_t at_us;
+    } changes[2 * REPLICA_CHANGES];
     size_t count;
 };
 
-static int apply_entry(struct objects *objects, const struct entry *entry)
-{
-    return objects_apply_line(objects, entry->line, strlen(entry->line));
-}
-
-static void forget_entry(struct entry *entry)
-{
-    explicit_bzero(entry->line, strlen(entry->line));
-    free(entry->line);
-}
-
 struct replica *replica_create(const struct objects *objects)
 {
-    struct replica *replica = calloc(1, sizeof *replica);
-    if (replica && !(replica->base = objects_copy(objects))) {
-        free(replica);
-        return NULL;
-    }
+    struct replica *replica = memory_zeroed(sizeof *replica);
+    replica->base = objects_copy(objects);
     return replica;
 }
 
@@ -43,51 +28,51 @@ void replica_destroy(struct replica *replica)
     if (!replica)
         return;
     for (size_t i = 0; i < replica->count; i++)
-        forget_entry(&replica->entries[i]);
+        json_decref(replica->changes[i].change);
     objects_destroy(replica->base);
     free(replica);
 }
 
-/* The older half becomes the state before the others. */
-static int fold_older_half(struct replica *replica)
+static void apply_first(const struct replica *replica, struct objects *objects, size_t count)
 {
-    for (size_t i = 0; i < REPLICA_CHANGES; i++) {
-        int result = apply_entry(replica->base, &replica->entries[i]);
-        if (result < 0)
-            return result;
+    for (size_t i = 0; i < count; i++) {
+        int result = objects_apply(objects, replica->changes[i].change);
+        assert(result == 0); /* as it was for those that are held now */
+        (void)result;
     }
-    for (size_t i = 0; i < REPLICA_CHANGES; i++)
-        forget_entry(&replica->entries[i]);
-    replica->count -= REPLICA_CHANGES;
-    memmove(replica->entries, replica->entries + REPLICA_CHANGES,
-            replica->count * sizeof replica->entries[0]);
-    return 0;
 }
 
-int replica_add(struct replica *replica, const struct change *change)
+/* The older half becomes the state before the others. */
+static void fold_older_half(struct replica *replica)
 {
-    struct entry *entry;
-    if (replica->count == 2 * REPLICA_CHANGES && fold_older_half(replica) < 0)
-        return -ENOMEM;
-    entry = &replica->entries[replica->count];
-    if (!(entry->line = change_encode(change)))
-        return -ENOMEM;
-    entry->at_us = change->at_us;
-    /* What an old backup brings back is as new as the restore. */
-    if (replica->count > 0 && entry[-1].at_us > entry->at_us)
-        entry->at_us = entry[-1].at_us;
-    replica->count++;
-    return 0;
+    apply_first(replica, replica->base, REPLICA_CHANGES);
+    for (size_t i = 0; i < REPLICA_CHANGES; i++)
+        json_decref(replica->changes[i].change);
+    replica->count -= REPLICA_CHANGES;
+    memmove(replica->changes, replica->changes + REPLICA_CHANGES,
+            replica->count * sizeof replica->changes[0]);
 }
 
-/* How many entries it has seen. */
+void replica_add(struct replica *replica, json_t *change)
+{
+    if (replica->count == 2 * REPLICA_CHANGES)
+        fold_older_half(replica);
+    size_t i = replica->count++;
+    int64_t at_us = json_integer_value(json_object_get(change, "at"));
+    replica->changes[i].change = json_incref(change);
+    /* What an old backup brings back is as new as the restore. */
+    replica->changes[i].at_us =
+        i > 0 && replica->changes[i - 1].at_us > at_us ? replica->changes[i - 1].at_us : at_us;
+}
+
+/* How many changes it has seen. */
 static size_t count_seen(const struct replica *replica, const struct replica_lag *lag,
                          int64_t now_us)
 {
     size_t count = replica->count;
     assert(lag->ms >= 0 && lag->writes >= 0);
     count -= (uint64_t)lag->writes < count ? (size_t)lag->writes : count;
-    while (lag->ms > 0 && count > 0 && replica->entries[count - 1].at_us > now_us - lag->ms * 1000)
+    while (lag->ms > 0 && count > 0 && replica->changes[count - 1].at_us > now_us - lag->ms * 1000)
         count--;
     return count;
 }
@@ -96,11 +81,6 @@ struct objects *replica_objects(const struct replica *replica, const struct repl
                                 int64_t now_us)
 {
     struct objects *objects = objects_copy(replica->base);
-    size_t count = objects ? count_seen(replica, lag, now_us) : 0;
-    for (size_t i = 0; i < count; i++)
-        if (apply_entry(objects, &replica->entries[i]) < 0) {
-            objects_destroy(objects);
-            return NULL;
-        }
+    apply_first(replica, objects, count_seen(replica, lag, now_us));
     return objects;
 }

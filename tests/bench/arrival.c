@@ -250,7 +250,7 @@ static int let_come(struct crowd *crowd)
 }
 
 /* As libmcast does, which waits so long for a connection. */
-static void lose_patience(struct crowd *crowd)
+static void give_up(struct crowd *crowd)
 {
     const int64_t since_ns = await_now_ns() - CONNECT_MS * 1000000LL;
 
@@ -272,7 +272,7 @@ static int drive(struct crowd *crowd)
     while (crowd->done < crowd->count && !crowd->failed) {
         if (crowd->in_flight < crowd->at_once && let_come(crowd) < 0)
             return -1;
-        lose_patience(crowd);
+        give_up(crowd);
         const int count = epoll_wait(crowd->epoll, ready, READY_MAX, 10);
         if (count > 0)
             heard_ns = await_now_ns();

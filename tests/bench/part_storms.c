@@ -13,7 +13,7 @@
 
 enum {
     EVENTS = 100, /* that each subscriber is told */
-    PATIENCE_MS = 60000,
+    ANSWER_TIMEOUT_MS = 60000,
     PLACES = 64, /* of a broker that is full */
     SURPLUS = 36,
     LOTS = 9 /* of jobs; the fabric manager is away in the middle third */
@@ -71,7 +71,7 @@ static int with_subscribers(const struct bench *bench, struct testbed *testbed,
     const int64_t began = await_now_ns();
     if (reserve(testbed, EVENTS, EVENTS, &turn) < 0)
         return -1;
-    const size_t lost = subscribers_read(subscribers, EVENTS, PATIENCE_MS);
+    const size_t lost = subscribers_read(subscribers, EVENTS, ANSWER_TIMEOUT_MS);
     const double seconds = (double)(await_now_ns() - began) / 1e9;
     report_goal(bench->report, &missed, (double)lost);
     report_figure(bench->report, "memory of a subscriber", "B", memory / count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_ABSENCE_H
-#define MCAST_TESTS_ABSENCE_H
+#ifndef MCAST_TESTS_STALL_H
+#define MCAST_TESTS_STALL_H
 
 #include "tests/bench/report.h"
 #include "tests/system/rig/testbed.h"

@@ -149,7 +149,7 @@ static size_t missing(const struct subscribers *subscribers, size_t events)
     return sum;
 }
 
-size_t subscribers_read(struct subscribers *subscribers, size_t events, int patience_ms)
+size_t subscribers_read(struct subscribers *subscribers, size_t events, int timeout_ms)
 {
     static char data[READ_SIZE];
     struct epoll_event ready[READY_MAX];
@@ -157,7 +157,7 @@ size_t subscribers_read(struct subscribers *subscribers, size_t events, int pati
     size_t left;
 
     while ((left = missing(subscribers, events)) > 0 &&
-           await_now_ns() - heard_ns < patience_ms * 1000000LL) {
+           await_now_ns() - heard_ns < timeout_ms * 1000000LL) {
         const int count = epoll_wait(subscribers->epoll, ready, READY_MAX, 100);
 
         for (int i = 0; i < count; i++) {

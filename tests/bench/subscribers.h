@@ -17,7 +17,7 @@ void subscribers_close(struct subscribers *subscribers); /* NULL is allowed */
 
 /* Reads until each had that many events, or nothing came for so long. The number of events that are
  * missing, of all subscribers together. */
-size_t subscribers_read(struct subscribers *subscribers, size_t events, int patience_ms);
+size_t subscribers_read(struct subscribers *subscribers, size_t events, int timeout_ms);
 
 /* One more, which is to be turned away: true when it is told 503 with a Retry-After. */
 bool subscribers_turned_away(const char *socket);

@@ -102,8 +102,8 @@ merge() {
     shift
     mapfile -t all < <(chosen "$@")
     for target in "${all[@]}"; do
-        # By edges alone: one input for each branch is enough for a test.
-        "$dir/fuzz/$target" -merge=1 -use_counters=0 -max_len="$(longest "$target")" \
+        # By edges alone, and as few inputs as cover them: one for each branch is enough for a test.
+        "$dir/fuzz/$target" -set_cover_merge=1 -use_counters=0 -max_len="$(longest "$target")" \
             "$here/corpus/$target" \
             "$dir/corpus/$target" >/dev/null 2>&1 || die "$target does not merge"
     done

@@ -51,7 +51,7 @@ static int look_at_row(void *arg, const struct record *record)
     for (int i = 0; i < r->vni_count; i++) {
         FUZZ_CHECK(r->vnis[i] < VNI_END);
         uint8_t bit = (uint8_t)(1u << r->vnis[i] % 8), *byte = &walk->vnis[r->vnis[i] / 8];
-        FUZZ_CHECK(!(*byte & bit)); /* I1: in one reservation only, live or held back */
+        FUZZ_CHECK(!(*byte & bit)); /* I1: in one reservation only, live or quarantined */
         *byte |= bit;
         if (r->state == JOB_ACTIVE)
             walk->live_vnis++;

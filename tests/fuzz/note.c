@@ -29,7 +29,7 @@ static void check(const struct note *note)
     }
 }
 
-/* Whose service it is said to be is found by it, and by no other. */
+/* Whose service a note names is found by it, and by no other. */
 static void check_holder(struct note *note)
 {
     const struct notes notes = {.count = 1, .at = note};

@@ -108,6 +108,28 @@ def check_licence(file, lines):
         complain(file, 1, "no line with %s among the first %d" % (LICENCE, LICENCE_LINES))
 
 
+def read_words():
+    """The names to keep, and (pattern, what to write) of each word."""
+    kept, words = [], []
+    for line in (TOP / "tests/lint/words.txt").read_text().splitlines():
+        if line.startswith("keep "):
+            kept.append(line[5:])
+        elif line and not line.startswith("#"):
+            pattern, better = line.split(" => ")
+            words.append((re.compile(pattern, re.IGNORECASE), better))
+    return kept, words
+
+
+def check_words(file, lines, kept, words):
+    for number, line in enumerate(lines, 1):
+        for name in kept:
+            line = line.replace(name, "")
+        text = line.replace("_", " ")  # also in names
+        for pattern, better in words:
+            for found in pattern.finditer(text):
+                complain(file, number, '"%s": write %s' % (found[0], better))
+
+
 def check_folders(files):
     folders = collections.Counter(str(Path(file).parent) for file in files)
     for folder, count in sorted(folders.items()):
@@ -142,6 +164,10 @@ def main():
             check_citations(file, lines, documents)
         if LICENCE_REQUIRED and not file.endswith(".in"):
             check_licence(file, lines)
+    kept, words = read_words()
+    for file in sources_of(*TEXTS, ".md", ".json", ".yml"):
+        if not file.startswith(("tests/lint/", "tests/data/", "tests/fuzz/corpus/")):
+            check_words(file, (TOP / file).read_text().splitlines(), kept, words)
     for place in places:
         print(place)
     return 1 if places else 0

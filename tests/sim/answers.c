@@ -157,12 +157,12 @@ static void release_answered(struct sim *sim, const struct request *request,
 
 void answers_sync_begins(struct sim *sim, struct request *request)
 {
-    for (size_t i = 0; i < request->named && request->vouched_for == NULL; i++) {
+    for (size_t i = 0; i < request->named && request->named_job == NULL; i++) {
         const struct job *job =
             rm_find(sim, sim->config.clusters[request->cluster].name, request->jobview.active[i]);
         if (model_protects(job)) {
-            request->vouched_for = job;
-            request->vouched_number = job->told_number;
+            request->named_job = job;
+            request->named_number = job->told_number;
         }
     }
 }
@@ -170,8 +170,8 @@ void answers_sync_begins(struct sim *sim, struct request *request)
 /* Only when it names nobody who relies on a reservation: else all the others would be kept. */
 static void sync_refused(struct sim *sim, const struct request *request)
 {
-    const struct job *job = request->vouched_for;
-    if (job != NULL && model_protects(job) && job->told_number == request->vouched_number)
+    const struct job *job = request->named_job;
+    if (job != NULL && model_protects(job) && job->told_number == request->named_number)
         sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
 }
 

@@ -173,7 +173,7 @@ static void fabric_is_right(struct sim *sim)
             job_has_its_object(sim, sim->rm.jobs[i]);
 }
 
-/* F3: what every node has confirmed is not held back any longer. */
+/* F3: what every node has confirmed is not quarantined any longer. */
 static void confirmed_vnis_are_free(struct sim *sim)
 {
     for (size_t at = 0; at < sim->model.count; at++) {
@@ -182,7 +182,7 @@ static void confirmed_vnis_are_free(struct sim *sim)
         const struct reservation_record *saved = disk_find(&sim->disk, number);
         if (e->job && !e->regranted && saved && saved->state == JOB_RELEASING &&
             saved->vni_count > 0 && hosts_heard_clean(e->job, number) >= e->node_count)
-            sim_fail(sim, "F3", "number %llu: all %u nodes are clean, its VNIs are held back",
+            sim_fail(sim, "F3", "number %llu: all %u nodes are clean, its VNIs are quarantined",
                      n(number), e->node_count);
     }
 }

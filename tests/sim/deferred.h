@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_WORD_H
-#define MCAST_SIM_WORD_H
+#ifndef MCAST_SIM_DEFERRED_H
+#define MCAST_SIM_DEFERRED_H
 
 #include "core/core.h"
 #include "tests/sim/steps.h"

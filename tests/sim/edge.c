@@ -609,7 +609,7 @@ bool edge_forgot(const struct edge *edge, const char *name)
 void edge_jobpoll_done(struct sim *sim, const struct core_event *event)
 {
     struct core_event fails = *event;
-    sim_trace(sim, "rm: roll call: %s, %zu active", event->u.jobpoll.ok ? "whole" : "fails",
+    sim_trace(sim, "rm: job list poll: %s, %zu active", event->u.jobpoll.ok ? "whole" : "fails",
               event->u.jobpoll.count);
     if (event->u.jobpoll.ok)
         pieces_send(sim, event);

@@ -11,7 +11,7 @@ static void come(struct sim *sim, void *what, uint64_t left)
     (void)what;
     for (int i = 0; i < AT_ONCE && left > 0; i++, left--) {
         struct request *request = rm_request(sim, REQUEST_RELEASE, NULL);
-        request->stranger = left;
+        request->unknown_job = left;
         rm_send(sim, request, 0);
     }
     if (left > 0)

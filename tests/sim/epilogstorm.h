@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_CROWD_H
-#define MCAST_SIM_CROWD_H
+#ifndef MCAST_SIM_EPILOGSTORM_H
+#define MCAST_SIM_EPILOGSTORM_H
 
 /* Thousands of epilogs of jobs that never asked for anything, in a few seconds: more than the
  * broker remembers, so that its tables are full and what is oldest makes room. In few runs. */

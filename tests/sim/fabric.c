@@ -138,7 +138,7 @@ static void settle_foreigners(struct sim *sim)
     }
     /* A cluster that other runs configure, and this one does not. */
     if (sim->profile.foreign > 0 && sim->config.cluster_count < 4)
-        add_foreign(sim, profile_neighbour(&sim->profile));
+        add_foreign(sim, profile_name_conflict(&sim->profile));
 }
 
 void fabric_init(struct sim *sim)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_DOORS_H
-#define MCAST_SIM_DOORS_H
+#ifndef MCAST_SIM_FMURLS_H
+#define MCAST_SIM_FMURLS_H
 
 #include "core/config.h"
 #include "tests/sim/rng.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    PATIENCE_MS = 3000, /* more than a message takes that is not late */
+    ANSWER_TIMEOUT_MS = 3000, /* more than a message takes that is not late */
     LOOK_AFTER_MS = 10000,
 };
 
@@ -83,7 +83,7 @@ static int64_t travel(struct sim *sim, struct host *host, const struct host_repo
         host->in_wind = sent->number;
         host->untellable = true;
     }
-    return rng_between(rng, PATIENCE_MS, 30000);
+    return rng_between(rng, ANSWER_TIMEOUT_MS, 30000);
 }
 
 static void deliver(struct sim *sim, struct host *host)
@@ -101,7 +101,7 @@ static void deliver(struct sim *sim, struct host *host)
     request->report = host->outbox[0];
     request->report.attempt = ++host->attempt;
     rm_send(sim, request, travel(sim, host, &host->outbox[0]));
-    sim_later(sim, PATIENCE_MS, no_answer, host, host->attempt);
+    sim_later(sim, ANSWER_TIMEOUT_MS, no_answer, host, host->attempt);
 }
 
 void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event)
@@ -436,13 +436,13 @@ static struct host *named(struct sim *sim, const char *name)
 }
 
 /* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
-static bool to_vouch_for(const struct sim *sim, const struct host *host)
+static bool is_to_be_fenced(const struct sim *sim, const struct host *host)
 {
     return !host->present && !host->dead && host->outbox_count == 0 &&
            (host->untellable || sim->rewind.done || sim->config.vni_hold_ms < 0);
 }
 
-static void vouch(struct sim *sim, struct host *host)
+static void declare_clean(struct sim *sim, struct host *host)
 {
     struct request *request = rm_request(sim, REQUEST_FENCE, host->job);
     request->host = host;
@@ -453,8 +453,8 @@ static void look_at(struct sim *sim, struct host *host, uint64_t number)
 {
     if (host->dead && !host->fenced && !being_fenced(host))
         fence(sim, host, number);
-    else if (host->fenced || to_vouch_for(sim, host))
-        vouch(sim, host);
+    else if (host->fenced || is_to_be_fenced(sim, host))
+        declare_clean(sim, host);
 }
 
 static void look_at_silent(struct sim *sim, const struct reservation_record *r)

@@ -82,8 +82,8 @@ const struct host *hosts_keep(const struct job *job, uint16_t vni);
 void hosts_rewound(struct sim *sim);
 
 /* When all is calm: nobody is cut off; and whoever looks after the nodes fences those that are dead
- * and whose last word known is that services are there, and vouches for those that cannot tell that
- * theirs are gone, until none is left. */
+ * and whose last known report is that services are there, and declares clean those that cannot tell
+ * that theirs are gone, until none is left. */
 void hosts_calm(struct sim *sim);
 
 #endif

@@ -29,7 +29,7 @@ static void take_out(struct sim *sim, struct jobpoll *roll)
 /* An old view can still be younger than the grace period; an older one would be no view at all. */
 static const struct jobview *view(struct sim *sim, const struct jobpoll *roll)
 {
-    const struct jobview *last = &sim->rm.rosters[roll->jobview.cluster];
+    const struct jobview *last = &sim->rm.jobviews[roll->jobview.cluster];
     bool old = last->active != NULL && sim->now_ms - last->taken_ms < sim->config.sync_grace_ms;
     if (!old || !fault_happens(&sim->faults, FAULT_ROLL_OLD, &sim->rm.rng))
         return &roll->jobview;
@@ -57,7 +57,7 @@ static void answers(struct sim *sim, void *what, uint64_t mark)
         }
         edge_jobpoll_done(sim, &event);
     }
-    struct jobview *last = &rm->rosters[roll->jobview.cluster];
+    struct jobview *last = &rm->jobviews[roll->jobview.cluster];
     jobview_release(last);
     *last = roll->jobview;
     roll->jobview.active = NULL;
@@ -108,5 +108,5 @@ void jobpoll_release(struct sim *sim)
     while (sim->rm.jobpolls != NULL)
         take_out(sim, sim->rm.jobpolls);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        jobview_release(&sim->rm.rosters[i]);
+        jobview_release(&sim->rm.jobviews[i]);
 }

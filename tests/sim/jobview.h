@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_ROSTER_H
-#define MCAST_SIM_ROSTER_H
+#ifndef MCAST_SIM_JOBVIEW_H
+#define MCAST_SIM_JOBVIEW_H
 
 #include <stdbool.h>
 #include <stddef.h>

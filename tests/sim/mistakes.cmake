@@ -6,7 +6,7 @@
 #   mcast_mistake(NAME SEEDS FILE [[what stands there]] [[what shall stand there]])
 #
 # Two more, which 100,000 seeds do not show, are found by the model in docs/model (LOOK_AT_ONCE and
-# HELD_IS_ALL); another (a roll call that counts jobs as missing which were reserved after it was
+# HELD_IS_ALL); another (a job list poll that counts jobs as missing which were reserved after it was
 # asked) took 95,599, and has a unit test; so have a sync that holds against a job what another one, begun
 # later, names (5,000 did not show it), a stray deleted although a list of jobs names its job, and a boot that ends
 # what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long after its time a VNI may still be held back: until the timer has looked. */
+/* How long after its time a VNI may still be quarantined: until the timer has looked. */
 enum {
     HOLD_LATE_MS = 500,
     JUST_RESERVED = 1, /* nobody has asked for it since */
@@ -57,7 +57,7 @@ static unsigned long long n(uint64_t number)
 
 /* ---- VNIs ---- */
 
-/* I1, F3: whether the VNI is in the hands of e: live, or told to a job and still to be held back.
+/* I1, F3: whether the VNI is in the hands of e: live, or told to a job and still to be quarantined.
  */
 static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
 {
@@ -118,7 +118,7 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
             if (holds(sim, e, born->vnis[i]))
                 sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
                          born->vnis[i], n(e->number),
-                         e->freed_batch ? "released, and it must still be held back" : "has");
+                         e->freed_batch ? "released, and it must still be quarantined" : "has");
     }
 }
 
@@ -209,7 +209,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
-    vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only held back */
+    vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only quarantined */
     return e;
 }
 

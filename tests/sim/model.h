@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_BOOKS_H
-#define MCAST_SIM_BOOKS_H
+#ifndef MCAST_SIM_MODEL_H
+#define MCAST_SIM_MODEL_H
 
 #include "core/reservation/record.h"
 #include "tests/sim/rm.h"
@@ -33,7 +33,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint8_t event_hwcoll;           /* as it was saved when an event last spoke of it */
 
     int64_t freed_ms;     /* when its release was accepted */
-    int64_t rested_ms;    /* the last restart that found its VNIs held back */
+    int64_t rested_ms;    /* the last restart that found its VNIs quarantined */
     uint64_t freed_batch; /* 0: it was not */
     bool free_told;       /* … and the client was told */
     uint64_t gone_batch;  /* 0: it is there */
@@ -86,7 +86,7 @@ static inline bool model_protects(const struct job *job)
 const struct entry *model_entry(const struct model *model, uint64_t number); /* or NULL */
 struct entry *model_at(struct sim *sim, uint64_t number);                    /* or NULL */
 
-/* How many VNIs of the pool are in nobody's hands and not held back, at least. */
+/* How many VNIs of the pool are in nobody's hands and not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
 
 #endif

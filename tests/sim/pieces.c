@@ -82,7 +82,7 @@ void pieces_send(struct sim *sim, const struct core_event *event)
     if (pieces->count > 0)
         memcpy(pieces->ids, active, pieces->count * sizeof *pieces->ids);
     pieces->process = sim->edge.process;
-    rng_init_for(&pieces->rng, sim->profile.seed, sync ? "sync" : "roll call", sim->now_ms);
+    rng_init_for(&pieces->rng, sim->profile.seed, sync ? "sync" : "job list poll", sim->now_ms);
     pieces->next = sim->pieces;
     sim->pieces = pieces;
     next_piece(sim, pieces, 0);

@@ -11,7 +11,7 @@
 #define PLANTS(X)                                                                                  \
     X(SKIP_INTENT, "skip-intent", "the record of an intent is not saved before the call")          \
     X(ANSWER_EARLY, "answer-early", "words leave before the commit")                               \
-    X(REUSE_HELD, "reuse-held", "released VNIs are not held back")                                 \
+    X(REUSE_HELD, "reuse-held", "released VNIs are not quarantined")                               \
     X(FORGET_LATE, "forget-late", "a late success is taken for a failure that never acted")        \
     X(PARTIAL_LIST, "partial-list", "a list that failed half way is taken for the whole truth")    \
     X(LOSE_RELEASE, "lose-release", "the record of a release is not saved")                        \

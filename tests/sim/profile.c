@@ -59,7 +59,7 @@ static void draw_fabric(struct rng *rng, struct core_config *config)
 
 /* Each is a prefix of another, or has one for a prefix. */
 static const char *const names[] = {"elcap", "elcap2", "el", "elcap_2"};
-static const char *const neighbours[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
+static const char *const conflicting_names[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
 
 static void draw_clusters(struct rng *rng, struct core_config *config)
 {
@@ -105,7 +105,7 @@ static void draw_cleanups(struct profile *p)
     p->config.cleanup_timeout_ms = PICK(&rng, 5000, 20000, 60000);
 }
 
-const char *profile_neighbour(const struct profile *profile)
+const char *profile_name_conflict(const struct profile *profile)
 {
     const struct core_config *config = &profile->config;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -113,7 +113,7 @@ const char *profile_neighbour(const struct profile *profile)
         for (uint32_t j = 0; j < config->cluster_count; j++)
             ours |= strcmp(names[i], config->clusters[j].name) == 0;
         if (!ours)
-            return neighbours[i];
+            return conflicting_names[i];
     }
     return NULL;
 }
@@ -172,7 +172,7 @@ void profile_draw(struct profile *p)
                        (uint64_t)1 << FAULT_RIVAL | (uint64_t)1 << FAULT_LEDGER_BACK);
 
     /* What may follow one after the other: the link's longest pause, calls that act late and their
-     * repeats, two lists and two syncs or roll calls with their grace periods. */
+     * repeats, two lists and two syncs or job list polls with their grace periods. */
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
                   4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;

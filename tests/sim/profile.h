@@ -47,6 +47,6 @@ void profile_init(struct profile *profile, uint64_t seed);
 void profile_draw(struct profile *profile);
 
 /* What a cluster that this run does not configure calls its first job; NULL: all are configured. */
-const char *profile_neighbour(const struct profile *profile);
+const char *profile_name_conflict(const struct profile *profile);
 
 #endif

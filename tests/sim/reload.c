@@ -35,7 +35,7 @@ static void change_limits(struct sim *sim, struct core_config *changed)
     changed->min_nodes = sizes[rng_below(rng, 4)];
     changed->calls_at_once = calls[rng_below(rng, 3)];
     changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
-    if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is held back, too */
+    if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is quarantined, too */
         changed->vni_hold_ms = holds[rng_below(rng, 4)];
     sim_trace(sim,
               "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms, hold "

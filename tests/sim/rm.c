@@ -195,7 +195,7 @@ static int64_t travel(const struct sim *sim, struct rng *rng)
     return rng_between(rng, 0, sim->profile.net_ms);
 }
 
-static int64_t patience(const struct sim *sim, struct job *job)
+static int64_t retry_delay_ms(const struct sim *sim, struct job *job)
 {
     return sim->config.reserve_timeout_ms + rng_between(&job->rng, 500, 8000);
 }
@@ -245,10 +245,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         event->kind = CORE_RELEASE;
         event->u.release.ticket = request->ticket;
         event->u.release.cluster = cluster;
-        if (request->stranger)
+        if (request->unknown_job)
             snprintf(request->nodes, sizeof request->nodes, "s%llu",
-                     (unsigned long long)request->stranger);
-        event->u.release.job = request->stranger ? request->nodes : request->job->id;
+                     (unsigned long long)request->unknown_job);
+        event->u.release.job = request->unknown_job ? request->nodes : request->job->id;
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
@@ -308,7 +308,7 @@ static void send_reserve(struct sim *sim, struct job *job, int64_t travel_ms)
     if (fault_happens(&sim->faults, FAULT_STRAGGLER, &job->rng))
         rm_send(sim, rm_request(sim, REQUEST_RESERVE, job),
                 travel_ms + rng_between(&job->rng, 1000, 30000));
-    sim_later(sim, patience(sim, job), retry_reserve, job, ++job->attempt);
+    sim_later(sim, retry_delay_ms(sim, job), retry_reserve, job, ++job->attempt);
 }
 
 static void retry_release(struct sim *sim, void *what, uint64_t attempt)
@@ -323,7 +323,7 @@ static void send_release(struct sim *sim, struct job *job)
     rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
         rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
-    sim_later(sim, patience(sim, job), retry_release, job, ++job->attempt);
+    sim_later(sim, retry_delay_ms(sim, job), retry_release, job, ++job->attempt);
 }
 
 static void begin_release(struct sim *sim, struct job *job)

@@ -74,21 +74,21 @@ struct request { /* one message; a duplicate is another one */
     uint64_t ticket;
     enum request_kind kind;
     uint32_t cluster;
-    struct job *job; /* NULL: sync, nonsense, stranger, administrator */
+    struct job *job; /* NULL: sync, nonsense, unknown job, administrator */
     uint32_t life;
     struct wanted wanted;
-    bool other;                    /* differs from what the job asked for */
-    uint64_t stranger;             /* RELEASE of a job that nobody knows: which; 0: of one known */
-    unsigned nonsense;             /* not 0: which nonsense */
-    struct jobview jobview;        /* SYNC */
-    size_t named;                  /* of it, in the end */
-    const struct job *vouched_for; /* SYNC: one that it names and that relied on us by then, */
-    uint64_t vouched_number;       /* with this reservation */
-    struct host *host;             /* REPORT, FENCE */
+    bool other;                  /* differs from what the job asked for */
+    uint64_t unknown_job;        /* RELEASE of a job that nobody knows: which; 0: of one known */
+    unsigned nonsense;           /* not 0: which nonsense */
+    struct jobview jobview;      /* SYNC */
+    size_t named;                /* of it, in the end */
+    const struct job *named_job; /* SYNC: one that it names and that relied on us by then, */
+    uint64_t named_number;       /* with this reservation */
+    struct host *host;           /* REPORT, FENCE */
     struct host_report report;
     struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
     uint64_t trees;              /* CLEANUP: those made when it reached the broker */
-    char nodes[40];              /* RESERVE: the list it names, or ""; of a stranger its id */
+    char nodes[40];              /* RESERVE: the list it names, or ""; of an unknown job its id */
     int64_t asked_ms;            /* when it reached the broker */
     int64_t due_ms;              /* when it must be answered; 0: at once */
     bool answered;               /* the core has answered; the words may not be out yet */
@@ -100,11 +100,11 @@ struct rm {
     size_t job_count;
     struct request **requests; /* ticket n is at n - 1 */
     size_t request_count, request_room;
-    int64_t lacking_ms[CLUSTERS_MAX]; /* since when syncs and roll calls have lacked active jobs; 0:
-                                         they do not */
-    struct jobpoll *jobpolls;         /* under way */
-    struct jobview rosters[CLUSTERS_MAX]; /* that the last roll call saw */
-    uint64_t jobpoll_wanted;              /* id of the last one that the core has asked for */
+    int64_t lacking_ms[CLUSTERS_MAX];      /* since when syncs and job list polls have lacked active
+                                              jobs; 0:      they do not */
+    struct jobpoll *jobpolls;              /* under way */
+    struct jobview jobviews[CLUSTERS_MAX]; /* that the last job list poll saw */
+    uint64_t jobpoll_wanted;               /* id of the last one that the core has asked for */
     uint64_t jobpoll_stale; /* the last one from before a reload: the core ignores up to it */
     struct rng rng;
 };

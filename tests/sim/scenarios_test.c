@@ -128,7 +128,7 @@ static void requeue__waits_for_the_old_one(void **state)
     script_done(s, "release elcap-17", FM_OK);
     SAID("call reserve elcap-17 23");
     script_done(s, "reserve elcap-17", FM_OK);
-    SAID("answer created 2 reserved [1025]"); /* F3: 1024 is held back */
+    SAID("answer created 2 reserved [1025]"); /* F3: 1024 is quarantined */
 }
 
 /* F21: given up in time, and what comes late is given back. */
@@ -398,8 +398,8 @@ static void pool__shrinks_with_a_job_running(void **state)
     SAID("answer created 2 ineligible [2000]");
 }
 
-/* F3: across a crash a released VNI stays held back; the time begins anew, for how long the broker
- * was away only a clock could tell that may have been set. */
+/* F3: across a crash a released VNI stays quarantined; the time begins anew, for how long the
+ * broker was away only a clock could tell that may have been set. */
 static void hold__survives_a_crash(void **state)
 {
     struct script *s = up(state);

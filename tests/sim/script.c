@@ -106,7 +106,7 @@ static void note_word(struct script *s, const struct effect *effect)
         note(s, "list\n");
         break;
     case EFFECT_JOBPOLL:
-        note(s, "rollcall %s\n", effect->u.jobpoll.cluster);
+        note(s, "jobpoll %s\n", effect->u.jobpoll.cluster);
         break;
     case EFFECT_EVENT:
         note(s, "event %s %llu\n", event_kind_word(effect->u.event->kind),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_RIVAL_H
-#define MCAST_SIM_RIVAL_H
+#ifndef MCAST_SIM_SECONDBROKER_H
+#define MCAST_SIM_SECONDBROKER_H
 
 #include "base/names.h"
 #include "tests/sim/rng.h"

@@ -23,7 +23,7 @@ enum {
     DEPTH = 8,
     EVENTS_KEPT = 10000, /* the default of events_keep */
     EVENT_BYTES = 512,
-    JOB_BYTES = 1024,        /* of a released one whose VNIs are held back */
+    JOB_BYTES = 1024,        /* of a released one whose VNIs are quarantined */
     STREAM_BYTES = 32 << 10, /* its connection, and what is rendered ahead */
     BYTES_BESIDE = 4 << 20,
     SANITIZED_TIMES = 8,

@@ -15,7 +15,7 @@
 
 static struct fixture *fixture;
 
-static int open_yard(void **state)
+static int open_fixture(void **state)
 {
     (void)state;
     fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
@@ -192,5 +192,5 @@ int main(void)
         cmocka_unit_test(thousand_at_once__are_limited),
         cmocka_unit_test(tokens__stand_nowhere),
     };
-    return cmocka_run_group_tests_name("bearers_cleanup", tests, open_yard, NULL);
+    return cmocka_run_group_tests_name("bearers_cleanup", tests, open_fixture, NULL);
 }

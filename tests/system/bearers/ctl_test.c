@@ -18,7 +18,7 @@
 static struct fixture *fixture;
 static struct fixture_job job;
 
-static int open_yard(void **state)
+static int open_fixture(void **state)
 {
     (void)state;
     fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
@@ -214,5 +214,5 @@ int main(void)
         cmocka_unit_test(library__is_a_bearer_over_tls),
         cmocka_unit_test(tokens__stand_nowhere),
     };
-    return cmocka_run_group_tests_name("bearers_ctl", tests, open_yard, NULL);
+    return cmocka_run_group_tests_name("bearers_ctl", tests, open_fixture, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BEARERS_YARD_H
-#define MCAST_TESTS_BEARERS_YARD_H
+#ifndef MCAST_TESTS_BEARERS_FIXTURE_H
+#define MCAST_TESTS_BEARERS_FIXTURE_H
 
 #include "client/mcast.h"
 #include "tests/system/http/answer.h"

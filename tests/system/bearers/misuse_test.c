@@ -24,7 +24,7 @@ static struct fixture *fixture;
 static struct fixture_job job, other;
 static char wide[MCAST_TOKEN_SIZE]; /* of job, one of the broker's */
 
-static int open_yard(void **state)
+static int open_fixture(void **state)
 {
     (void)state;
     fixture = fixture_open(&(struct fixture_options){.broker = "listen = 127.0.0.1:0"});
@@ -584,5 +584,5 @@ int main(void)
         cmocka_unit_test(token__of_a_ledger_that_was_lost_is_refused),
         cmocka_unit_test(tokens__stand_nowhere),
     };
-    return cmocka_run_group_tests_name("bearers_misuse", tests, open_yard, NULL);
+    return cmocka_run_group_tests_name("bearers_misuse", tests, open_fixture, NULL);
 }

@@ -348,7 +348,7 @@ static void async__ends_in_time(void **state)
     fakebroker_destroy(fake);
 }
 
-static void async__that_is_not_patient_tells_at_once(void **state)
+static void async__without_retry_tells_at_once(void **state)
 {
     (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", 0);
@@ -363,7 +363,7 @@ static void async__that_is_not_patient_tells_at_once(void **state)
 
 /* F20: a broker that is away for a while fails nobody who has time. Those that are begun meanwhile
  * wait with it, and one alone tries. */
-static void async__that_is_patient_waits_for_the_broker(void **state)
+static void async__that_retries_waits_for_the_broker(void **state)
 {
     (void)state;
     static const struct reply script[] = {
@@ -383,7 +383,7 @@ static void async__that_is_patient_waits_for_the_broker(void **state)
     fakebroker_destroy(fake);
 }
 
-static void async__that_is_patient_says_in_the_end_why(void **state)
+static void async__that_retries_says_in_the_end_why(void **state)
 {
     (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", MCAST_PATIENT);
@@ -402,7 +402,7 @@ static void async__that_is_patient_says_in_the_end_why(void **state)
 }
 
 /* Those that never had their turn are told why, too. */
-static void async__that_is_patient_tells_all_of_a_full_disk(void **state)
+static void async__that_retries_tells_all_of_a_full_disk(void **state)
 {
     (void)state;
     static const char full[] =
@@ -427,8 +427,8 @@ static void async__that_is_patient_tells_all_of_a_full_disk(void **state)
     fakebroker_destroy(fake);
 }
 
-/* What says no to this request is no reason to ask again, however patient one is (F4). */
-static void async__that_is_patient_takes_a_no_for_a_no(void **state)
+/* What says no to this request is no reason to ask again, however long one retries (F4). */
+static void async__that_retries_takes_a_no_for_a_no(void **state)
 {
     (void)state;
     static const struct reply script[] = {
@@ -569,11 +569,11 @@ int main(void)
         cmocka_unit_test(async__repeats_what_broke_once),
         cmocka_unit_test(async__tells_what_the_broker_says),
         cmocka_unit_test(async__ends_in_time),
-        cmocka_unit_test(async__that_is_not_patient_tells_at_once),
-        cmocka_unit_test(async__that_is_patient_waits_for_the_broker),
-        cmocka_unit_test(async__that_is_patient_says_in_the_end_why),
-        cmocka_unit_test(async__that_is_patient_tells_all_of_a_full_disk),
-        cmocka_unit_test(async__that_is_patient_takes_a_no_for_a_no),
+        cmocka_unit_test(async__without_retry_tells_at_once),
+        cmocka_unit_test(async__that_retries_waits_for_the_broker),
+        cmocka_unit_test(async__that_retries_says_in_the_end_why),
+        cmocka_unit_test(async__that_retries_tells_all_of_a_full_disk),
+        cmocka_unit_test(async__that_retries_takes_a_no_for_a_no),
         cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
         cmocka_unit_test(async__may_be_cancelled_in_a_callback),
         cmocka_unit_test(async__may_be_asked_in_a_callback),

@@ -124,7 +124,7 @@ static void tls__carries_many_at_once(void **state)
 }
 
 /* The same verification as in the other form, and the same words. */
-static void tls__believes_nobody_who_is_not_vouched_for(void **state)
+static void tls__believes_nobody_who_is_not_named_job(void **state)
 {
     (void)state;
     struct heard heard = {0};
@@ -157,7 +157,7 @@ static void tls__without_a_certificate_is_told_why_there_is_no_munge(void **stat
     assert_unwaited();
 }
 
-static void munge__is_not_to_be_had_without_waiting(void **state)
+static void munge__missing_is_told_without_waiting(void **state)
 {
     (void)state;
     struct mcast_async *async = NULL;
@@ -167,7 +167,7 @@ static void munge__is_not_to_be_had_without_waiting(void **state)
     assert_int_equal(mcast_async_open(&async, handle, 0, &error), MCAST_USAGE);
     assert_non_null(strstr(error.text, "client certificate"));
     mcast_close(handle);
-    handle = open_handle(stand.socket, false); /* where the kernel vouches nobody is asked */
+    handle = open_handle(stand.socket, false); /* where the kernel proves the uid nobody is asked */
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, stand.munge, NULL), 0);
     assert_int_equal(mcast_async_open(&async, handle, 0, &error), 0);
     mcast_async_close(async);
@@ -251,9 +251,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tls__carries_many_at_once),
-        cmocka_unit_test(tls__believes_nobody_who_is_not_vouched_for),
+        cmocka_unit_test(tls__believes_nobody_who_is_not_named_job),
         cmocka_unit_test(tls__without_a_certificate_is_told_why_there_is_no_munge),
-        cmocka_unit_test(munge__is_not_to_be_had_without_waiting),
+        cmocka_unit_test(munge__missing_is_told_without_waiting),
         cmocka_unit_test(name__whose_look_up_hangs_holds_up_nobody),
         cmocka_unit_test(name__is_looked_up_by_somebody_else),
     };

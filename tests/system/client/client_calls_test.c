@@ -689,7 +689,7 @@ static void connection__to_silence_has_a_time_limit(void **state)
     fakebroker_destroy(fake);
 }
 
-static void connection__to_a_stranger_is_unclear(void **state)
+static void connection__to_another_server_is_unclear(void **state)
 {
     (void)state;
     static const struct reply script[] = {
@@ -781,7 +781,7 @@ static void on_wait(const struct mcast_error *why, void *data)
     snprintf(waited->word, sizeof(waited->word), "%s", why->word);
 }
 
-static struct mcast *open_patient(struct fakebroker *fake, unsigned ms, struct waited *waited)
+static struct mcast *open_retrying(struct fakebroker *fake, unsigned ms, struct waited *waited)
 {
     struct mcast *handle = open_fake(fake);
     assert_int_equal(mcast_set_patience(handle, ms, on_wait, waited, NULL), 0);
@@ -789,7 +789,7 @@ static struct mcast *open_patient(struct fakebroker *fake, unsigned ms, struct w
 }
 
 /* A broker that is started anew: it stops, is away, is back. */
-static void patience__outlives_a_restart(void **state)
+static void retry__outlives_a_restart(void **state)
 {
     (void)state;
     static const struct reply script[] = {
@@ -800,7 +800,7 @@ static void patience__outlives_a_restart(void **state)
     };
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
-    struct mcast *handle = open_patient(fake, 60000, &waited);
+    struct mcast *handle = open_retrying(fake, 60000, &waited);
     expect_status(handle, 0, NULL);
     assert_int_equal(waited.times, 1);
     assert_string_equal(waited.word, "stopping");
@@ -816,7 +816,7 @@ static int64_t monotonic_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void patience__leaves_the_broker_alone_as_long_as_it_asks(void **state)
+static void retry__leaves_the_broker_alone_as_long_as_it_asks(void **state)
 {
     (void)state;
     static const char busy[] = "HTTP/1.1 503 Busy\r\nContent-Type: application/problem+json\r\n"
@@ -825,7 +825,7 @@ static void patience__leaves_the_broker_alone_as_long_as_it_asks(void **state)
                                           {200, NULL, STATUS, THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
-    struct mcast *handle = open_patient(fake, 60000, &waited);
+    struct mcast *handle = open_retrying(fake, 60000, &waited);
     int64_t begun = monotonic_ms();
     expect_status(handle, 0, NULL);
     assert_true(monotonic_ms() - begun >= 1000);
@@ -838,13 +838,13 @@ static const char hour[] =
     "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
     "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
 
-static void patience__does_not_outlast_its_time(void **state)
+static void retry__does_not_outlast_its_time(void **state)
 {
     (void)state;
     static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
-    struct mcast *handle = open_patient(fake, 30000, &waited);
+    struct mcast *handle = open_retrying(fake, 30000, &waited);
     struct mcast_error error;
     expect_status(handle, MCAST_REFUSED, &error);
     assert_string_equal(error.word, "storage");
@@ -861,14 +861,14 @@ static void patience__does_not_outlast_its_time(void **state)
     mcast_close(handle);
 }
 
-static void patience__takes_a_no_for_a_no(void **state)
+static void retry__takes_a_no_for_a_no(void **state)
 {
     (void)state;
     static const struct reply script[] = {
         {503, PROBLEM, "{\"code\":\"vnis-exhausted\",\"detail\":\"none\"}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
-    struct mcast *handle = open_patient(fake, 60000, &waited);
+    struct mcast *handle = open_retrying(fake, 60000, &waited);
     expect_status(handle, MCAST_REFUSED, NULL);
     assert_int_equal(waited.times, 0);
     fakebroker_expect(fake, 1, GET("/v1/status"));
@@ -891,7 +891,7 @@ static bool is_denied(const char *url)
            strstr(error.text, "may not be used by this user");
 }
 
-static void patience__is_none_with_a_closed_socket(void **state)
+static void retry__is_none_with_a_closed_socket(void **state)
 {
     (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
@@ -913,7 +913,7 @@ static void stop_in_wait(const struct mcast_error *why, void *data)
 }
 
 /* A proxy's hour is heeded for a minute. */
-static void patience__does_not_end_at_an_hour(void **state)
+static void retry__does_not_end_at_an_hour(void **state)
 {
     (void)state;
     static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
@@ -925,7 +925,7 @@ static void patience__does_not_end_at_an_hour(void **state)
     fakebroker_destroy(fake);
 }
 
-static void patience__ends_when_it_is_stopped(void **state)
+static void retry__ends_when_it_is_stopped(void **state)
 {
     (void)state;
     struct mcast *handle = NULL;
@@ -961,17 +961,17 @@ int main(void)
         cmocka_unit_test(connection__that_breaks_twice_is_reported),
         cmocka_unit_test(connection__without_a_broker),
         cmocka_unit_test(connection__to_silence_has_a_time_limit),
-        cmocka_unit_test(connection__to_a_stranger_is_unclear),
+        cmocka_unit_test(connection__to_another_server_is_unclear),
         cmocka_unit_test(connection__uses_no_proxy),
         cmocka_unit_test(stop__ends_the_call_under_way_and_later_ones),
         cmocka_unit_test(callback__must_not_use_its_handle),
-        cmocka_unit_test(patience__outlives_a_restart),
-        cmocka_unit_test(patience__leaves_the_broker_alone_as_long_as_it_asks),
-        cmocka_unit_test(patience__does_not_outlast_its_time),
-        cmocka_unit_test(patience__takes_a_no_for_a_no),
-        cmocka_unit_test(patience__is_none_with_a_closed_socket),
-        cmocka_unit_test(patience__does_not_end_at_an_hour),
-        cmocka_unit_test(patience__ends_when_it_is_stopped),
+        cmocka_unit_test(retry__outlives_a_restart),
+        cmocka_unit_test(retry__leaves_the_broker_alone_as_long_as_it_asks),
+        cmocka_unit_test(retry__does_not_outlast_its_time),
+        cmocka_unit_test(retry__takes_a_no_for_a_no),
+        cmocka_unit_test(retry__is_none_with_a_closed_socket),
+        cmocka_unit_test(retry__does_not_end_at_an_hour),
+        cmocka_unit_test(retry__ends_when_it_is_stopped),
     };
     return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
 }

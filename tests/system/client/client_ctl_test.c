@@ -238,7 +238,7 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
 
 #define STOPPING "{\"detail\":\"mcastd is stopping\",\"code\":\"stopping\"}"
 
-/* What is no word about the job is told apart from a no, and asked again by who has patience. */
+/* What is no word about the job is told apart from a no, and asked again by who retries. */
 static void ctl__not_now_is_4(void **state)
 {
     (void)state;
@@ -316,7 +316,7 @@ static void token__shows_only_where_it_is_asked_for(void **state)
     end(test);
 }
 
-/* F3: an administrator vouches for a node. */
+/* F3: an administrator declares a node clean. */
 static void fence__needs_a_node_and_a_reason(void **state)
 {
     (void)state;
@@ -400,7 +400,7 @@ static void decisions__are_explicit(void **state)
     "{\"cluster\":\"elcap\",\"job\":\"free\",\"number\":2,\"state\":\"releasing\",\"vnis\":[]}"
 
 /* F3: what waits for whom. */
-static void list__shows_what_is_held_back(void **state)
+static void list__shows_what_is_quarantined(void **state)
 {
     (void)state;
     static const char page[] =
@@ -433,7 +433,7 @@ static void list__shows_what_is_held_back(void **state)
     assert_has(test->out, "\"unheard\":4");
     assert_has(test->out, "\"job\":\"f5\"");
     assert_null(strstr(test->out, "free"));
-    assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are held back */
+    assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are quarantined */
     assert_has(test->out, "f4");
     assert_null(strstr(test->out, "f5"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
@@ -957,7 +957,7 @@ int main(void)
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(decisions__are_explicit),
-        cmocka_unit_test(list__shows_what_is_held_back),
+        cmocka_unit_test(list__shows_what_is_quarantined),
         cmocka_unit_test(list__shows_what_waits_for_reports),
         cmocka_unit_test(list__tells_lingering_from_silent),
         cmocka_unit_test(show__says_that_there_are_no_steps),

@@ -157,7 +157,7 @@ static void events__first_connection_must_succeed(void **state)
     mcast_close(handle);
 }
 
-static void events__of_a_stranger_are_unclear(void **state)
+static void events__of_another_server_are_unclear(void **state)
 {
     (void)state;
     static const struct reply script[] = {
@@ -215,7 +215,7 @@ int main(void)
         cmocka_unit_test(events__follow_ends_when_refused),
         cmocka_unit_test(events__follow_ends_at_an_older_ledger),
         cmocka_unit_test(events__first_connection_must_succeed),
-        cmocka_unit_test(events__of_a_stranger_are_unclear),
+        cmocka_unit_test(events__of_another_server_are_unclear),
         cmocka_unit_test(events__stop_ends_a_silent_stream),
     };
     return cmocka_run_group_tests_name("client_events", tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void assert_proof(struct mcast *handle, const char *proof, const char *id
     free(text);
 }
 
-static void tls__who_is_not_vouched_for_is_not_believed(void **state)
+static void tls__who_is_not_trusted_is_not_believed(void **state)
 {
     (void)state;
     struct mcast_error error;
@@ -161,7 +161,7 @@ static void tls__a_key_that_others_can_read_is_not_used(void **state)
     mcast_close(handle);
 }
 
-/* Nobody's authority vouches for it: the broker says no, and it is no mystery why. */
+/* No trusted authority signed it: the broker says no, and it is no mystery why. */
 static void tls__a_foreign_client_certificate_is_refused_with_its_name(void **state)
 {
     (void)state;
@@ -272,7 +272,7 @@ static void munge__that_is_away_is_named(void **state)
     mcast_close(handle);
 }
 
-/* On the Unix socket the kernel vouches; what is set for TCP is not even looked at. */
+/* On the Unix socket the kernel proves the uid; what is set for TCP is not even looked at. */
 static void socket__needs_none_of_it(void **state)
 {
     (void)state;
@@ -288,7 +288,7 @@ static void socket__needs_none_of_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls__who_is_not_vouched_for_is_not_believed),
+        cmocka_unit_test(tls__who_is_not_trusted_is_not_believed),
         cmocka_unit_test(tls__another_name_is_not_believed),
         cmocka_unit_test(tls__a_client_certificate_says_who_asks),
         cmocka_unit_test(tls__the_environment_does_as_well),

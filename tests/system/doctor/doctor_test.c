@@ -234,7 +234,7 @@ static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
 }
 
 /* Its reservations and ours begin alike: a Slurm of that name takes ours for its own. */
-static void doctor__finds_a_dangerous_neighbour(void **state)
+static void doctor__finds_a_name_conflict(void **state)
 {
     (void)state;
     struct visit visit;
@@ -352,7 +352,7 @@ static void doctor__asks_over_tls(void **state)
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 1);
     assert_non_null(strstr(text, "ends in"));
     assert_non_null(strstr(text, "certificate \"admin\", an admin"));
-    argv[3] = "doctor"; /* nothing that vouches for the broker */
+    argv[3] = "doctor"; /* nothing that proves who the broker is */
     argv[4] = NULL;
     assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 4);
     assert_non_null(strstr(text, "is not trusted"));
@@ -452,7 +452,7 @@ int main(void)
         cmocka_unit_test(doctor__finds_what_others_could_change),
         cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_away),
         cmocka_unit_test(doctor__finds_a_fabric_manager_that_is_not_verified),
-        cmocka_unit_test(doctor__finds_a_dangerous_neighbour),
+        cmocka_unit_test(doctor__finds_a_name_conflict),
         cmocka_unit_test(doctor__tells_only_admins_what_the_broker_finds),
         cmocka_unit_test(doctor__speaks_to_people),
         cmocka_unit_test(doctor__finds_an_authority_that_jobs_would_miss),

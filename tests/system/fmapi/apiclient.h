@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_PILOT_H
-#define MCAST_TESTS_FMAPI_PILOT_H
+#ifndef MCAST_TESTS_FMAPI_APICLIENT_H
+#define MCAST_TESTS_FMAPI_APICLIENT_H
 
 #include "fmapi/fmapi.h"
 

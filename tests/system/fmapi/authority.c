@@ -17,7 +17,7 @@ static void must(int holds, const char *what)
     abort();
 }
 
-/* What is in a certificate; NULL issuer: it vouches for itself. */
+/* What is in a certificate; NULL issuer: it signs itself. */
 struct contents {
     const char *name;
     long from_s, until_s;

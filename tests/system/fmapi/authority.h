@@ -2,8 +2,8 @@
 #ifndef MCAST_TESTS_FMAPI_AUTHORITY_H
 #define MCAST_TESTS_FMAPI_AUTHORITY_H
 
-/* A certificate and its key in a folder of their own: one that vouches for itself and may vouch for
- * others, or one that another vouches for. */
+/* A certificate and its key in a folder of their own: one that signs itself and may sign
+ * others, or one that another signed. */
 
 struct authority {
     char folder[64]; /* also a hashed directory, as OpenSSL reads one */
@@ -14,7 +14,7 @@ struct authority {
 
 /* Makes one for the name, e.g. "IP:127.0.0.1" or "DNS:fmn". Aborts when it cannot. */
 void authority_init(struct authority *authority, const char *name);
-/* Makes one for the name that the issuer vouches for, valid from and until so many seconds from
+/* Makes one for the name that the issuer signs, valid from and until so many seconds from
  * now. */
 void authority_issue(struct authority *authority, const char *name, const struct authority *issuer,
                      long from_s, long until_s);

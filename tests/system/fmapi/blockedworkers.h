@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_JAM_H
-#define MCAST_TESTS_FMAPI_JAM_H
+#ifndef MCAST_TESTS_FMAPI_BLOCKEDWORKERS_H
+#define MCAST_TESTS_FMAPI_BLOCKEDWORKERS_H
 
 #include "tests/system/fmapi/apiclient.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_PUPPET_H
-#define MCAST_TESTS_FMAPI_PUPPET_H
+#ifndef MCAST_TESTS_FMAPI_SCRIPTEDSERVER_H
+#define MCAST_TESTS_FMAPI_SCRIPTEDSERVER_H
 
 #include <stdbool.h>
 #include <stddef.h>

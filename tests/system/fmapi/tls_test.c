@@ -69,7 +69,7 @@ static void tls__trusts_the_authority_it_is_told(void **state)
     scene_release(&scene);
 }
 
-static void tls__refuses_strangers(void **state)
+static void tls__refuses_unknown_authorities(void **state)
 {
     (void)state;
     struct scene scene;
@@ -269,7 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tls__trusts_the_authority_it_is_told),
-        cmocka_unit_test(tls__refuses_strangers),
+        cmocka_unit_test(tls__refuses_unknown_authorities),
         cmocka_unit_test(tls__refuses_another_hosts_certificate),
         cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
         cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),

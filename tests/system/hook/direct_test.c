@@ -151,7 +151,7 @@ static void job__of_another_is_out_of_reach(void **state)
     fixture_close(fixture);
 }
 
-/* A server that nothing vouches for gets no token. */
+/* A server that no authority signed gets no token. */
 static void fm__that_cannot_be_trusted_is_sent_nothing(void **state)
 {
     (void)state;

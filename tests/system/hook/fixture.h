@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HOOK_PORCH_H
-#define MCAST_TESTS_HOOK_PORCH_H
+#ifndef MCAST_TESTS_HOOK_FIXTURE_H
+#define MCAST_TESTS_HOOK_FIXTURE_H
 
 #include "tests/system/rig/testbed.h"
 

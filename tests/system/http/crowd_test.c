@@ -486,7 +486,7 @@ static void stop__answers_what_was_accepted(void **state)
     answer_release(&answer);
 }
 
-/* ---- strangers who never pause ---- */
+/* ---- unauthenticated peers who never pause ---- */
 
 enum { FLOODERS = 16, ASKED = 20 }; /* as many as one address may have connections */
 

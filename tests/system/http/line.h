@@ -16,7 +16,7 @@ struct line *line_open(const char *path, int port);
 struct line *line_open_from(unsigned host, int port);
 
 struct line_tls {
-    const char *authority;                        /* PEM file that vouches for the other side */
+    const char *authority;                        /* PEM file of the authority of the other side */
     const char *cert, *key;                       /* own, PEM files; NULL: none */
     const char *priorities;                       /* GnuTLS's words; NULL: its own */
     const char *alpn;                             /* protocol offered; NULL: none is spoken of */

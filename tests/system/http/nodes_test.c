@@ -10,7 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* F3: nodes say what became of a job's services, and its VNIs are held back until all are clean. */
+/* F3: nodes say what became of a job's services, and its VNIs are quarantined until all are clean.
+ */
 
 #define JOB "/v1/clusters/elcap/jobs/"
 #define TWO_NODES "{\"uid\":7,\"nodes\":\"elcap[7-8]\",\"vni_count\":1}"
@@ -344,7 +345,7 @@ static void fenced__is_no_longer_waited_for(void **state)
     assert_int_equal(vnis(site, "held"), 0);
     assert_int_equal(events(site, "fenced", detail, sizeof detail), 1);
     assert_non_null(strstr(detail, "elcap7"));
-    assert_non_null(strstr(detail, "uid ")); /* who vouched for it */
+    assert_non_null(strstr(detail, "uid ")); /* who declared it clean */
     assert_non_null(strstr(detail, "says: powered off"));
     /* Nobody waits for it any more: no error. */
     site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"x\"}", &answer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_PAPERS_H
-#define MCAST_TESTS_HTTP_PAPERS_H
+#ifndef MCAST_TESTS_HTTP_TESTCERT_H
+#define MCAST_TESTS_HTTP_TESTCERT_H
 
 #include <gnutls/x509.h>
 

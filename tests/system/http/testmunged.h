@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_MUNGER_H
-#define MCAST_TESTS_HTTP_MUNGER_H
+#ifndef MCAST_TESTS_HTTP_TESTMUNGED_H
+#define MCAST_TESTS_HTTP_TESTMUNGED_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -21,7 +21,7 @@
 #define JOB "/v1/clusters/elcap/jobs/"
 #define BODY "{\"uid\":1,\"node_count\":1}"
 
-enum { CROWD = 1000, PIPELINED = 60, STRANGERS = 16 };
+enum { CROWD = 1000, PIPELINED = 60, UNAUTHENTICATED = 16 };
 
 static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root cert:boss"};
 
@@ -127,7 +127,7 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
     struct tlssite *tls = *state;
     const long before = accepted(tls);
     process_signal(site_broker(tls->site), SIGSTOP);
-    for (int i = 0; i < STRANGERS; i++) {
+    for (int i = 0; i < UNAUTHENTICATED; i++) {
         struct line *line = tlssite_tcp(tls);
         assert_int_equal(line_send(line, "\x16\x03\x01", 3), 0);
         line_close(line);
@@ -138,23 +138,24 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
 }
 
 /* Those who prove nothing make room for each other, and take nothing from who proves something. */
-static void strangers__make_room(void **state)
+static void unauthenticated__make_room(void **state)
 {
     struct tlssite *tls = *state;
-    struct line *strangers[STRANGERS + 1], *boss = tlssite_line(tls, "boss");
-    for (int i = 0; i <= STRANGERS; i++)
-        strangers[i] = tlssite_line(tls, NULL);
+    struct line *unauthenticated[UNAUTHENTICATED + 1], *boss = tlssite_line(tls, "boss");
+    for (int i = 0; i <= UNAUTHENTICATED; i++)
+        unauthenticated[i] = tlssite_line(tls, NULL);
     struct answer answer;
-    assert_int_equal(line_answer(strangers[0], false, &answer), 0); /* the oldest */
+    assert_int_equal(line_answer(unauthenticated[0], false, &answer), 0); /* the oldest */
     site_expect_problem(&answer, 503, "too-many-connections", NULL);
-    assert_true(line_ended(strangers[0]));
+    assert_true(line_ended(unauthenticated[0]));
     struct line *late = tlssite_line(tls, "boss");
     assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
-    assert_int_equal(site_ask(tls->site, strangers[STRANGERS], "GET", "/healthz", NULL, NULL, NULL),
-                     200);
-    for (int i = 0; i <= STRANGERS; i++)
-        line_close(strangers[i]);
+    assert_int_equal(
+        site_ask(tls->site, unauthenticated[UNAUTHENTICATED], "GET", "/healthz", NULL, NULL, NULL),
+        200);
+    for (int i = 0; i <= UNAUTHENTICATED; i++)
+        line_close(unauthenticated[i]);
     line_close(boss);
     line_close(late);
 }
@@ -341,7 +342,7 @@ int main(void)
                                         close_site),
         cmocka_unit_test_setup_teardown(handshake__is_not_begun_with_who_has_left, open_site,
                                         close_site),
-        cmocka_unit_test_setup_teardown(strangers__make_room, open_site, close_site),
+        cmocka_unit_test_setup_teardown(unauthenticated__make_room, open_site, close_site),
         cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
         cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
         cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,

@@ -66,7 +66,7 @@ wait $runner && fail "job 12 was killed"
 start_broker
 minirm sync
 leaves_nothing 12
-# For as long as it has patience: the job fails, with the cause, and nothing is reserved behind it.
+# For as long as it retries: the job fails, with the cause, and nothing is reserved behind it.
 kill_broker
 MINIRM_PATIENCE=1 minirm run 5 n1,n2 true && fail "job 5 has no VNI"
 grep -q 'minirm: 5: it is not reserved' "$dir/rm.log" || fail "nothing was said of job 5"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_AMNESIA_H
-#define MCAST_TESTS_KILLS_AMNESIA_H
+#ifndef MCAST_TESTS_KILLS_FMLOSS_H
+#define MCAST_TESTS_KILLS_FMLOSS_H
 
 #include "tests/system/kills/scene.h"
 

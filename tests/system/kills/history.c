@@ -38,7 +38,7 @@ static void *grown(void *array, size_t *room, size_t needed, size_t size)
         return array;
     char *longer = realloc(array, more * size);
     if (!longer) {
-        perror("annals");
+        perror("history");
         exit(1);
     }
     memset(longer + *room * size, 0, (more - *room) * size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_ANNALS_H
-#define MCAST_TESTS_KILLS_ANNALS_H
+#ifndef MCAST_TESTS_KILLS_HISTORY_H
+#define MCAST_TESTS_KILLS_HISTORY_H
 
 #include "tests/system/kills/verdict.h"
 

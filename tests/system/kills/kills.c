@@ -26,7 +26,7 @@ struct arguments {
     bool debug;
 };
 
-/* Each kind of blow once, in another order each time. */
+/* Each kind of kill once, in another order each time. */
 struct deck {
     size_t order[64], count, next;
 };
@@ -97,7 +97,7 @@ static void report(const struct kill_context *context)
     const struct crowd_counts *counts = crowd_counts(scene->crowd);
 
     printf("%u rounds (seed %" PRIu64 "): broker killed %u times, stopped %u, refused to start %u, "
-           "reloaded %u; fabric manager killed %u times; %u blows left out\n",
+           "reloaded %u; fabric manager killed %u times; %u kills left out\n",
            scene->verdict.round, scene->verdict.seed, context->kills, context->stops,
            context->refusals, context->reloads, context->fm_kills, context->skipped);
     printf("  %" PRIu64 " answers: %" PRIu64 " reserves, %" PRIu64 " repeats, %" PRIu64
@@ -120,7 +120,7 @@ static void report(const struct kill_context *context)
            " adopted; budgets looked at %" PRIu64 " times\n",
            scene->history.count, scene->history.heard, scene->history.link_downs, scene->strays,
            scene->history.adopted, scene->glances);
-    for (int kind = 0; kind < AUTOPSY_KINDS; kind++) {
+    for (int kind = 0; kind < POSTMORTEM_KINDS; kind++) {
         const struct postmortem_counts *damaged = &context->damaged[kind];
 
         printf("  ledgers %s: %u refused, %u whole, %u not noticed\n",

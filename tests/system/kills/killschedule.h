@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_BLOWS_H
-#define MCAST_TESTS_KILLS_BLOWS_H
+#ifndef MCAST_TESTS_KILLS_KILLSCHEDULE_H
+#define MCAST_TESTS_KILLS_KILLSCHEDULE_H
 
 #include "tests/system/kills/postmortem.h"
 
@@ -12,7 +12,7 @@ struct kill_context {
     const char *mcastd;
     unsigned kills, fm_kills, stops, reloads, refusals, skipped;
     unsigned unanswered; /* releases that were answered before the fabric manager did */
-    struct postmortem_counts damaged[AUTOPSY_KINDS];
+    struct postmortem_counts damaged[POSTMORTEM_KINDS];
 };
 
 struct plannedkill {

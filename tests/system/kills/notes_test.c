@@ -70,7 +70,7 @@ static void vni__of_two_live_jobs_is_found(void **state)
     assert_found(1);
 }
 
-static void vni__given_while_held_back_is_found(void **state)
+static void vni__given_while_quarantined_is_found(void **state)
 {
     struct notebook *notebook = *state;
 
@@ -204,7 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         NOTED(vni__of_two_live_jobs_is_found),
-        NOTED(vni__given_while_held_back_is_found),
+        NOTED(vni__given_while_quarantined_is_found),
         NOTED(event__missing_or_changed_is_found),
         NOTED(loss__told_twice_or_without_reason_is_found),
         NOTED(story__out_of_order_is_found),

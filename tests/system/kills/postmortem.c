@@ -22,18 +22,19 @@ static const struct kind {
     bool cut;    /* else bytes are flipped … */
     bool in_log; /* … in the log, else in the ledger itself */
     bool alone;  /* the log's index is gone, as after a power cut */
-} kinds[AUTOPSY_KINDS] = {
-    [AUTOPSY_CUT] = {.words = "cut short", .cut = true},
-    [AUTOPSY_FLIPPED] = {.words = "with flipped bytes"},
-    [AUTOPSY_CUT_LOG] = {.words = "with the log cut short", .cut = true, .in_log = true},
-    [AUTOPSY_FLIPPED_LOG] = {.words = "with flipped bytes in the log", .in_log = true},
-    [AUTOPSY_CUT_LOG_ALONE] = {.words = "with the log cut short and without its index",
-                               .cut = true,
-                               .in_log = true,
-                               .alone = true},
-    [AUTOPSY_FLIPPED_LOG_ALONE] = {.words = "with flipped bytes in the log and without its index",
-                                   .in_log = true,
-                                   .alone = true},
+} kinds[POSTMORTEM_KINDS] = {
+    [POSTMORTEM_CUT] = {.words = "cut short", .cut = true},
+    [POSTMORTEM_FLIPPED] = {.words = "with flipped bytes"},
+    [POSTMORTEM_CUT_LOG] = {.words = "with the log cut short", .cut = true, .in_log = true},
+    [POSTMORTEM_FLIPPED_LOG] = {.words = "with flipped bytes in the log", .in_log = true},
+    [POSTMORTEM_CUT_LOG_ALONE] = {.words = "with the log cut short and without its index",
+                                  .cut = true,
+                                  .in_log = true,
+                                  .alone = true},
+    [POSTMORTEM_FLIPPED_LOG_ALONE] = {.words =
+                                          "with flipped bytes in the log and without its index",
+                                      .in_log = true,
+                                      .alone = true},
 };
 
 const char *postmortem_word(enum postmortem_kind kind)
@@ -290,6 +291,6 @@ static void examine(struct scene *scene, const char *mcastd, const struct kind *
 void postmortem(struct scene *scene, const char *mcastd, struct postmortem_counts *counts)
 {
     for (int i = 0; i < BODIES; i++)
-        for (int kind = 0; kind < AUTOPSY_KINDS; kind++)
+        for (int kind = 0; kind < POSTMORTEM_KINDS; kind++)
             examine(scene, mcastd, &kinds[kind], &counts[kind]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_AUTOPSY_H
-#define MCAST_TESTS_KILLS_AUTOPSY_H
+#ifndef MCAST_TESTS_KILLS_POSTMORTEM_H
+#define MCAST_TESTS_KILLS_POSTMORTEM_H
 
 #include "tests/system/kills/scene.h"
 
@@ -11,13 +11,13 @@
  * log whose index is gone, too, looks as after a power cut (state/sqlite/wal.h). */
 
 enum postmortem_kind {
-    AUTOPSY_CUT,
-    AUTOPSY_FLIPPED,
-    AUTOPSY_CUT_LOG,
-    AUTOPSY_FLIPPED_LOG,
-    AUTOPSY_CUT_LOG_ALONE, /* these two without the log's index */
-    AUTOPSY_FLIPPED_LOG_ALONE,
-    AUTOPSY_KINDS
+    POSTMORTEM_CUT,
+    POSTMORTEM_FLIPPED,
+    POSTMORTEM_CUT_LOG,
+    POSTMORTEM_FLIPPED_LOG,
+    POSTMORTEM_CUT_LOG_ALONE, /* these two without the log's index */
+    POSTMORTEM_FLIPPED_LOG_ALONE,
+    POSTMORTEM_KINDS
 };
 
 struct postmortem_counts {
@@ -28,7 +28,7 @@ struct postmortem_counts {
 const char *postmortem_word(enum postmortem_kind kind);
 
 /* The broker does not run. A few copies of each kind; the scene's dice choose how they are damaged.
- * counts: AUTOPSY_KINDS of them. */
+ * counts: POSTMORTEM_KINDS of them. */
 void postmortem(struct scene *scene, const char *mcastd, struct postmortem_counts *counts);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Someone who follows the broker's events, and when the connection is lost comes back with the last
- * one it has had (F24). All it hears goes into the annals; a gap is a fault. */
+ * one it has had (F24). All it hears goes into the history; a gap is a fault. */
 
 struct subscriber;
 

@@ -13,7 +13,7 @@ void verdict_fault(struct verdict *verdict, const char *format, ...)
     if (verdict->faults++ >= FAULTS_PRINTED)
         return;
     fprintf(stderr, "FAULT (seed %llu, round %u, %s): ", (unsigned long long)verdict->seed,
-            verdict->round, verdict->plannedkill ? verdict->plannedkill : "before any blow");
+            verdict->round, verdict->plannedkill ? verdict->plannedkill : "before any kill");
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);

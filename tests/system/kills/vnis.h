@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Which job has which VNI, by what the broker acknowledged (I1): none in two live jobs, none given
- * again while it is held back. */
+ * again while it is quarantined. */
 
 struct vnis {
     struct verdict *verdict;

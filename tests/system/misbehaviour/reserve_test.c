@@ -154,7 +154,7 @@ static void lasting_trouble__costs_the_job_its_addresses_only(void **state)
 }
 
 /* Enough time for every second try, also on a busy machine. */
-static int start_patient(void **state)
+static int start_retrying(void **state)
 {
     struct testbed_options options = scene_quick;
     (void)state;
@@ -165,7 +165,7 @@ static int start_patient(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(overcome_trouble__is_not_noticed_by_the_job, start_patient,
+        cmocka_unit_test_setup_teardown(overcome_trouble__is_not_noticed_by_the_job, start_retrying,
                                         scene_stop),
         cmocka_unit_test_setup_teardown(lasting_trouble__costs_the_job_its_addresses_only,
                                         scene_start_quick, scene_stop),

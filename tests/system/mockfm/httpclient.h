@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A real client, libcurl: for what a real client does by itself, as TLS, forms and keep-alive. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_VISITOR_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_VISITOR_H
+#ifndef MCAST_TESTS_SYSTEM_MOCKFM_HTTPCLIENT_H
+#define MCAST_TESTS_SYSTEM_MOCKFM_HTTPCLIENT_H
 
 #include <curl/curl.h>
 #include <jansson.h>

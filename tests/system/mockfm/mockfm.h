@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A running mock-fm in a folder of its own. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_DOUBLE_H
+#ifndef MCAST_TESTS_SYSTEM_MOCKFM_MOCKFM_H
+#define MCAST_TESTS_SYSTEM_MOCKFM_MOCKFM_H
 
 #include "tests/system/mockfm/rawhttp.h"
 #include "tests/system/rig/folder.h"

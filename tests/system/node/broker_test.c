@@ -49,7 +49,7 @@ static void expect_first_lingering(struct testbed *testbed, const char *node)
     plainhttp_reply_release(&reply);
 }
 
-/* Of job f17, whose VNIs are held back: the whole of waiting_for, in one line. */
+/* Of job f17, whose VNIs are quarantined: the whole of waiting_for, in one line. */
 static void expect_waiting(struct testbed *testbed, const char *waiting)
 {
     struct plainhttp_reply reply;
@@ -78,7 +78,7 @@ static void other_node_is_clean(struct testbed *testbed)
 #define TWO_NODES "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8}"
 
 /* From the prolog to the VNI that is free: every state, as the broker sees it. */
-static void vnis__are_held_back_while_a_service_is_left(void **state)
+static void vnis__quarantined_while_a_service_is_left(void **state)
 {
     struct fixture *fixture = *state;
     struct testbed *testbed = start_broker();
@@ -295,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, fixture_create,
                                         fixture_destroy),
-        cmocka_unit_test_setup_teardown(vnis__are_held_back_while_a_service_is_left, fixture_create,
+        cmocka_unit_test_setup_teardown(vnis__quarantined_while_a_service_is_left, fixture_create,
                                         fixture_destroy),
         cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,
                                         fixture_create, fixture_destroy),

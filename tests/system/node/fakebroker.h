@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_NODE_PRETENDER_H
-#define MCAST_TESTS_SYSTEM_NODE_PRETENDER_H
+#ifndef MCAST_TESTS_SYSTEM_NODE_FAKEBROKER_H
+#define MCAST_TESTS_SYSTEM_NODE_FAKEBROKER_H
 
 /* Plays the broker for mcast-node on a Unix socket: shows reservations, takes node reports and
  * keeps them, and can be told to refuse, or to be away. Runs in a thread of its own. */

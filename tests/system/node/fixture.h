@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_NODE_STAND_H
-#define MCAST_TESTS_SYSTEM_NODE_STAND_H
+#ifndef MCAST_TESTS_SYSTEM_NODE_FIXTURE_H
+#define MCAST_TESTS_SYSTEM_NODE_FIXTURE_H
 
 /* A node under test: mock-cxi's NICs, a spool, a node.conf and a pretended broker, in a folder of
  * their own. Asserts on failure. */

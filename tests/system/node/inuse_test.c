@@ -187,7 +187,7 @@ static void vni__that_is_in_use_is_no_other_job_s(void **state)
     assert_int_equal(fixture_services(fixture, NULL), 8);
 }
 
-/* Its own housekeeping, which is to come, has patience; another job's does not end that. */
+/* Its own housekeeping, which is to come, retries; another job's does not end that. */
 static void in_use__is_its_own_housekeeping_s_first(void **state)
 {
     struct fixture *fixture = *state;

@@ -109,7 +109,7 @@ static void node__of_another_job_is_told_who_it_is(void **state)
     tlssite_close(tls);
 }
 
-static void broker__that_another_authority_vouches_for_is_not_believed(void **state)
+static void broker__of_another_authority_is_not_believed(void **state)
 {
     struct fixture *fixture = *state;
     struct tlssite *tls = open_broker(fixture);
@@ -134,7 +134,7 @@ int main(void)
         TEST(node__proves_itself_by_its_certificate),
         TEST(node__with_anothers_certificate_is_told_so),
         TEST(node__of_another_job_is_told_who_it_is),
-        TEST(broker__that_another_authority_vouches_for_is_not_believed),
+        TEST(broker__of_another_authority_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -368,5 +368,5 @@ int main(void)
         FOLDER_TEST(reconnect__finds_what_ended_meanwhile),
         FOLDER_TEST(stop__ends_a_command_that_hangs),
     };
-    return cmocka_run_group_tests_name("operation_rollcall", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("operation_jobpoll", tests, NULL, NULL);
 }

@@ -230,7 +230,7 @@ static void fault__changes_nothing(void **state)
     assert_int_equal(managed_reserve("f1", NULL, NULL), 200);
 }
 
-/* The new one is run from the next roll call on, which is at once. */
+/* The new one is run from the next job list poll on, which is at once. */
 /* The keys of tokens: whoever puts others in their place reloads (B3). */
 static void root_keys__are_read_again(void **state)
 {

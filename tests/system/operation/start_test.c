@@ -253,7 +253,7 @@ static void list_command__that_others_could_change(void **state)
     assert_int_equal(service_run(NULL), 0);
 }
 
-/* Jobs start without it; that it is missing is said by the roll calls, too. */
+/* Jobs start without it; that it is missing is said by the job list polls, too. */
 static void list_command__that_is_not_there(void **state)
 {
     (void)state;

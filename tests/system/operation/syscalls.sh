@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The unit's SystemCallFilter= and MemoryDenyWriteExecute= against what the program does in a life:
-# start, login, a job, a roll call (with the shell that it runs), reload, stop. Nothing that it does may be forbidden: systemd would only show
+# start, login, a job, a job list poll (with the shell that it runs), reload, stop. Nothing that it does may be forbidden: systemd would only show
 # it where it runs.
 # usage: syscalls.sh DIRECTORY_OF_PROGRAMS UNIT
 set -eu

@@ -77,7 +77,7 @@ as daemon "$usr/bin/mcastctl" --cluster elcap reserve --uid 5588 --nodes 'n[1-2]
 "$usr/bin/mcastctl" doctor --json >"$dir/doctor" 2>&1 || { cat "$dir/doctor" >&2; fail "the doctor finds problems"; }
 until grep -q 'cluster elcap names 1 active jobs' "$dir/log"; do
     ! grep 'list_command of cluster elcap' "$dir/log" >&2 || fail "list_command does not run"
-    kill -0 "$broker" 2>/dev/null || fail "a roll call ended it"
+    kill -0 "$broker" 2>/dev/null || fail "a job list poll ended it"
     sleep 0.05
 done
 kill -HUP "$broker"

@@ -68,9 +68,9 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
     return 0;
 }
 
-/* A pool so small that every VNI is used again and again, and held back only for a moment. As many
- * addresses a job as the machine can give, 119 of 4086, so that a job often has to wait for what
- * the one before it is giving back. */
+/* A pool so small that every VNI is used again and again, and quarantined only for a moment. As
+ * many addresses a job as the machine can give, 119 of 4086, so that a job often has to wait for
+ * what the one before it is giving back. */
 static struct testbed *set_stage(const struct arguments *arguments)
 {
     const struct testbed_options options = {

@@ -83,7 +83,7 @@ kill_broker() {
 }
 
 # prepare: mock-fm, and mcastd for cluster elcap; jobs of two nodes are eligible for multicast addresses.
-# $users may ask for it, VNIs are held back for $hold.
+# $users may ask for it, VNIs are quarantined for $hold.
 prepare() {
     (umask 077 && head -c 18 /dev/urandom | base64 >"$dir/passwd")
     [ -n "$fm" ] || start_fm

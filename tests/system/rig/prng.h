@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_DICE_H
-#define MCAST_TESTS_RIG_DICE_H
+#ifndef MCAST_TESTS_RIG_PRNG_H
+#define MCAST_TESTS_RIG_PRNG_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_TELLTALE_H
-#define MCAST_TESTS_RIG_TELLTALE_H
+#ifndef MCAST_TESTS_RIG_SECRETSCAN_H
+#define MCAST_TESTS_RIG_SECRETSCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

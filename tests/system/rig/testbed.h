@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_STAGE_H
-#define MCAST_TESTS_RIG_STAGE_H
+#ifndef MCAST_TESTS_RIG_TESTBED_H
+#define MCAST_TESTS_RIG_TESTBED_H
 
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"

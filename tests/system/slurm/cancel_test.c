@@ -41,8 +41,8 @@ static void scancel__before_the_reserve(void **state)
 
 /* Slurm kills the EpilogSlurmctld together with the PrologSlurmctld that it was to follow, if it
  * has begun: then the broker finds out by asking ./jobs. The nodes never hear of such a job, so
- * they report nothing of it, and its VNIs are held back for all of [vni] hold, or until an admin
- * vouches for the nodes. */
+ * they report nothing of it, and its VNIs are quarantined for all of [vni] hold, or until an admin
+ * declares the nodes clean. */
 static void scancel__after_the_reserve(void **state)
 {
     struct site *site = *state;

@@ -17,7 +17,7 @@ struct reading {
     double rss, db, wal;            /* bytes */
     double fds;                     /* open descriptors */
     double events;                  /* that can be replayed */
-    double loop_ms;                 /* the longest time nobody was served */
+    double loop_ms;                 /* the longest time the loop was stalled */
     double p50_ms, p99_ms, reserve; /* latency since the last look; part that got addresses */
 };
 

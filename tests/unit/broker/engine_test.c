@@ -433,7 +433,7 @@ static void configure_list(struct stand *stand, char *const *argv)
 }
 
 /* F22, and "save before speaking": what is asked may depend on what is not yet on disk. */
-static void roll_call__waits_for_the_disk(void **state)
+static void jobpoll__waits_for_the_disk(void **state)
 {
     struct stand *stand = *state;
     char folder[] = "/var/tmp/mcast-engine.XXXXXX";
@@ -462,7 +462,7 @@ static bool has_child(void)
 }
 
 /* Killed, and nothing comes back: the next start asks again. */
-static void stop__ends_a_roll_call(void **state)
+static void stop__ends_a_jobpoll(void **state)
 {
     struct stand *stand = *state;
     configure_list(stand, (char *const[]){"/bin/sleep", "1000", NULL});
@@ -568,8 +568,8 @@ int main(void)
         STAND_TEST(deadline__ticks_the_core),
         STAND_TEST(configure__reaches_the_core),
         STAND_TEST(configure__is_refused_whole),
-        STAND_TEST(roll_call__waits_for_the_disk),
-        STAND_TEST(stop__ends_a_roll_call),
+        STAND_TEST(jobpoll__waits_for_the_disk),
+        STAND_TEST(stop__ends_a_jobpoll),
         STAND_TEST(absence__sees_callbacks_of_descriptors),
         STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
         STAND_TEST(never_started__stops_at_once),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For how long nobody was served, and what was done meanwhile (G11, B8). */
+/* For how long the loop was stalled, and what was done meanwhile (G11, B8). */
 #include "broker/turn.h"
 
 #include <stdarg.h>

@@ -121,7 +121,7 @@ static void inherit__flux_one_level_below(void **state)
                   "B",
                   GOLDEN("/fA/fB"), &nested);
     assert_golden(nested.environment, "/fA/fB", GOLDEN("/fA/fB"), &again);
-    /* Submitted from its neighbour's tasks, whose environment it has. */
+    /* Submitted from tasks of another job, whose environment it has. */
     assert_golden(nested.environment, "/fA/fC", GOLDEN("/fA/fC"), &again);
 }
 

@@ -45,7 +45,7 @@ static void problem__404_is_not_found(void **state)
 }
 
 /* A proxy or some other server is not to be taken for a broker that knows no such job. */
-static void problem__of_a_stranger_is_unclear(void **state)
+static void problem__of_another_server_is_unclear(void **state)
 {
     (void)state;
     struct mcast_error error;
@@ -91,7 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(problem__carries_the_brokers_words),
         cmocka_unit_test(problem__404_is_not_found),
-        cmocka_unit_test(problem__of_a_stranger_is_unclear),
+        cmocka_unit_test(problem__of_another_server_is_unclear),
         cmocka_unit_test(problem__odd_fields_are_left_out),
         cmocka_unit_test(problem__words_cannot_drive_a_terminal),
         cmocka_unit_test(problem__needs_no_error),

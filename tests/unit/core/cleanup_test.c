@@ -257,7 +257,7 @@ static void cleanup__tells_each_job_its_own_trouble(void **state)
     driver_end(&d);
 }
 
-static void cleanup__of_a_subtree_takes_no_neighbour(void **state)
+static void cleanup__of_a_subtree_takes_no_sibling(void **state)
 {
     (void)state;
     struct driver d;
@@ -1109,7 +1109,7 @@ int main(void)
         cmocka_unit_test(cleanup__the_login_not_after_the_site_forbids_it),
         cmocka_unit_test(cleanup__that_outlasts_its_job_is_no_deadline),
         cmocka_unit_test(cleanup__tells_each_job_its_own_trouble),
-        cmocka_unit_test(cleanup__of_a_subtree_takes_no_neighbour),
+        cmocka_unit_test(cleanup__of_a_subtree_takes_no_sibling),
         cmocka_unit_test(cleanup__is_merged_when_repeated),
         cmocka_unit_test(cleanup__answers_when_done_or_when_it_is_time),
         cmocka_unit_test(cleanup__is_tried_until_its_time_is_over),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/driver.h"
 
-/* Roll calls: the broker asks which jobs are active (F20, F22). */
+/* Job list polls: the broker asks which jobs are active (F20, F22). */
 
 static void init_asked(struct driver *d)
 {
@@ -233,7 +233,7 @@ static void jobpoll__only_when_there_is_a_reason(void **state)
 }
 
 /* A command that prints ids in another form would end every job here. */
-static void jobpoll__of_strangers_concludes_nothing(void **state)
+static void jobpoll__of_unknown_jobs_concludes_nothing(void **state)
 {
     (void)state;
     struct driver d;
@@ -322,7 +322,7 @@ static void piece(struct driver *d, uint64_t id, const char *job)
                     .u.jobpoll = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
 }
 
-/* Three jobs of which a second roll call lacks two; one is compared in a step. Its id. */
+/* Three jobs of which a second job list poll lacks two; one is compared in a step. Its id. */
 static uint64_t second_of_three(struct driver *d)
 {
     static const char *const one[] = {"a"};
@@ -397,7 +397,7 @@ int main(void)
         cmocka_unit_test(jobpoll__concludes_nothing_from_a_failure),
         cmocka_unit_test(jobpoll__is_asked_when_the_link_comes_up),
         cmocka_unit_test(jobpoll__ignores_a_stale_answer),
-        cmocka_unit_test(jobpoll__of_strangers_concludes_nothing),
+        cmocka_unit_test(jobpoll__of_unknown_jobs_concludes_nothing),
         cmocka_unit_test(jobpoll__is_asked_anew_after_a_reconnect),
         cmocka_unit_test(jobpoll__of_known_ids_is_believed),
         cmocka_unit_test(jobpoll__from_before_a_reload_concludes_nothing),

@@ -615,7 +615,7 @@ static void link__never_touches_what_is_not_ours(void **state)
     driver_end(&d);
 }
 
-static void link__warns_of_a_dangerous_neighbour_once(void **state)
+static void link__warns_of_a_name_conflict_once(void **state)
 {
     (void)state;
     struct driver d;
@@ -637,7 +637,7 @@ static void link__warns_of_a_dangerous_neighbour_once(void **state)
 }
 
 /* Slurm's job ids under our very name: its own plugin's, or what we left behind. */
-static void link__warns_of_a_namesake_once(void **state)
+static void link__warns_of_an_equal_name_once(void **state)
 {
     (void)state;
     struct driver d;
@@ -663,7 +663,7 @@ static void link__warns_of_a_namesake_once(void **state)
 }
 
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
-static void link__a_neighbours_name_is_made_printable(void **state)
+static void link__another_owners_name_is_made_printable(void **state)
 {
     (void)state;
     static const char *const names[] = {"elca-\x1b[2J\xc2\x9b 7"};
@@ -717,9 +717,9 @@ int main(void)
         cmocka_unit_test(link__stray_that_vanishes_is_forgotten),
         cmocka_unit_test(link__partial_list_concludes_nothing),
         cmocka_unit_test(link__never_touches_what_is_not_ours),
-        cmocka_unit_test(link__warns_of_a_dangerous_neighbour_once),
-        cmocka_unit_test(link__warns_of_a_namesake_once),
-        cmocka_unit_test(link__a_neighbours_name_is_made_printable),
+        cmocka_unit_test(link__warns_of_a_name_conflict_once),
+        cmocka_unit_test(link__warns_of_an_equal_name_once),
+        cmocka_unit_test(link__another_owners_name_is_made_printable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,12 +41,12 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     assert_int_equal(driver_job(&d, "a")->fm_side, FM_SIDE_NOTHING);
     assert_null(driver_find(&d, EFFECT_CALL));
-    assert_int_equal(driver_job(&d, "a")->vni_count, 1); /* which are held back as before */
+    assert_int_equal(driver_job(&d, "a")->vni_count, 1); /* which are quarantined as before */
     driver_end(&d);
 }
 
 /* B11: not before its resource manager was asked, which may name the job. */
-static void listing__deletes_nothing_before_a_roll_call(void **state)
+static void listing__deletes_nothing_before_a_jobpoll(void **state)
 {
     (void)state;
     struct driver d;
@@ -92,7 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
-        cmocka_unit_test(listing__deletes_nothing_before_a_roll_call),
+        cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
         cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,7 +299,7 @@ static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
     driver_end(&d);
 }
 
-/* F3: whichever way the clock was set while we were away, a VNI is held back for all of its time.
+/* F3: whichever way the clock was set while we were away, a VNI is quarantined for all of its time.
  */
 static void load__holding_back_begins_anew(void **state)
 {

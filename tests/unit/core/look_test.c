@@ -74,7 +74,7 @@ static void list__of_a_node(void **state)
     assert_seen(&d, "n5", "3");
     assert_seen(&d, "n", "3");
     assert_seen(&d, NULL, "1,2,3");
-    /* Released, and not clean: it is there as long as its VNIs are held back. */
+    /* Released, and not clean: it is there as long as its VNIs are quarantined. */
     driver_release(&d, "a");
     assert_seen(&d, "n1", "1,3");
     driver_end(&d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/driver.h"
 
-/* F3: a VNI is held back until every node has said that nothing of the job is left there. */
+/* F3: a VNI is quarantined until every node has said that nothing of the job is left there. */
 
 /* order 0: it is not told. */
 static enum answer_kind report_in_order(struct driver *d, const char *job, uint64_t number,
@@ -228,7 +228,7 @@ static void report__lingering_outlasts_the_hold(void **state)
     }
 }
 
-/* Released last: nothing is held back at all. */
+/* Released last: nothing is quarantined at all. */
 static void report__all_clean_before_the_release(void **state)
 {
     (void)state;
@@ -315,7 +315,8 @@ static void report__too_late_to_have_made_services(void **state)
     driver_reserved_job(&d, "a"); /* with addresses: its record outlives the hold */
     d.config.fm_present = true;
     driver_release(&d, "a");
-    assert_int_equal(report(&d, "a", 1, "n1", NODE_CREATED), ANSWER_REPORTED); /* still held back */
+    assert_int_equal(report(&d, "a", 1, "n1", NODE_CREATED),
+                     ANSWER_REPORTED); /* still quarantined */
     (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
     driver_tick(&d, d.config.vni_hold_ms);
     assert_int_equal(held(&d), 0);
@@ -461,7 +462,7 @@ static void report__hold_without_any_report_is_counted(void **state)
     driver_end(&d);
 }
 
-/* A lower [vni] hold applies to what is held back already; one that is higher, too. */
+/* A lower [vni] hold applies to what is quarantined already; one that is higher, too. */
 static void report__reload_of_hold_applies_to_what_is_held(void **state)
 {
     (void)state;

@@ -121,7 +121,7 @@ static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
     driver_end(&d);
 }
 
-/* F3: held back for the configured time, then free, then gone. */
+/* F3: quarantined for the configured time, then free, then gone. */
 static void release__holds_vnis_back(void **state)
 {
     (void)state;

@@ -662,7 +662,7 @@ static void reserve__timeout_tells_the_managers_last_words(void **state)
     driver_end(&d);
 }
 
-/* A VNI that was seen while its reserve waited, and was then released, is held back like any. */
+/* A VNI that was seen while its reserve waited, and was then released, is quarantined like any. */
 static void reserve__released_while_waiting_holds_its_vni(void **state)
 {
     (void)state;

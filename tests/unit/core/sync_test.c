@@ -77,7 +77,7 @@ static void sync__is_about_one_cluster(void **state)
 }
 
 /* A list in another form of ids, or of another cluster, would end every job here. */
-static void sync__of_strangers_is_refused(void **state)
+static void sync__of_unknown_jobs_is_refused(void **state)
 {
     (void)state;
     struct driver d;
@@ -250,7 +250,7 @@ static void sync__beside_another_releases_nobody_that_is_named(void **state)
 
 /* F22: a list that names nothing that is here is strange: a list of other ids. Once one has named
  * something it is believed, until a reload: that may have brought another way to ask. */
-static void sync__of_strangers_is_strange_again_after_a_reload(void **state)
+static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
 {
     (void)state;
     struct driver d;
@@ -325,8 +325,8 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sync__of_strangers_is_refused),
-        cmocka_unit_test(sync__of_strangers_is_strange_again_after_a_reload),
+        cmocka_unit_test(sync__of_unknown_jobs_is_refused),
+        cmocka_unit_test(sync__of_unknown_jobs_is_refused_again_after_a_reload),
         cmocka_unit_test(sync__of_a_cluster_that_was_the_last_is_refused),
         cmocka_unit_test(sync__takes_two_passes),
         cmocka_unit_test(sync__naming_it_clears_the_suspicion),

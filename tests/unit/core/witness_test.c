@@ -93,7 +93,7 @@ static void witness__unknown_reservation_is_not_deleted(void **state)
 static void witness__leftover_that_a_list_names_is_kept(void **state)
 {
     (void)state;
-    for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or held back */
+    for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or quarantined */
         struct driver d;
         static const char *const names[] = {"elcap-77", "elcap-a"};
         static const char *const active[] = {"77", "a"};
@@ -600,7 +600,7 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
     }
 }
 
-/* F3: the clock is on disk as soon as something is held back, and once. */
+/* F3: the clock is on disk as soon as something is quarantined, and once. */
 static void witness__clock_is_saved_once(void **state)
 {
     (void)state;

@@ -76,7 +76,7 @@ static void keyfile__guards(void **state)
 }
 
 /* Only root can make a file of another user. */
-static void keyfile__refuses_a_strangers_file(void **state)
+static void keyfile__refuses_another_users_file(void **state)
 {
     (void)state;
     if (geteuid() != 0)
@@ -135,7 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(keyfile__guards, place_make, place_remove),
-        cmocka_unit_test_setup_teardown(keyfile__refuses_a_strangers_file, place_make,
+        cmocka_unit_test_setup_teardown(keyfile__refuses_another_users_file, place_make,
                                         place_remove),
         cmocka_unit_test_setup_teardown(keyfile_text__keeps_every_line, place_make, place_remove),
         cmocka_unit_test_setup_teardown(keyfile_text__is_bounded, place_make, place_remove),

@@ -11,7 +11,7 @@
 #define NOW ((int64_t)1790000000 * 1000)
 
 /* A broker that is well, to be made ill in one place. */
-struct patient {
+struct broker_facts {
     struct core_config config;
     struct core_status core;
     struct core_cluster_status clusters[2];
@@ -19,7 +19,7 @@ struct patient {
     struct diagnosis_facts facts;
 };
 
-static void patient_init(struct patient *p)
+static void broker_facts_init(struct broker_facts *p)
 {
     memset(p, 0, sizeof *p);
     core_config_init(&p->config);
@@ -93,7 +93,7 @@ static void look(void *arg, const struct diagnosis_finding *finding)
 }
 
 /* It finds this, in these words, and nothing else that is not fine. */
-static void expect(const struct patient *p, enum diagnosis_level level, const char *check,
+static void expect(const struct broker_facts *p, enum diagnosis_level level, const char *check,
                    const char *words)
 {
     struct looking looking = {.check = check, .level = level};
@@ -106,8 +106,8 @@ static void expect(const struct patient *p, enum diagnosis_level level, const ch
 
 #define CASE(check_level, check, words, change)                                                    \
     do {                                                                                           \
-        struct patient p;                                                                          \
-        patient_init(&p);                                                                          \
+        struct broker_facts p;                                                                     \
+        broker_facts_init(&p);                                                                     \
         change;                                                                                    \
         expect(&p, DIAGNOSIS_##check_level, check, words);                                         \
     } while (0)
@@ -118,8 +118,8 @@ static void diagnosis__of_who_is_well(void **state)
     static const char *const checks[] = {
         "link",    "login",  "clock", "neighbours",  "vnis",        "sizing", "addresses",
         "storage", "events", "loop",  "certificate", "descriptors", "nodes"};
-    struct patient p;
-    patient_init(&p);
+    struct broker_facts p;
+    broker_facts_init(&p);
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         expect(&p, DIAGNOSIS_OK, checks[i], "");
 }
@@ -151,7 +151,7 @@ static void diagnosis__of_login_and_clock(void **state)
 }
 
 /* Slurm takes what begins like its own name for its own (fabric-manager.md). */
-static void diagnosis__of_neighbours(void **state)
+static void diagnosis__of_name_conflicts(void **state)
 {
     (void)state;
     CASE(PROBLEM, "neighbours", "\"elcap\" and \"elca\"", p.clusters[0].name_conflict = "elca");
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(diagnosis__of_who_is_well),
         cmocka_unit_test(diagnosis__of_the_link),
         cmocka_unit_test(diagnosis__of_login_and_clock),
-        cmocka_unit_test(diagnosis__of_neighbours),
+        cmocka_unit_test(diagnosis__of_name_conflicts),
         cmocka_unit_test(diagnosis__of_pools),
         cmocka_unit_test(diagnosis__of_nodes),
         cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),

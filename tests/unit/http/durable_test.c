@@ -197,7 +197,7 @@ static void node_report__is_taken_when_it_is_durable(void **state)
     assert_int_equal(stand->gate.commits, before);
 }
 
-/* For which nodes a job's VNIs are held back depends on their reports. */
+/* For which nodes a job's VNIs are quarantined depends on their reports. */
 static void node_report__is_shown_when_it_is_durable(void **state)
 {
     struct stand *stand = *state;

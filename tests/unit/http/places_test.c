@@ -219,8 +219,9 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
     assert_null(places_displaced(&places, &two));
 }
 
-/* However many addresses strangers come from, and who has proved something is none of them. */
-static void strangers__have_a_small_share(void **state)
+/* However many addresses unauthenticated peers come from; who has proved something is none of them.
+ */
+static void unauthenticated__have_a_small_share(void **state)
 {
     (void)state;
     assert_int_equal(take_all(host(HOLDER_UNAUTHENTICATED, 1)), PLACES_UNAUTHENTICATED_SHARE);
@@ -294,7 +295,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(newcomer__of_a_full_share_displaces_its_own, empty,
                                         give_back),
         cmocka_unit_test(holder__is_a_uid_or_an_address),
-        cmocka_unit_test_setup_teardown(strangers__have_a_small_share, empty, give_back),
+        cmocka_unit_test_setup_teardown(unauthenticated__have_a_small_share, empty, give_back),
         cmocka_unit_test_setup_teardown(node__has_a_share_beside_its_users, empty, give_back),
         cmocka_unit_test_setup_teardown(bearers__have_one_share_each, empty, give_back),
         cmocka_unit_test(holder__of_a_token_is_its_reservation),

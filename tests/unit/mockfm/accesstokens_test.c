@@ -7,8 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "mock-fm/http/accesstokens.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 
 #define LIFETIME 1000
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mock-fm/objects/otherclient.h"
+#include "mock-fm/objects/fabric.h"
+#include "tests/unit/mockfm/change.h"
 
 struct disk {
     char folder[32], path[48];
@@ -58,7 +59,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void apply(struct disk *disk, const struct change *change)
+static void apply(struct disk *disk, json_t *change)
 {
     struct problem problem;
 
@@ -67,27 +68,15 @@ static void apply(struct disk *disk, const struct change *change)
 
 static void reserve(struct disk *disk, const char *id, const char *token)
 {
-    apply(disk, &(struct change){.kind = CHANGE_JOB,
-                                 .at_us = 7,
-                                 .job = id,
-                                 .token = token,
-                                 .limit = 4,
-                                 .serial = objects_totals(disk->fabric.objects).last_serial + 1});
+    apply(disk, change_job(7, id, token, 4, objects_totals(disk->fabric.objects).last_serial + 1));
 }
 
 static void grow(struct disk *disk, const char *id, const char *step, unsigned mcast_id)
 {
-    const uint32_t macs[] = {mcast_id * 2, mcast_id * 2 + 1};
+    int first = (int)mcast_id * 2;
 
-    apply(disk, &(struct change){.kind = CHANGE_TREE,
-                                 .at_us = 8,
-                                 .job = id,
-                                 .step = step,
-                                 .mcast_id = mcast_id,
-                                 .root = macs[0],
-                                 .vni = 1024,
-                                 .macs = macs,
-                                 .mac_count = 2});
+    apply(disk, change_tree_at(8, id, step, mcast_id, (uint32_t)first,
+                               json_pack("[i, i]", first, first + 1)));
 }
 
 /* c-1 with one tree and c-2 without. */
@@ -122,18 +111,18 @@ static void backup__puts_back_what_was(void **state)
     reserve(disk, "c-2", "sess-2");
     assert_non_null(backup = objects_copy(disk->fabric.objects));
     /* c-1 goes and comes again with another token; c-3 is new; the tree is another job's. */
-    apply(disk, &(struct change){.kind = CHANGE_JOB_GONE, .job = "c-1"});
+    apply(disk, change_job_gone(0, "c-1"));
     reserve(disk, "c-1", "sess-9");
     reserve(disk, "c-3", "sess-3");
     grow(disk, "c-3", "1", 3);
     grow(disk, "c-3", "1", 4);
     for (int i = 0; i < 2; i++) { /* it can be used again */
-        assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
+        assert_int_equal(fabric_restore(&disk->fabric, backup, 9, &problem), 0);
         assert_then(disk);
         assert_null(objects_job(disk->fabric.objects, "c-3"));
         reserve(disk, "c-4", "sess-4");
     }
-    assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
+    assert_int_equal(fabric_restore(&disk->fabric, backup, 9, &problem), 0);
     close_fabric(disk);
     open_fabric(disk);
     assert_then(disk);
@@ -148,7 +137,7 @@ static void backup__of_nothing_empties(void **state)
 
     assert_non_null(backup);
     reserve(disk, "c-1", "sess-1");
-    assert_int_equal(otherclient_restore(&disk->fabric, backup, 9, &problem), 0);
+    assert_int_equal(fabric_restore(&disk->fabric, backup, 9, &problem), 0);
     assert_int_equal(objects_totals(disk->fabric.objects).jobs, 0);
     assert_int_equal(objects_totals(disk->fabric.objects).last_serial, 0);
     objects_destroy(backup);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "mock-fm/objects/journal.h"
+#include "tests/unit/mockfm/change.h"
 
 struct disk {
     char folder[32];
@@ -65,38 +66,25 @@ static void close_holding(struct holding *holding)
     objects_destroy(holding->objects);
 }
 
-static void make(struct holding *holding, const struct change *change)
+/* Takes the reference. */
+static void make(struct holding *holding, json_t *change)
 {
     struct problem problem;
 
     assert_int_equal(journal_append(holding->journal, change, &problem), 0);
     assert_int_equal(objects_apply(holding->objects, change), 0);
+    json_decref(change);
 }
 
 static void make_job(struct holding *holding, const char *id, uint64_t serial)
 {
-    make(holding, &(struct change){.kind = CHANGE_JOB,
-                                   .at_us = 1000,
-                                   .job = id,
-                                   .token = "sess-secret",
-                                   .limit = 23,
-                                   .serial = serial});
+    make(holding, change_job(1000, id, "sess-secret", 23, serial));
 }
 
 static void make_tree(struct holding *holding, const char *job, unsigned id)
 {
-    uint32_t macs[] = {id, 0xFABCD};
-
-    make(holding, &(struct change){.kind = CHANGE_TREE,
-                                   .at_us = 2000,
-                                   .job = job,
-                                   .step = "/fA/fB",
-                                   .mcast_id = id,
-                                   .root = id,
-                                   .vni = 1024,
-                                   .timeout_us = 20000000,
-                                   .macs = macs,
-                                   .mac_count = 2});
+    make(holding,
+         change_tree_at(2000, job, "/fA/fB", id, id, json_pack("[i, i]", (int)id, 0xFABCD)));
 }
 
 static void append_text(const struct disk *disk, const char *text)
@@ -133,8 +121,8 @@ static void objects__are_there_again(void **state)
     make_tree(&holding, "c-1", 7);
     make_tree(&holding, "c-2", 8);
     make_tree(&holding, "c-3", 9);
-    make(&holding, &(struct change){.kind = CHANGE_TREE_GONE, .at_us = 9000, .mcast_id = 8});
-    make(&holding, &(struct change){.kind = CHANGE_JOB_GONE, .job = "c-3"});
+    make(&holding, change_tree_gone(9000, 8));
+    make(&holding, change_job_gone(0, "c-3"));
     version = objects_job(holding.objects, "c-2")->version;
     close_holding(&holding);
 
@@ -154,8 +142,8 @@ static void objects__are_there_again(void **state)
         assert_int_equal(tree->root, 7);
         assert_int_equal(tree->vni, 1024);
         assert_int_equal(tree->timeout_us, 20000000);
-        assert_int_equal(tree->mac_count, 2);
-        assert_int_equal(tree->macs[1], 0xFABCD);
+        assert_int_equal(json_array_size(tree->macs), 2);
+        assert_int_equal(json_integer_value(json_array_get(tree->macs, 1)), 0xFABCD);
         assert_non_null(job = objects_job(holding.objects, "c-2"));
         assert_int_equal(job->version, version);
         assert_int_equal(job->updated_us, 9000);
@@ -245,7 +233,7 @@ static void file__stays_short(void **state)
     make_job(&holding, "stays-1", 1);
     for (uint64_t i = 0; i < ROUNDS; i++) {
         make_job(&holding, "c-1", i + 2);
-        make(&holding, &(struct change){.kind = CHANGE_JOB_GONE, .job = "c-1"});
+        make(&holding, change_job_gone(0, "c-1"));
     }
     assert_true(count_lines(disk) < ROUNDS);
     close_holding(&holding);

@@ -10,7 +10,17 @@
 #include <string.h>
 
 #include "mock-fm/objects/objects.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
+#include "tests/unit/mockfm/change.h"
+
+/* Takes the reference. */
+static int apply_to(struct objects *objects, json_t *change)
+{
+    int result = objects_apply(objects, change);
+
+    json_decref(change);
+    return result;
+}
 
 static int reserve(struct objects *objects, const char *id, unsigned limit, struct problem *problem)
 {
@@ -18,33 +28,24 @@ static int reserve(struct objects *objects, const char *id, unsigned limit, stru
 
     if (objects_may_reserve(objects, id, limit, problem) < 0)
         return -1;
-    return objects_apply(
-        objects,
-        &(struct change){
-            .kind = CHANGE_JOB, .job = id, .token = "sess-1", .limit = limit, .serial = serial});
+    return apply_to(objects, change_job(0, id, "sess-1", limit, serial));
 }
 
 /* Makes a tree over NICs first … first + count - 1. Its id, or -1 with a problem. */
 static int grow(struct objects *objects, const char *job, const char *step, uint32_t first,
                 size_t count, struct problem *problem)
 {
-    uint32_t macs[16];
-    struct change wish = {
-        .kind = CHANGE_TREE, .job = job, .step = step, .macs = macs, .mac_count = count};
+    json_t *tree = change_tree(0, job, step, json_array());
+    int id = -1;
 
     for (size_t i = 0; i < count; i++)
-        macs[i] = first + (uint32_t)i;
-    if (objects_may_grow(objects, &wish, problem) < 0)
-        return -1;
-    assert_int_equal(objects_apply(objects, &wish), 0);
-    return (int)wish.mcast_id;
-}
-
-static int apply_to(struct objects *objects, enum change_kind kind, const char *job,
-                    const char *step, unsigned mcast_id)
-{
-    return objects_apply(
-        objects, &(struct change){.kind = kind, .job = job, .step = step, .mcast_id = mcast_id});
+        json_array_append_new(json_object_get(tree, "macs"), json_integer((json_int_t)(first + i)));
+    if (objects_may_grow(objects, tree, problem) == 0) {
+        assert_int_equal(objects_apply(objects, tree), 0);
+        id = (int)json_integer_value(json_object_get(tree, "mcastID"));
+    }
+    json_decref(tree);
+    return id;
 }
 
 static void assert_refused(const struct problem *problem, int status, const char *start)
@@ -62,7 +63,7 @@ static void job__id_exists_once(void **state)
     assert_int_equal(reserve(objects, "c-1", 10, &problem), 0);
     assert_int_equal(reserve(objects, "c-1", 10, &problem), -1);
     assert_refused(&problem, 409, "job c-1 exists");
-    assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, "c-1", NULL, 0), 0);
+    assert_int_equal(apply_to(objects, change_job_gone(0, "c-1")), 0);
     assert_null(objects_job(objects, "c-1"));
     assert_int_equal(reserve(objects, "c-1", 10, &problem), 0);
     objects_destroy(objects);
@@ -104,7 +105,7 @@ static void job__pool_is_reserved_exactly(void **state)
     assert_int_equal(reserve(objects, "c-2", 23, &problem), 0);
     assert_int_equal(reserve(objects, "c-3", 1, &problem), -1);
     assert_refused(&problem, 507, "02:");
-    assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, "c-1", NULL, 0), 0);
+    assert_int_equal(apply_to(objects, change_job_gone(0, "c-1")), 0);
     assert_int_equal(objects_totals(objects).reserved, 23);
     assert_int_equal(reserve(objects, "c-3", 1, &problem), 0);
     objects_destroy(objects);
@@ -125,7 +126,7 @@ static void job__many_are_found_in_the_order_made(void **state)
     }
     for (int i = 0; i < COUNT; i += 2) {
         snprintf(id, sizeof id, "c-%d", i);
-        assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, id, NULL, 0), 0);
+        assert_int_equal(apply_to(objects, change_job_gone(0, id)), 0);
     }
     for (const struct job *job = objects_first(objects); job; job = job->next) {
         number += number == 0 ? 1 : 2;
@@ -167,7 +168,7 @@ static void tree__limit_of_the_job_is_507_01(void **state)
     assert_true(grow(objects, "c-1", "0", 100, 4, &problem) >= 0);
     assert_int_equal(grow(objects, "c-1", "0", 100, 4, &problem), -1);
     assert_refused(&problem, 507, "01:");
-    assert_int_equal(apply_to(objects, CHANGE_TREE_GONE, NULL, NULL, (unsigned)first), 0);
+    assert_int_equal(apply_to(objects, change_tree_gone(0, (unsigned)first)), 0);
     assert_true(grow(objects, "c-1", "0", 100, 4, &problem) >= 0);
     objects_destroy(objects);
 }
@@ -201,7 +202,7 @@ static void tree__no_free_root_is_507_03_or_400(void **state)
     assert_int_equal(grow(objects, "c-1", "1", 100, 1, &problem), -1);
     assert_refused(&problem, 400, "hw root in use");
     /* The other job's deletion gives its root back. */
-    assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, "c-1", NULL, 0), 0);
+    assert_int_equal(apply_to(objects, change_job_gone(0, "c-1")), 0);
     assert_true(grow(objects, "c-2", "0", 100, 1, &problem) >= 0);
     objects_destroy(objects);
 }
@@ -209,18 +210,17 @@ static void tree__no_free_root_is_507_03_or_400(void **state)
 static void tree__nics_are_named_once(void **state)
 {
     struct objects *objects = objects_create(100, false);
-    uint32_t macs[] = {7, 9, 7};
-    struct change wish = {
-        .kind = CHANGE_TREE, .job = "c-1", .step = "0", .macs = macs, .mac_count = 3};
+    json_t *tree = change_tree(0, "c-1", "0", json_pack("[i, i, i]", 7, 9, 7));
     struct problem problem;
 
     (void)state;
     reserve(objects, "c-1", 10, &problem);
-    assert_int_equal(objects_may_grow(objects, &wish, &problem), -1);
+    assert_int_equal(objects_may_grow(objects, tree, &problem), -1);
     assert_refused(&problem, 400, "macs names 0:00:07 twice");
-    wish.mac_count = 0;
-    assert_int_equal(objects_may_grow(objects, &wish, &problem), -1);
+    json_array_clear(json_object_get(tree, "macs"));
+    assert_int_equal(objects_may_grow(objects, tree, &problem), -1);
     assert_refused(&problem, 400, "macs");
+    json_decref(tree);
     objects_destroy(objects);
 }
 
@@ -233,7 +233,7 @@ static void tree__ids_go_round(void **state)
     (void)state;
     reserve(objects, "c-1", 3, &problem);
     first = grow(objects, "c-1", "0", 100, 4, &problem);
-    apply_to(objects, CHANGE_TREE_GONE, NULL, NULL, (unsigned)first);
+    apply_to(objects, change_tree_gone(0, (unsigned)first));
     second = grow(objects, "c-1", "0", 100, 4, &problem);
     assert_int_not_equal(first, second);
     objects_destroy(objects);
@@ -253,7 +253,7 @@ static void step__goes_alone(void **state)
     kept = grow(objects, "c-1", "/fA/fB", 100, 4, &problem);
     grow(objects, "c-1", "/fA", 100, 4, &problem);
     other = grow(objects, "c-2", "/fA", 200, 4, &problem);
-    assert_int_equal(apply_to(objects, CHANGE_STEP_GONE, "c-1", "/fA", 0), 0);
+    assert_int_equal(apply_to(objects, change_step_gone(0, "c-1", "/fA")), 0);
     assert_int_equal(objects_job(objects, "c-1")->trees_in_use, 1);
     assert_int_equal(objects_totals(objects).trees, 2);
     assert_non_null(objects_tree(objects, (unsigned)kept));
@@ -264,19 +264,18 @@ static void step__goes_alone(void **state)
 static void change__that_contradicts_is_refused(void **state)
 {
     struct objects *objects = objects_create(100, false);
-    uint32_t mac = 5;
-    struct change tree = {
-        .kind = CHANGE_TREE, .job = "c-9", .step = "0", .root = 5, .macs = &mac, .mac_count = 1};
+    json_t *tree = change_tree_at(0, "c-9", "0", 0, 5, json_pack("[i]", 5));
     struct problem problem;
 
     (void)state;
-    assert_int_equal(objects_apply(objects, &tree), -EINVAL);
-    assert_int_equal(apply_to(objects, CHANGE_JOB_GONE, "c-9", NULL, 0), -EINVAL);
-    assert_int_equal(apply_to(objects, CHANGE_TREE_GONE, NULL, NULL, 3), -EINVAL);
+    assert_int_equal(objects_apply(objects, tree), -EINVAL);
+    assert_int_equal(apply_to(objects, change_job_gone(0, "c-9")), -EINVAL);
+    assert_int_equal(apply_to(objects, change_tree_gone(0, 3)), -EINVAL);
     reserve(objects, "c-9", 10, &problem);
-    assert_int_equal(objects_apply(objects, &tree), 0);
-    tree.mcast_id = 1; /* another id, but the same root */
-    assert_int_equal(objects_apply(objects, &tree), -EINVAL);
+    assert_int_equal(objects_apply(objects, tree), 0);
+    json_object_set_new(tree, "mcastID", json_integer(1)); /* another id, but the same root */
+    assert_int_equal(objects_apply(objects, tree), -EINVAL);
+    json_decref(tree);
     objects_destroy(objects);
 }
 

@@ -8,17 +8,20 @@
 #include <stdio.h>
 
 #include "mock-fm/objects/replica.h"
+#include "tests/unit/mockfm/change.h"
 
 struct pair {
     struct objects *objects;
     struct replica *replica;
 };
 
-static void commit(struct pair *pair, const struct change *change)
+/* Takes the reference. */
+static void commit(struct pair *pair, json_t *change)
 {
     assert_int_equal(objects_apply(pair->objects, change), 0);
     if (pair->replica)
-        assert_int_equal(replica_add(pair->replica, change), 0);
+        replica_add(pair->replica, change);
+    json_decref(change);
 }
 
 static void reserve(struct pair *pair, unsigned job, int64_t at_us)
@@ -26,17 +29,12 @@ static void reserve(struct pair *pair, unsigned job, int64_t at_us)
     char id[16];
 
     snprintf(id, sizeof id, "c-%u", job);
-    commit(pair, &(struct change){.kind = CHANGE_JOB,
-                                  .at_us = at_us,
-                                  .job = id,
-                                  .token = "sess-1",
-                                  .limit = 1,
-                                  .serial = objects_totals(pair->objects).last_serial + 1});
+    commit(pair, change_job(at_us, id, "sess-1", 1, objects_totals(pair->objects).last_serial + 1));
 }
 
 static void release(struct pair *pair, const char *id, int64_t at_us)
 {
-    commit(pair, &(struct change){.kind = CHANGE_JOB_GONE, .at_us = at_us, .job = id});
+    commit(pair, change_job_gone(at_us, id));
 }
 
 /* The jobs' ids, each followed by a blank. */

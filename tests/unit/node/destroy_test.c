@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Patience with services that are busy (F9), by a clock that only the test moves. */
+/* Retries for services that are busy (F9), by a clock that only the test moves. */
 
 #include "node/services/destroy.h"
 #include "node/services/match.h"

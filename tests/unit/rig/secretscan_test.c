@@ -12,8 +12,7 @@
 
 #include <cmocka.h>
 
-#include "mock-fm/http/accesstokens.h"
-#include "mock-fm/http/session.h"
+#include "mock-fm/http/tokens.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/process.h"
