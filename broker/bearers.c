@@ -15,20 +15,60 @@ struct entry {
     struct fingerprint print;
 };
 
+struct bucket {
+    struct entry *by_print, *by_number;
+};
+
 struct bearers {
     struct fingerprint_key key;
-    struct entry **by_print, **by_number;
-    size_t buckets; /* of each; a power of two, at least as many as entries */
+    struct bucket *buckets;
+    size_t room; /* buckets: a power of two, at least as many as entries */
     size_t count;
 };
+
+/* Fingerprints are MACs under a secret key, so clients cannot aim at a bucket, and its length says
+ * nothing of a token. */
+static struct entry **print_list(const struct bearers *bearers, const struct fingerprint *print)
+{
+    uint64_t bits;
+    memcpy(&bits, print->bytes, sizeof bits);
+    return &bearers->buckets[bits & (bearers->room - 1)].by_print;
+}
+
+/* Numbers come one after the other. */
+static struct entry **number_list(const struct bearers *bearers, uint64_t number)
+{
+    return &bearers->buckets[number & (bearers->room - 1)].by_number;
+}
+
+static void link_entry(struct bearers *bearers, struct entry *entry)
+{
+    struct entry **print = print_list(bearers, &entry->print);
+    struct entry **number = number_list(bearers, entry->number);
+    entry->print_next = *print;
+    entry->number_next = *number;
+    *print = *number = entry;
+}
+
+static void resize_buckets(struct bearers *bearers, size_t room)
+{
+    const struct bearers old = *bearers;
+    bearers->room = room;
+    bearers->buckets = memory_zeroed(room * sizeof *bearers->buckets);
+    for (size_t i = 0; i < old.room; i++) {
+        for (struct entry *entry = old.buckets[i].by_number, *next; entry != NULL; entry = next) {
+            next = entry->number_next;
+            link_entry(bearers, entry);
+        }
+    }
+    free(old.buckets);
+}
 
 struct bearers *bearers_create(const struct fingerprint_key *key)
 {
     struct bearers *bearers = memory_zeroed(sizeof *bearers);
     bearers->key = *key;
-    bearers->buckets = BUCKETS_MIN;
-    bearers->by_print = memory_zeroed(BUCKETS_MIN * sizeof(struct entry *));
-    bearers->by_number = memory_zeroed(BUCKETS_MIN * sizeof(struct entry *));
+    resize_buckets(bearers, BUCKETS_MIN);
     return bearers;
 }
 
@@ -36,70 +76,22 @@ void bearers_destroy(struct bearers *bearers)
 {
     if (bearers == NULL)
         return;
-    for (size_t i = 0; i < bearers->buckets; i++) {
-        for (struct entry *entry = bearers->by_number[i], *next; entry != NULL; entry = next) {
+    for (size_t i = 0; i < bearers->room; i++) {
+        for (struct entry *entry = bearers->buckets[i].by_number, *next; entry != NULL;
+             entry = next) {
             next = entry->number_next;
             free(entry);
         }
     }
-    free(bearers->by_print);
-    free(bearers->by_number);
+    free(bearers->buckets);
     fingerprint_key_wipe(&bearers->key);
     free(bearers);
-}
-
-size_t bearers_count(const struct bearers *bearers)
-{
-    return bearers->count;
-}
-
-/* Fingerprints are MACs under a secret key, so clients cannot aim at a bucket, and its length says
- * nothing of a token. */
-static size_t print_bucket(const struct fingerprint *print, size_t buckets)
-{
-    uint64_t bits;
-    memcpy(&bits, print->bytes, sizeof bits);
-    return (size_t)bits & (buckets - 1);
-}
-
-/* Numbers come one after the other. */
-static size_t number_bucket(uint64_t number, size_t buckets)
-{
-    return (size_t)number & (buckets - 1);
-}
-
-static void link_entry(struct entry *entry, struct entry **by_print, struct entry **by_number,
-                       size_t buckets)
-{
-    struct entry **print = &by_print[print_bucket(&entry->print, buckets)];
-    struct entry **number = &by_number[number_bucket(entry->number, buckets)];
-    entry->print_next = *print;
-    entry->number_next = *number;
-    *print = *number = entry;
-}
-
-static void grow_buckets(struct bearers *bearers)
-{
-    const size_t buckets = bearers->buckets * 2;
-    struct entry **by_print = memory_zeroed(buckets * sizeof *by_print);
-    struct entry **by_number = memory_zeroed(buckets * sizeof *by_number);
-    for (size_t i = 0; i < bearers->buckets; i++) {
-        for (struct entry *entry = bearers->by_number[i], *next; entry != NULL; entry = next) {
-            next = entry->number_next;
-            link_entry(entry, by_print, by_number, buckets);
-        }
-    }
-    free(bearers->by_print);
-    free(bearers->by_number);
-    bearers->by_print = by_print;
-    bearers->by_number = by_number;
-    bearers->buckets = buckets;
 }
 
 /* Where the list by number points to the reservation's entry, or ends. */
 static struct entry **place_of(const struct bearers *bearers, uint64_t number)
 {
-    struct entry **link = &bearers->by_number[number_bucket(number, bearers->buckets)];
+    struct entry **link = number_list(bearers, number);
     while (*link != NULL && (*link)->number != number)
         link = &(*link)->number_next;
     return link;
@@ -111,7 +103,7 @@ static void remove_token(struct bearers *bearers, uint64_t number)
     if (entry == NULL)
         return;
     *link = entry->number_next;
-    link = &bearers->by_print[print_bucket(&entry->print, bearers->buckets)];
+    link = print_list(bearers, &entry->print);
     while (*link != entry)
         link = &(*link)->print_next;
     *link = entry->print_next;
@@ -131,12 +123,12 @@ static void add_token(struct bearers *bearers, uint64_t number, struct secret to
     if (entry != NULL && fingerprint_equal(&entry->print, &print))
         return;
     remove_token(bearers, number);
-    if (bearers->count == bearers->buckets)
-        grow_buckets(bearers);
+    if (bearers->count == bearers->room)
+        resize_buckets(bearers, 2 * bearers->room);
     struct entry *added = memory_zeroed(sizeof *added);
     added->number = number;
     added->print = print;
-    link_entry(added, bearers->by_print, bearers->by_number, bearers->buckets);
+    link_entry(bearers, added);
     bearers->count++;
 }
 
@@ -157,7 +149,7 @@ uint64_t bearers_find(const struct bearers *bearers, struct secret token)
     uint64_t number = 0;
     if (bearers->count == 0 || fingerprint_compute(&bearers->key, token, &print, NULL) < 0)
         return 0;
-    const struct entry *entry = bearers->by_print[print_bucket(&print, bearers->buckets)];
+    const struct entry *entry = *print_list(bearers, &print);
     for (; entry != NULL; entry = entry->print_next)
         if (fingerprint_equal(&entry->print, &print) && entry->number > number)
             number = entry->number;

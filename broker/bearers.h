@@ -6,7 +6,6 @@
 #include "base/secret.h"
 #include "tokens/fingerprint.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Which reservation a session token of the fabric manager belongs to (B3, F19): fingerprints
@@ -29,7 +28,5 @@ void bearers_follow(struct bearers *bearers, const struct record *record);
 /* The number of the reservation that has this token; 0: none. Should two have the same, the newer
  * one, since a fabric manager gives a token once. */
 uint64_t bearers_find(const struct bearers *bearers, struct secret token);
-
-size_t bearers_count(const struct bearers *bearers);
 
 #endif

@@ -81,8 +81,9 @@ static void on_engine_stopped(void *arg)
 static void stop_broker(struct broker *broker)
 {
     broker->stopping = true;
-    reload_stop(&broker->reload);
-    notify_send(&broker->notify, "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
+    broker->reload.stopped = true;
+    (void)notify_send(&broker->notify, true,
+                      "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
     if (broker->http != NULL)
         http_quiesce(broker->http);
     if (broker->engine != NULL)
@@ -115,7 +116,7 @@ static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
     if (broker->engine != NULL)
-        turn_interrupted(engine_turn(broker->engine));
+        engine_turn(broker->engine)->interrupted = true;
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
         log_line(LOG_NOTICE, "stopping: reload skipped, the next start reads the configuration");
         return;
@@ -240,15 +241,9 @@ static int create_bearers(struct broker *broker, struct error *err)
 static int create_engine(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
-    struct fmapi_options fabric;
-    struct listcommand_spec lists[CLUSTERS_MAX];
-    bool present = settings_fabric(config, &fabric);
     struct engine_options options = {
         .loop = &broker->loop,
-        .core = &config->core,
-        .fabric = present ? &fabric : NULL,
-        .lists = lists,
-        .list_count = settings_lists(config, lists),
+        .config = config,
         .loading = heartbeat_loading,
         .loading_arg = &broker->notify,
     };
@@ -265,7 +260,7 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
-    reload_look(&broker->reload);
+    namedfiles_stat(&broker->reload.files, config);
     broker->engine = engine_create(&options);
     return 0;
 }

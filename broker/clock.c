@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t reading(clockid_t id)
+static int64_t read_clock(clockid_t id)
 {
     struct timespec now;
     /* Cannot fail: both clocks exist on every Linux, and now is ours. */
@@ -13,25 +13,14 @@ static int64_t reading(clockid_t id)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void clock_init_at(struct clock *clock, int64_t wall_ns, int64_t steady_ns)
+int64_t clock_offset_ns(void)
 {
-    clock->wall_ns = wall_ns;
-    clock->steady_ns = steady_ns;
+    return read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME);
 }
 
-void clock_init(struct clock *clock)
+int64_t clock_now_ms(int64_t offset_ns)
 {
-    clock_init_at(clock, reading(CLOCK_REALTIME), reading(CLOCK_BOOTTIME));
-}
-
-int64_t clock_at(const struct clock *clock, int64_t steady_ns)
-{
-    return (clock->wall_ns + (steady_ns - clock->steady_ns)) / 1000000;
-}
-
-int64_t clock_now_ms(const struct clock *clock)
-{
-    return clock_at(clock, reading(CLOCK_BOOTTIME));
+    return (read_clock(CLOCK_BOOTTIME) + offset_ns) / 1000000;
 }
 
 void clock_boot(char out[static BOOT_ID_MAX + 1])
@@ -43,9 +32,4 @@ void clock_boot(char out[static BOOT_ID_MAX + 1])
     if (fgets(out, BOOT_ID_MAX + 1, file) != NULL)
         out[strcspn(out, "\n")] = '\0';
     fclose(file);
-}
-
-int64_t clock_offset_ms(const struct clock *clock)
-{
-    return (clock->wall_ns - clock->steady_ns) / 1000000;
 }

@@ -11,20 +11,11 @@
  * the date neither frees a VNI early nor holds one for ever. A suspended machine's absence
  * is counted (CLOCK_BOOTTIME). */
 
-struct clock {
-    int64_t wall_ns;   /* Unix time at the start */
-    int64_t steady_ns; /* of the steady clock then */
-};
-
-void clock_init(struct clock *clock);
-int64_t clock_now_ms(const struct clock *clock);
+/* Unix time less the steady clock's, in nanoseconds: to be read once. */
+int64_t clock_offset_ns(void);
+int64_t clock_now_ms(int64_t offset_ns);
 
 /* Which boot of the host this is, as the kernel names it; "": not known. */
 void clock_boot(char out[static BOOT_ID_MAX + 1]);
-int64_t clock_offset_ms(const struct clock *clock); /* Unix time less the steady clock's */
-
-/* The same with the readings given: wall_ns since 1970, steady_ns since anything. */
-void clock_init_at(struct clock *clock, int64_t wall_ns, int64_t steady_ns);
-int64_t clock_at(const struct clock *clock, int64_t steady_ns);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "broker/log/decisionlog.h"
 #include "broker/clock.h"
+#include "broker/config/settings.h"
 #include "broker/fabric.h"
 #include "broker/journal.h"
 #include "broker/jobs/listcommand.h"
@@ -16,25 +17,19 @@
 #include <string.h>
 
 struct engine {
-    uv_loop_t *loop;
-    struct clock clock;
+    struct engine_options options; /* config: in force; store: NULL when it is closed */
+    int64_t clock_offset_ns;       /* clock.h */
     struct core *core;
-    struct store *store;
-    struct bearers *bearers;
     struct journal *journal;   /* NULL before engine_start and after the end */
     struct fabric *fabric;     /* as the journal */
     struct listcommand *lists; /* NULL once it stops */
-    struct fmapi_options fabric_options;
-    bool fabric_present; /* those say where one is */
-    void (*loading)(void *arg, uint64_t records);
-    void *loading_arg;
     struct engine_listener listener;
     enum broker_role role;
 
     uint64_t steps;
     uint64_t tickets;   /* accepted and not yet answered */
     uint64_t event_seq; /* durable, not yet given to the listener; 0: none */
-    bool answered;      /* since listener.spoken was called last */
+    bool answered;      /* since listener.flushed was called last */
     bool stepping;      /* between core_step and the last of its effects */
 
     uv_timer_t deadline;
@@ -116,7 +111,7 @@ static void on_deposed(void *arg)
     struct engine *engine = arg;
     engine->role = ROLE_STANDBY;
     log_line(LOG_ERR, "another broker has taken over: stopping, nothing more is saved here");
-    uv_stop(engine->loop);
+    uv_stop(engine->options.loop);
 }
 
 static void apply_effects(struct engine *engine)
@@ -129,8 +124,8 @@ static void apply_effects(struct engine *engine)
         if (effects[i].kind != EFFECT_SAVE)
             continue;
         journal_save(engine->journal, &effects[i].u.record);
-        if (engine->bearers != NULL)
-            bearers_follow(engine->bearers, &effects[i].u.record);
+        if (engine->options.bearers != NULL)
+            bearers_follow(engine->options.bearers, &effects[i].u.record);
     }
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
@@ -200,16 +195,24 @@ static void on_edge(void *arg, struct core_event *event)
     engine_step(arg, event);
 }
 
-int engine_configure(struct engine *engine, const struct engine_settings *settings,
+static void adopt_config(struct engine *engine, const struct config *config)
+{
+    engine->options.config = config;
+    listcommand_configure(engine->lists, config->clusters, config->core.cluster_count);
+}
+
+int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err)
 {
+    struct fmapi_options fabric;
+    bool present = settings_fabric(config, &fabric);
     if (engine->role != ROLE_LEADER || engine->stopping)
         return error_set(err, ERROR_REFUSED, "the broker is stopping");
-    int rc = settings->keep_fabric ? 0 : fabric_change(engine->fabric, settings->fabric, err);
+    int rc = keep_fabric ? 0 : fabric_change(engine->fabric, present ? &fabric : NULL, err);
     if (rc < 0)
         return rc;
-    listcommand_configure(engine->lists, settings->lists, settings->list_count);
-    struct core_event event = {.kind = CORE_CONFIGURE, .u.config = settings->core};
+    adopt_config(engine, config);
+    struct core_event event = {.kind = CORE_CONFIGURE, .u.config = &config->core};
     engine_step(engine, &event);
     return 0;
 }
@@ -253,7 +256,7 @@ static void set_deadline(struct engine *engine)
         return;
     }
     int64_t wait = due - engine_now_ms(engine);
-    uv_update_time(engine->loop);
+    uv_update_time(engine->options.loop);
     (void)uv_timer_start(&engine->deadline, on_deadline, wait > 0 ? (uint64_t)wait : 0, 0);
 }
 
@@ -301,20 +304,13 @@ static void on_prepare(uv_prepare_t *prepare)
 struct engine *engine_create(const struct engine_options *options)
 {
     struct engine *engine = memory_zeroed(sizeof *engine);
-    engine->core = core_create(options->core);
-    engine->loop = options->loop;
-    turn_init(&engine->turn, engine->loop);
-    engine->store = options->store;
-    engine->bearers = options->bearers;
+    engine->options = *options;
+    engine->core = core_create(&options->config->core);
+    turn_init(&engine->turn, engine->options.loop);
     engine->deadline_ms = INT64_MAX;
-    engine->loading = options->loading;
-    engine->loading_arg = options->loading_arg;
-    engine->fabric_present = options->fabric != NULL;
-    if (engine->fabric_present)
-        engine->fabric_options = *options->fabric;
-    engine->lists = listcommand_create(engine->loop, on_edge, engine);
-    listcommand_configure(engine->lists, options->lists, options->list_count);
-    clock_init(&engine->clock);
+    engine->lists = listcommand_create(engine->options.loop, on_edge, engine);
+    adopt_config(engine, options->config);
+    engine->clock_offset_ns = clock_offset_ns();
     engine->started_ms = engine_now_ms(engine);
     return engine;
 }
@@ -336,17 +332,17 @@ static int load_record(void *arg, const struct record *record)
 {
     struct loading *loading = arg;
     const struct engine *engine = loading->engine;
-    if (++loading->records % LOADING_STRIDE == 0 && engine->loading != NULL)
-        engine->loading(engine->loading_arg, loading->records);
-    if (engine->bearers != NULL)
-        bearers_follow(engine->bearers, record);
+    if (++loading->records % LOADING_STRIDE == 0 && engine->options.loading != NULL)
+        engine->options.loading(engine->options.loading_arg, loading->records);
+    if (engine->options.bearers != NULL)
+        bearers_follow(engine->options.bearers, record);
     return core_load(engine->core, record, loading->err);
 }
 
 static void start_loop(struct engine *engine)
 {
-    (void)uv_timer_init(engine->loop, &engine->deadline);
-    (void)uv_prepare_init(engine->loop, &engine->prepare);
+    (void)uv_timer_init(engine->options.loop, &engine->deadline);
+    (void)uv_prepare_init(engine->options.loop, &engine->prepare);
     engine->deadline.data = engine->prepare.data = engine;
     (void)uv_prepare_start(&engine->prepare, on_prepare);
 }
@@ -354,9 +350,10 @@ static void start_loop(struct engine *engine)
 int engine_start(struct engine *engine, struct error *err)
 {
     struct loading loading = {.engine = engine, .err = err};
-    int rc = store_load(engine->store, load_record, &loading, err);
+    struct fmapi_options fabric;
+    int rc = store_load(engine->options.store, load_record, &loading, err);
     if (rc == 0 && core_loaded(engine->core, err) < 0)
-        rc = store_refuse(engine->store, err);
+        rc = store_refuse(engine->options.store, err);
     if (rc < 0)
         return rc;
 
@@ -365,14 +362,14 @@ int engine_start(struct engine *engine, struct error *err)
                                       .perform = perform_effect,
                                       .flushed = on_flushed,
                                       .deposed = on_deposed};
-    engine->journal = journal_create(engine->loop, engine->store, &sink, err);
+    engine->journal = journal_create(engine->options.loop, engine->options.store, &sink, err);
     if (engine->journal == NULL)
         return ERROR_IO;
     start_loop(engine);
     engine->open_parts = 4; /* the journal, the lists, two handles */
+    bool present = settings_fabric(engine->options.config, &fabric);
     engine->fabric =
-        fabric_create(engine->loop, engine->fabric_present ? &engine->fabric_options : NULL,
-                      on_edge, engine, err);
+        fabric_create(engine->options.loop, present ? &fabric : NULL, on_edge, engine, err);
     if (engine->fabric == NULL)
         return ERROR_INVALID;
     engine->open_parts++;
@@ -381,7 +378,7 @@ int engine_start(struct engine *engine, struct error *err)
     engine->stepping = true;
     char boot[BOOT_ID_MAX + 1];
     clock_boot(boot);
-    core_clock(engine->core, boot, clock_offset_ms(&engine->clock));
+    core_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
     core_start(engine->core, engine_now_ms(engine));
     apply_effects(engine);
     engine->stepping = false;
@@ -412,10 +409,10 @@ static void close_parts(struct engine *engine)
     if (engine->fabric != NULL)
         fabric_destroy(engine->fabric, part_closed, engine);
     journal_destroy(engine->journal, part_closed, engine);
-    store_close(engine->store);
+    store_close(engine->options.store);
     engine->fabric = NULL;
     engine->journal = NULL;
-    engine->store = NULL;
+    engine->options.store = NULL;
 }
 
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
@@ -432,19 +429,14 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     engine->lists = NULL;
 }
 
-static void on_lists_closed(void *arg)
-{
-    (void)arg;
-}
-
 void engine_destroy(struct engine *engine)
 {
     if (engine == NULL)
         return;
     assert(engine->open_parts == 0);
     if (engine->lists != NULL) /* never started */
-        listcommand_destroy(engine->lists, on_lists_closed, NULL);
-    store_close(engine->store);
+        listcommand_destroy(engine->lists, NULL, NULL);
+    store_close(engine->options.store);
     core_destroy(engine->core);
     free(engine);
 }
@@ -458,7 +450,7 @@ const struct core *engine_core(const struct engine *engine)
 
 int64_t engine_now_ms(const struct engine *engine)
 {
-    return clock_now_ms(&engine->clock);
+    return clock_now_ms(engine->clock_offset_ns);
 }
 
 enum broker_role engine_role(const struct engine *engine)

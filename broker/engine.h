@@ -3,8 +3,8 @@
 #define MCAST_BROKER_ENGINE_H
 
 #include "broker/bearers.h"
+#include "broker/config/config.h"
 #include "broker/fabric.h"
-#include "broker/jobs/listcommand.h"
 #include "broker/turn.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
@@ -44,34 +44,24 @@ enum broker_role engine_role(const struct engine *engine);
 
 struct engine_options {
     uv_loop_t *loop;
-    const struct core_config *core;
-    struct store *store;                  /* the engine closes it */
-    struct bearers *bearers;              /* follows what is loaded and saved; NULL: none does */
-    const struct fmapi_options *fabric;   /* NULL: no fabric manager */
-    const struct listcommand_spec *lists; /* of clusters whose job lists are polled */
-    uint32_t list_count;
+    const struct config *config; /* the caller's until another is in force */
+    struct store *store;         /* the engine closes it */
+    struct bearers *bearers;     /* follows what is loaded and saved; NULL: none does */
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
 };
-/* Borrows what fabric points to until engine_start has returned. Never NULL (base/memory.h). */
+/* Never NULL (base/memory.h). */
 struct engine *engine_create(const struct engine_options *options);
 void engine_listen(struct engine *engine, const struct engine_listener *listener);
 
 /* Loads the store and starts the core. 0 or a code with a sentence. */
 int engine_start(struct engine *engine, struct error *err);
 
-/* Another configuration while it runs (F5). */
-struct engine_settings {
-    const struct core_config *core;
-    const struct fmapi_options *fabric;   /* NULL: no fabric manager; copied */
-    const struct listcommand_spec *lists; /* copied */
-    uint32_t list_count;
-    bool keep_fabric; /* the options and the files they name are as they were: connections and
-                         login stay */
-};
-/* 0, or a code with a sentence and nothing changed. Never from inside a step. */
-int engine_configure(struct engine *engine, const struct engine_settings *settings,
+/* Another configuration while it runs (F5). keep_fabric: what it says of the fabric manager, and
+ * the files that it names there, are as they were: connections and login stay. 0, or a code with a
+ * sentence and nothing changed. Never from inside a step. */
+int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err);
 
 /* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
@@ -79,7 +69,7 @@ int engine_configure(struct engine *engine, const struct engine_settings *settin
 void engine_step(struct engine *engine, struct core_event *event);
 
 /* Lets the listener send the answer of the ticket, which it has already, when everything that is
- * unsaved now is saved: for answers to reads. May call listener.speak before it returns. */
+ * unsaved now is saved: for answers to reads. May call listener.send before it returns. */
 void engine_after_saved(struct engine *engine, uint64_t ticket);
 
 /* Whether the reservation of this number, as engine_core shows it, has yet to be saved: then an

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 /* One transport with its options, and what was begun with it; a change begins the next one. */
 struct generation {
-    struct generation *next; /* in fabric->retired */
+    LIST_ENTRY(generation) link; /* in fabric->retired */
     struct fabric *fabric;
     struct fmapi *api;
     char *urls[FMAPI_URLS_MAX]; /* as the core counts them */
@@ -23,24 +24,23 @@ struct generation {
 
 /* A call or list in progress, or one that could not be started and has yet to be reported. */
 struct request {
-    struct request *prev, *next; /* in fabric->in_progress; unstarted: only next */
+    LIST_ENTRY(request) link;
     struct fabric *fabric;
     struct generation *generation; /* NULL: there was none */
     uint64_t id;
     enum fmcall_kind kind; /* FMCALL_NONE: a list */
     uint64_t begun_ns;
-    char why[128]; /* it could not be started */
+    char why[128]; /* it could not be started; else "" */
 };
 
 struct fabric {
     uv_loop_t *loop;
-    struct generation *current; /* NULL: no fabric manager */
-    struct generation *retired; /* drain, then close */
+    struct generation *current;                 /* NULL: no fabric manager */
+    LIST_HEAD(generations, generation) retired; /* drain, then close */
     fabric_step_fn *step;
     void *arg;
-    struct request *in_progress;
-    struct request *unstarted; /* reported in the next turn of the loop */
-    bool login_unstarted;
+    LIST_HEAD(requests, request) requests; /* the newest first */
+    bool login_unstarted; /* reported in the next turn of the loop, as such requests */
     struct fabric_counters counters;
     struct fmapi_counters past; /* of generations that are closed */
     uint64_t login_begun_ns;
@@ -62,10 +62,7 @@ static struct request *request_create(struct fabric *fabric, uint64_t id, enum f
     request->id = id;
     request->kind = kind;
     request->begun_ns = uv_hrtime();
-    request->next = fabric->in_progress;
-    if (request->next != NULL)
-        request->next->prev = request;
-    fabric->in_progress = request;
+    LIST_INSERT_HEAD(&fabric->requests, request, link);
     return request;
 }
 
@@ -85,31 +82,15 @@ static void request_ended(struct generation *generation)
         schedule_next_turn(generation->fabric);
 }
 
-static void unlink_request(struct request *request)
-{
-    if (request->prev != NULL)
-        request->prev->next = request->next;
-    else
-        request->fabric->in_progress = request->next;
-    if (request->next != NULL)
-        request->next->prev = request->prev;
-    if (request->generation != NULL)
-        request_ended(request->generation);
-}
-
-static void free_requests(struct request *request)
-{
-    for (struct request *next; request != NULL; request = next) {
-        next = request->next;
-        free(request);
-    }
-}
-
-static void report_result(const struct request *request, enum fmcall_outcome outcome,
-                          struct secret token, const struct fmcall_steps *steps, const char *words)
+/* It is in progress no longer: its result, or that it was not started, is reported. */
+static void finish_request(struct request *request, enum fmcall_outcome outcome,
+                           struct secret token, const struct fmcall_steps *steps, const char *words)
 {
     struct fabric *fabric = request->fabric;
     struct core_event event = {0};
+    LIST_REMOVE(request, link);
+    if (request->generation != NULL)
+        request_ended(request->generation);
     fabric->counters.calls[request->kind][outcome]++;
     if (request->kind == FMCALL_NONE) {
         event.kind = CORE_LIST_DONE;
@@ -125,6 +106,7 @@ static void report_result(const struct request *request, enum fmcall_outcome out
         event.u.call.words = words;
     }
     fabric->step(fabric->arg, &event);
+    free(request);
 }
 
 static int64_t us_since(uint64_t begun_ns)
@@ -135,10 +117,8 @@ static int64_t us_since(uint64_t begun_ns)
 static void on_reply(void *arg, const struct fmapi_reply *reply)
 {
     struct request *request = arg;
-    unlink_request(request);
     histogram_add(&request->fabric->counters.times[request->kind], us_since(request->begun_ns));
-    report_result(request, reply->outcome, reply->token, reply->steps, reply->words);
-    free(request);
+    finish_request(request, reply->outcome, reply->token, reply->steps, reply->words);
 }
 
 static void report_login(struct fabric *fabric, int code, const char *words)
@@ -156,27 +136,26 @@ static void close_drained(struct fabric *fabric);
 static void on_next_turn(uv_timer_t *timer)
 {
     struct fabric *fabric = timer->data;
-    struct request *unstarted = fabric->unstarted;
-    bool login_unstarted = fabric->login_unstarted;
-    fabric->unstarted = NULL; /* what a step below adds waits for the turn after */
-    fabric->login_unstarted = false;
-    if (login_unstarted)
+    if (fabric->login_unstarted) {
+        fabric->login_unstarted = false;
         report_login(fabric, ERROR_INVALID, no_fabric_manager);
-    for (const struct request *request = unstarted; request != NULL; request = request->next)
-        report_result(request, FM_UNREACHED, (struct secret){0}, NULL, request->why);
-    free_requests(unstarted);
+    }
+    /* What a step adds here comes before these, and waits for the turn after. */
+    struct request *request = LIST_FIRST(&fabric->requests);
+    while (request != NULL) {
+        struct request *next = LIST_NEXT(request, link);
+        if (request->why[0] != '\0')
+            finish_request(request, FM_UNREACHED, (struct secret){0}, NULL, request->why);
+        request = next;
+    }
     close_drained(fabric);
 }
 
 /* The core learns of it in the next turn of the loop. */
 static void fail_to_start(struct request *request, const char *why)
 {
-    struct fabric *fabric = request->fabric;
-    unlink_request(request);
-    request->next = fabric->unstarted;
-    fabric->unstarted = request;
     (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s", why);
-    schedule_next_turn(fabric);
+    schedule_next_turn(request->fabric);
 }
 
 static void start_call(struct fabric *fabric, const struct effect *effect)
@@ -318,10 +297,7 @@ static void on_api_closed(void *arg)
 {
     struct generation *generation = arg;
     struct fabric *fabric = generation->fabric;
-    struct generation **link = &fabric->retired;
-    while (*link != generation)
-        link = &(*link)->next;
-    *link = generation->next;
+    LIST_REMOVE(generation, link);
     generation_free(generation);
     part_closed(fabric);
 }
@@ -340,7 +316,7 @@ static void generation_close(struct generation *generation)
 
 static void close_drained(struct fabric *fabric)
 {
-    for (struct generation *g = fabric->retired; g != NULL; g = g->next) {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
         if (g->in_progress == 0)
             generation_close(g);
     }
@@ -352,8 +328,7 @@ static void retire_current(struct fabric *fabric)
     fabric->current = NULL;
     if (generation == NULL)
         return;
-    generation->next = fabric->retired;
-    fabric->retired = generation;
+    LIST_INSERT_HEAD(&fabric->retired, generation, link);
     schedule_next_turn(fabric);
 }
 
@@ -405,7 +380,8 @@ void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out)
     if (fabric->current != NULL)
         fmapi_counters(fabric->current->api, out);
     add_counters(out, &fabric->past);
-    for (const struct generation *g = fabric->retired; g != NULL; g = g->next) {
+    for (const struct generation *g = LIST_FIRST(&fabric->retired); g != NULL;
+         g = LIST_NEXT(g, link)) {
         if (g->closing)
             continue; /* counted in the past */
         fmapi_counters(g->api, &counters);
@@ -424,11 +400,13 @@ void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg)
     fabric->closed_arg = arg;
     retire_current(fabric);
     fabric->closing = 1;
-    for (struct generation *g = fabric->retired; g != NULL; g = g->next) {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
         fabric->closing++;
         generation_close(g);
     }
-    free_requests(fabric->in_progress);
-    free_requests(fabric->unstarted);
+    for (struct request *request; (request = LIST_FIRST(&fabric->requests)) != NULL;) {
+        LIST_REMOVE(request, link);
+        free(request);
+    }
     uv_close((uv_handle_t *)&fabric->next_turn, on_timer_closed);
 }

@@ -3,34 +3,44 @@
 
 #include "broker/log/log.h"
 #include "broker/turn.h"
-#include "broker/unsaved.h"
+#include "base/idset.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPARES_MAX = 512 }; /* kept for the next answers and events */
+/* An effect that waits until it may be performed, as the core gave it. Its texts are copies, of an
+ * answer there is only the ticket, and of an event what is no text: core_event_at shows it whole.
+ */
+struct deferred {
+    struct deferred *next;
+    int code; /* of an answer: 0, or why it may not be given (ERROR_IO, ERROR_FULL, …) */
+    struct effect effect;
+    struct event_record event; /* effect.u.event points here */
+};
 
+/* All zero: empty. */
 struct queue {
-    struct deferred *first, **end;
+    struct deferred *first, *last;
 };
 
 /* Records, and the effects that wait for them. */
 struct pack {
     struct batch *batch; /* NULL: no records */
     size_t records;
-    struct unsaved about; /* the reservations that they are about */
+    /* The reservations that they are about, by the last 16 bits of their numbers: an answer about
+     * another one with the same bits waits, too, for nothing. */
+    struct idset about;
     struct queue queue;
 };
 
 struct journal {
     struct store *store;
     struct journal_sink sink;
-    struct pack gathering;
-    struct pack writing[2]; /* the older first: being committed, or failed and to be retried */
+    struct pack packs[3];
+    struct pack *gathering;
+    struct pack *writing[2]; /* the older first: being committed, or failed and to be retried */
     struct queue ready;
-    struct queue spare; /* without texts: each request needs two, so they are used again */
-    unsigned spare_count;
     unsigned in_progress; /* of `writing` the store has so many */
     bool offered;         /* the store may take `gathering`, too */
     bool flushing;        /* journal_flush is at work further up the stack */
@@ -44,52 +54,63 @@ struct journal {
     void *closed_arg;
 };
 
-static void queue_init(struct queue *queue)
-{
-    queue->first = NULL;
-    queue->end = &queue->first;
-}
-
 static void queue_push(struct queue *queue, struct deferred *deferred)
 {
     deferred->next = NULL;
-    *queue->end = deferred;
-    queue->end = &deferred->next;
+    if (queue->first != NULL)
+        queue->last->next = deferred;
+    else
+        queue->first = deferred;
+    queue->last = deferred;
 }
 
 static struct deferred *queue_pop(struct queue *queue)
 {
     struct deferred *deferred = queue->first;
-    if (deferred != NULL) {
+    if (deferred != NULL)
         queue->first = deferred->next;
-        if (queue->first == NULL)
-            queue->end = &queue->first;
-    }
     return deferred;
 }
 
 /* Moves all of `from` behind those of `to`. */
 static void queue_append(struct queue *to, struct queue *from)
 {
-    if (from->first == NULL)
-        return;
-    *to->end = from->first;
-    to->end = from->end;
-    queue_init(from);
+    for (struct deferred *deferred; (deferred = queue_pop(from)) != NULL;)
+        queue_push(to, deferred);
 }
 
-static bool has_texts(const struct effect *effect)
+/* The effect's pointers die with the next step of the core. */
+static struct deferred *deferred_create(const struct effect *effect)
 {
-    return effect->kind == EFFECT_CALL || effect->kind == EFFECT_JOBPOLL;
+    struct deferred *deferred = memory_zeroed(sizeof *deferred);
+    struct effect *copy = &deferred->effect;
+    *copy = *effect;
+    if (effect->kind == EFFECT_ANSWER) {
+        copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
+    } else if (effect->kind == EFFECT_CALL) {
+        copy->u.call.name = memory_text(effect->u.call.name);
+        copy->u.call.step = memory_text(effect->u.call.step);
+        copy->u.call.token = secret_copy(effect->u.call.token);
+    } else if (effect->kind == EFFECT_JOBPOLL) {
+        copy->u.jobpoll.cluster = memory_text(effect->u.jobpoll.cluster);
+    } else if (effect->kind == EFFECT_EVENT) {
+        deferred->event = *effect->u.event;
+        deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;
+        copy->u.event = &deferred->event;
+    }
+    return deferred;
 }
 
-/* A session token does not outlive the call that it was for, performed or not. */
+/* It has been performed, or never will be. A session token does not outlive its call. */
 static void deferred_destroy(struct deferred *deferred)
 {
-    const struct effect *effect = &deferred->effect;
-    if (effect->kind == EFFECT_CALL && !secret_none(effect->u.call.token)) {
-        char *token = (char *)(uintptr_t)secret_expose(effect->u.call.token);
-        explicit_bzero(token, strlen(token));
+    struct effect *effect = &deferred->effect;
+    if (effect->kind == EFFECT_CALL) {
+        free((char *)(uintptr_t)effect->u.call.name);
+        free((char *)(uintptr_t)effect->u.call.step);
+        secret_wipe(&effect->u.call.token);
+    } else if (effect->kind == EFFECT_JOBPOLL) {
+        free((char *)(uintptr_t)effect->u.jobpoll.cluster);
     }
     free(deferred);
 }
@@ -100,82 +121,18 @@ static void queue_release(struct queue *queue)
         deferred_destroy(deferred);
 }
 
-static size_t text_size(const char *text)
-{
-    return text != NULL ? strlen(text) + 1 : 0;
-}
-
-/* Copies the text to *at and moves *at behind it. NULL stays NULL. */
-static const char *keep_text(char **at, const char *text)
-{
-    if (text == NULL)
-        return NULL;
-    char *copy = memcpy(*at, text, strlen(text) + 1);
-    *at += strlen(text) + 1;
-    return copy;
-}
-
-static size_t texts_size(const struct effect *effect)
-{
-    if (effect->kind == EFFECT_JOBPOLL)
-        return text_size(effect->u.jobpoll.cluster);
-    return text_size(effect->u.call.name) + text_size(effect->u.call.step) +
-           text_size(secret_expose(effect->u.call.token));
-}
-
-/* The effect's pointers die with the next step of the core. */
-static struct deferred *deferred_create(struct journal *journal, const struct effect *effect)
-{
-    size_t size = has_texts(effect) ? texts_size(effect) : 0;
-    struct deferred *deferred = size == 0 ? queue_pop(&journal->spare) : NULL;
-    if (deferred != NULL)
-        journal->spare_count--;
-    else
-        deferred = memory_zeroed(sizeof *deferred + size);
-    struct effect *copy = &deferred->effect;
-    char *texts = deferred->texts;
-    deferred->code = 0;
-    *copy = *effect;
-    if (effect->kind == EFFECT_ANSWER) {
-        copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
-    } else if (effect->kind == EFFECT_CALL) {
-        copy->u.call.name = keep_text(&texts, effect->u.call.name);
-        copy->u.call.step = keep_text(&texts, effect->u.call.step);
-        copy->u.call.token = secret_of(keep_text(&texts, secret_expose(effect->u.call.token)));
-    } else if (effect->kind == EFFECT_JOBPOLL) {
-        copy->u.jobpoll.cluster = keep_text(&texts, effect->u.jobpoll.cluster);
-    } else if (effect->kind == EFFECT_EVENT) {
-        deferred->event = *effect->u.event;
-        deferred->event.cluster = deferred->event.job = deferred->event.detail = NULL;
-        copy->u.event = &deferred->event;
-    }
-    return deferred;
-}
-
-/* It has been performed, or never will be. */
-static void recycle(struct journal *journal, struct deferred *deferred)
-{
-    if (has_texts(&deferred->effect) || journal->spare_count == SPARES_MAX) {
-        deferred_destroy(deferred);
-        return;
-    }
-    queue_push(&journal->spare, deferred);
-    journal->spare_count++;
-}
-
 /* Answers in the queue do not wait for the disk: they become ready with the failure. The others
  * stay, in order, or are dropped when nothing can be saved any more. */
 static void fail_answers(struct journal *journal, struct queue *queue, int code)
 {
-    struct queue all;
-    queue_init(&all);
-    queue_append(&all, queue);
+    struct queue all = *queue;
+    queue->first = NULL;
     for (struct deferred *deferred; (deferred = queue_pop(&all)) != NULL;) {
         if (deferred->effect.kind == EFFECT_ANSWER) {
             deferred->code = code;
             queue_push(&journal->ready, deferred);
         } else if (code == ERROR_NOT_LEADER) {
-            recycle(journal, deferred);
+            deferred_destroy(deferred);
         } else {
             queue_push(queue, deferred);
         }
@@ -184,38 +141,32 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed);
 
-/* to is empty, and then from is. */
-static void pack_move(struct pack *to, struct pack *from)
+static void swap_packs(struct pack **one, struct pack **other)
 {
-    to->batch = from->batch;
-    to->records = from->records;
-    from->batch = NULL;
-    from->records = 0;
-    struct unsaved empty = to->about; /* its room is used again */
-    to->about = from->about;
-    from->about = empty;
-    queue_append(&to->queue, &from->queue);
+    struct pack *pack = *one;
+    *one = *other;
+    *other = pack;
 }
 
 static void commit_oldest(struct journal *journal)
 {
     journal->in_progress = 1;
-    store_commit(journal->store, journal->writing[0].batch, on_done, journal);
+    store_commit(journal->store, journal->writing[0]->batch, on_done, journal);
 }
 
 static void begin_commit(struct journal *journal)
 {
-    if (journal->writing[0].batch != NULL || journal->gathering.batch == NULL)
+    if (journal->writing[0]->batch != NULL || journal->gathering->batch == NULL)
         return;
-    pack_move(&journal->writing[0], &journal->gathering);
+    swap_packs(&journal->writing[0], &journal->gathering);
     commit_oldest(journal);
 }
 
 /* The store may go on with what has gathered by itself, until there is more to gather. */
 static void offer_gathered(struct journal *journal)
 {
-    if (journal->in_progress == 1 && journal->gathering.batch != NULL && !journal->offered)
-        journal->offered = store_offer(journal->store, journal->gathering.batch, on_done, journal);
+    if (journal->in_progress == 1 && journal->gathering->batch != NULL && !journal->offered)
+        journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
 }
 
 static void withdraw_offer(struct journal *journal)
@@ -225,37 +176,31 @@ static void withdraw_offer(struct journal *journal)
     journal->offered = false;
     if (store_withdraw(journal->store) != NULL)
         return;
-    pack_move(&journal->writing[1], &journal->gathering);
+    swap_packs(&journal->writing[1], &journal->gathering);
     journal->in_progress++;
-}
-
-static void count_commit(struct journal_counters *counters, const struct commit_result *result,
-                         size_t records)
-{
-    counters->commits++;
-    counters->records += records;
-    histogram_add(&counters->times, result->took_us);
-    histogram_add(&counters->sizes, (int64_t)records);
 }
 
 static void commit_succeeded(struct journal *journal, const struct commit_result *result)
 {
     if (journal->counters.failing)
         log_line(LOG_NOTICE, "saving works again, after %llu failed attempts records=%zu",
-                 (unsigned long long)journal->failed, journal->writing[0].records);
+                 (unsigned long long)journal->failed, journal->writing[0]->records);
+    struct journal_counters *counters = &journal->counters;
+    struct pack *written = journal->writing[0];
     journal->failed = 0;
-    journal->counters.failing = false;
-    journal->counters.error = (struct error){0};
-    struct pack *written = &journal->writing[0];
-    count_commit(&journal->counters, result, written->records);
+    counters->failing = false;
+    counters->error = (struct error){0};
+    counters->commits++;
+    counters->records += written->records;
+    histogram_add(&counters->times, result->took_us);
+    histogram_add(&counters->sizes, (int64_t)written->records);
 
-    struct queue durable;
-    queue_init(&durable);
-    queue_append(&durable, &written->queue);
+    struct queue durable = written->queue;
+    written->queue.first = NULL;
     written->batch = NULL;
     written->records = 0;
-    unsaved_clear(&written->about);
-    pack_move(written, &journal->writing[1]);
+    idset_init(&written->about);
+    swap_packs(&journal->writing[0], &journal->writing[1]);
     begin_commit(journal); /* the disk works on the next batch while this one's effects run */
     queue_append(&journal->ready, &durable);
 }
@@ -277,9 +222,9 @@ static void commit_failed(struct journal *journal, const struct error *error, st
     counters->failing = true;
     counters->error = *error;
     journal->failed++;
-    journal->writing[0].batch = batch;
-    fail_answers(journal, &journal->writing[0].queue, error->code);
-    fail_answers(journal, &journal->gathering.queue, error->code);
+    journal->writing[0]->batch = batch;
+    fail_answers(journal, &journal->writing[0]->queue, error->code);
+    fail_answers(journal, &journal->gathering->queue, error->code);
     (void)uv_timer_start(&journal->retry, on_retry, JOURNAL_RETRY_MS, 0);
 }
 
@@ -288,12 +233,11 @@ static void leadership_lost(struct journal *journal, const struct error *error, 
     journal->deposed = true;
     journal->counters.error = *error;
     batch_destroy(batch);
-    if (journal->gathering.batch != NULL)
-        batch_destroy(journal->gathering.batch);
-    journal->writing[0].batch = journal->gathering.batch = NULL;
-    journal->writing[0].records = journal->gathering.records = 0;
-    fail_answers(journal, &journal->writing[0].queue, ERROR_NOT_LEADER);
-    fail_answers(journal, &journal->gathering.queue, ERROR_NOT_LEADER);
+    batch_destroy(journal->gathering->batch);
+    journal->writing[0]->batch = journal->gathering->batch = NULL;
+    journal->writing[0]->records = journal->gathering->records = 0;
+    fail_answers(journal, &journal->writing[0]->queue, ERROR_NOT_LEADER);
+    fail_answers(journal, &journal->gathering->queue, ERROR_NOT_LEADER);
     journal->sink.deposed(journal->sink.arg);
 }
 
@@ -335,12 +279,9 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
     journal->store = store;
     journal->sink = *sink;
     journal->counters.sizes.scale = HISTOGRAM_SIZES;
-    queue_init(&journal->gathering.queue);
-    queue_init(&journal->writing[0].queue);
-    queue_init(&journal->writing[1].queue);
-    queue_init(&journal->ready);
-    queue_init(&journal->spare);
-
+    journal->gathering = &journal->packs[0];
+    journal->writing[0] = &journal->packs[1];
+    journal->writing[1] = &journal->packs[2];
     int rc = uv_poll_init(loop, &journal->poll, store_fd(store));
     if (rc < 0) {
         (void)error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
@@ -359,25 +300,25 @@ void journal_save(struct journal *journal, const struct record *record)
     if (journal->deposed)
         return;
     withdraw_offer(journal);
-    struct pack *pack = &journal->gathering;
+    struct pack *pack = journal->gathering;
     if (pack->batch == NULL)
         pack->batch = batch_create();
     batch_add(pack->batch, record);
     pack->records = batch_size(pack->batch);
     if (record->kind == RECORD_RESERVATION)
-        unsaved_add(&pack->about, record->u.reservation.number);
+        idset_add(&pack->about, (uint16_t)record->u.reservation.number);
     if (record->kind == RECORD_GONE)
-        unsaved_add(&pack->about, record->u.gone);
+        idset_add(&pack->about, (uint16_t)record->u.gone);
     if (record->kind == RECORD_NODE) /* shown with the reservation */
-        unsaved_add(&pack->about, record->u.node.number);
+        idset_add(&pack->about, (uint16_t)record->u.node.number);
 }
 
 /* Whose records came last; without records when there are none. */
 static struct pack *last_pack(struct journal *journal)
 {
-    if (journal->gathering.batch != NULL)
-        return &journal->gathering;
-    return &journal->writing[journal->writing[1].batch != NULL];
+    if (journal->gathering->batch != NULL)
+        return journal->gathering;
+    return journal->writing[journal->writing[1]->batch != NULL];
 }
 
 void journal_defer(struct journal *journal, const struct effect *effect)
@@ -386,7 +327,7 @@ void journal_defer(struct journal *journal, const struct effect *effect)
     bool is_answer = effect->kind == EFFECT_ANSWER;
     if (journal->deposed && !is_answer)
         return;
-    struct deferred *deferred = deferred_create(journal, effect);
+    struct deferred *deferred = deferred_create(effect);
     if (last->batch == NULL) {
         deferred->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         queue_push(&journal->ready, deferred);
@@ -406,7 +347,7 @@ void journal_flush(struct journal *journal)
     while (journal->ready.first != NULL) {
         for (struct deferred *deferred; (deferred = queue_pop(&journal->ready)) != NULL;) {
             journal->sink.perform(journal->sink.arg, &deferred->effect, deferred->code);
-            recycle(journal, deferred);
+            deferred_destroy(deferred);
         }
         journal->sink.flushed(journal->sink.arg);
     }
@@ -421,14 +362,14 @@ void journal_turn(struct journal *journal)
 
 bool journal_about(const struct journal *journal, uint64_t number)
 {
-    return unsaved_has(&journal->writing[0].about, number) ||
-           unsaved_has(&journal->writing[1].about, number) ||
-           unsaved_has(&journal->gathering.about, number);
+    return idset_has(&journal->writing[0]->about, (uint16_t)number) ||
+           idset_has(&journal->writing[1]->about, (uint16_t)number) ||
+           idset_has(&journal->gathering->about, (uint16_t)number);
 }
 
 bool journal_clean(const struct journal *journal)
 {
-    return journal->gathering.batch == NULL && journal->writing[0].batch == NULL &&
+    return journal->gathering->batch == NULL && journal->writing[0]->batch == NULL &&
            journal->ready.first == NULL && !journal->flushing;
 }
 
@@ -439,8 +380,8 @@ const struct journal_counters *journal_counters(const struct journal *journal)
 
 uint32_t journal_unsaved(const struct journal *journal)
 {
-    return (uint32_t)(journal->gathering.records + journal->writing[0].records +
-                      journal->writing[1].records);
+    return (uint32_t)(journal->gathering->records + journal->writing[0]->records +
+                      journal->writing[1]->records);
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -454,24 +395,16 @@ static void on_closed(uv_handle_t *handle)
     closed(arg);
 }
 
-/* But for its batch, which may be the store's. */
-static void pack_release(struct pack *pack)
-{
-    queue_release(&pack->queue);
-    unsaved_release(&pack->about);
-}
-
 void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg)
 {
     withdraw_offer(journal);
     if (journal->in_progress == 0)
-        batch_destroy(journal->writing[0].batch);
-    batch_destroy(journal->gathering.batch);
-    pack_release(&journal->gathering);
-    pack_release(&journal->writing[0]);
-    pack_release(&journal->writing[1]);
+        batch_destroy(journal->writing[0]->batch);
+    batch_destroy(journal->gathering->batch);
+    queue_release(&journal->gathering->queue);
+    queue_release(&journal->writing[0]->queue);
+    queue_release(&journal->writing[1]->queue);
     queue_release(&journal->ready);
-    queue_release(&journal->spare);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);

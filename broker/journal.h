@@ -9,7 +9,6 @@
 #include "state/store.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <uv.h>
 
@@ -29,23 +28,15 @@ struct turn;
 
 enum { JOURNAL_RETRY_MS = 1000 };
 
-/* An effect that waits until it may be performed, as the core gave it. Its texts are copies, of an
- * answer there is only the ticket, and of an event what is no text: core_event_at shows it whole.
- */
-struct deferred {
-    struct deferred *next;
-    int code; /* of an answer: 0, or why it may not be given (ERROR_IO, ERROR_FULL, …) */
-    struct effect effect;
-    struct event_record event; /* effect.u.event points here */
-    char texts[];
-};
-
 /* Performs effects. perform and flushed may step the core and so defer more effects: these are
  * performed after the present one, in order, and not by recursion. */
 struct journal_sink {
     void *arg;
     struct turn *turn; /* measures the time it takes; NULL: not measured */
-    void (*perform)(void *arg, const struct effect *effect, int code); /* code: see deferred */
+    /* Texts in the effect are copies, but of an answer there is only the ticket, and an event has
+     * no texts: core_event_at shows it whole. code: of an answer 0, or why it may not be given
+     * (ERROR_IO, ERROR_FULL, …). */
+    void (*perform)(void *arg, const struct effect *effect, int code);
     void (*flushed)(void *arg); /* everything that was ready has been performed */
     void (*deposed)(void *arg); /* ERROR_NOT_LEADER: nothing can be saved any more */
 };
@@ -71,7 +62,7 @@ void journal_flush(struct journal *journal);
 void journal_turn(struct journal *journal);
 
 /* Whether the reservation of this number is not on disk as it is in memory: something about it has
- * been saved since the last commit that succeeded began. */
+ * been saved since the last commit that succeeded began. It may be true of another one too. */
 bool journal_about(const struct journal *journal, uint64_t number);
 
 /* Nothing unsaved and nothing left to perform. */

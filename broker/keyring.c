@@ -109,11 +109,11 @@ static bool key_needed(void *arg, const struct rootkey *key, int64_t replaced)
     return *oldest <= replaced + LAG_S;
 }
 
-static int rotate_file(struct keyring *keyring, int64_t now, rootkeys_needed_fn *is_needed,
-                       void *arg, struct error *err)
+/* oldest: of the reservations that tokens may be for, or INT64_MAX. */
+static int rotate_file(struct keyring *keyring, int64_t now, int64_t oldest, struct error *err)
 {
     struct rootkeys keys;
-    int rc = rootkeys_rotate(keyring->path, now, is_needed, arg, err);
+    int rc = rootkeys_rotate(keyring->path, now, key_needed, &oldest, err);
     if (rc == 0)
         rc = rootkeys_read(keyring->path, &keys, err);
     if (rc < 0)
@@ -125,20 +125,11 @@ static int rotate_file(struct keyring *keyring, int64_t now, rootkeys_needed_fn 
 
 int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
 {
-    int64_t oldest = oldest_active(core);
     if (keyring->path == NULL)
         return error_set(err, ERROR_REFUSED,
                          "store = memory keeps no root keys: they are new at each start, so "
                          "restart mcastd instead");
-    return rotate_file(keyring, now, key_needed, &oldest, err);
-}
-
-static bool key_unneeded(void *arg, const struct rootkey *key, int64_t replaced)
-{
-    (void)arg;
-    (void)key;
-    (void)replaced;
-    return false;
+    return rotate_file(keyring, now, oldest_active(core), err);
 }
 
 int keyring_renew(struct keyring *keyring, int64_t now, struct error *err)
@@ -146,7 +137,7 @@ int keyring_renew(struct keyring *keyring, int64_t now, struct error *err)
     struct error why = {0};
     if (keyring->path == NULL || keyring->own)
         return 0;
-    int rc = rotate_file(keyring, now, key_unneeded, NULL, &why);
+    int rc = rotate_file(keyring, now, INT64_MAX, &why);
     if (rc < 0)
         return error_set(err, rc,
                          "the ledger is new, and root keys of an earlier one cannot be replaced: "

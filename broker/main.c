@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mcastd: reads the configuration, and runs the broker or one of its small tasks. */
+/* mcastd: reads its options and the configuration, and runs the broker or one of its small tasks.
+ */
 
+#include "base/roff.h"
 #include "broker/broker.h"
 #include "broker/config/config.h"
+#include "broker/config/table.h"
 #include "broker/service/hostcheck.h"
 #include "broker/log/log.h"
-#include "broker/options.h"
-#include "broker/config/pathcheck.h"
+#include "broker/config/file.h"
 #include "broker/service/serviceuser.h"
 #include "state/store.h"
 #include "tokens/seal_key.h"
 
+#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sysexits.h>
 #include <unistd.h>
+
+struct options {
+    int (*task)(const struct options *options); /* returns the exit status; NULL: all is done */
+    const char *config_path;
+    const char *user; /* of the service; NULL: not named (serviceuser.h) */
+    int log_level;    /* -1: as configured */
+};
+
+/* ---- the tasks ---- */
 
 static void print_fault(void *arg, bool fault, const char *line)
 {
@@ -37,60 +51,45 @@ static void log_fault(void *arg, bool fault, const char *line)
     log_line(fault ? LOG_ERR : LOG_WARNING, "%s", line);
 }
 
-/* Owners of files are not checked: nothing will be done because of them. */
-static const uid_t NO_USER = (uid_t)-1;
-
 static struct config *load_config(const char *path, uid_t user, config_look_fn *look,
                                   config_report_fn *report)
 {
     struct config *config = config_create();
-    int rc = user == NO_USER ? config_load(config, path, report, NULL)
-                             : config_load_as(config, path, user, look, report, NULL);
-    if (rc < 0) {
-        config_destroy(config);
-        return NULL;
-    }
-    return config;
-}
-
-static void print_nothing(void *arg, bool fault, const char *line)
-{
-    (void)arg;
-    (void)fault;
-    (void)line;
+    if (config_load(config, path, user, look, report, NULL) == 0)
+        return config;
+    config_destroy(config);
+    return NULL;
 }
 
 /* Faults of the configuration are reported afterwards. */
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
-    (void)config_load(config, options->config_path, print_nothing, NULL);
+    /* Whoever owns its files: nothing will be done because of them. */
+    (void)config_load(config, options->config_path, CONFIG_ANY_OWNER, NULL, NULL, NULL);
     int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);
     return rc;
 }
 
-static int become_service(const struct options *options, struct error *err)
-{
-    struct serviceuser user;
-    int rc = find_service(&user, options, err);
-    if (rc == ERROR_NOT_FOUND && options->user == NULL)
-        return 0; /* the missing folder is reported with the rest */
-    return rc < 0 ? rc : serviceuser_become(&user, err);
-}
-
 static int check_config(const struct options *options)
 {
+    struct serviceuser user;
     struct error err = {0};
-    int rc = become_service(options, &err);
+    int rc = find_service(&user, options, &err);
+    if (rc == ERROR_NOT_FOUND && options->user == NULL)
+        rc = 0; /* the missing folder is reported with the rest */
+    else if (rc == 0)
+        rc = serviceuser_become(&user, &err);
     if (rc < 0) {
         fprintf(stderr, "mcastd: %s\n", err.text);
         return EXIT_FAILURE;
     }
-    struct config *config = config_create();
-    rc = config_load_as(config, options->config_path, geteuid(), hostcheck_run, print_fault, NULL);
+    struct config *config =
+        load_config(options->config_path, geteuid(), hostcheck_run, print_fault);
+    rc = config != NULL ? 0 : EXIT_FAILURE;
     config_destroy(config);
-    return rc == 0 ? 0 : EXIT_FAILURE;
+    return rc;
 }
 
 /* --make-key: the key that seals the ledger, made before the first start by root, for a service
@@ -117,7 +116,7 @@ static int make_key(const struct options *options)
     bool made = false;
     /* Root makes a file where the configuration says: no third user may be able to change that.
      * Where the service's user is not found, no file is made. */
-    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : NO_USER;
+    uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : CONFIG_ANY_OWNER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (config == NULL)
         return EXIT_FAILURE;
@@ -147,22 +146,166 @@ static int run_service(const struct options *options)
                           : EXIT_FAILURE;
 }
 
+/* ---- the command line ---- */
+
+static const struct {
+    const char *name;
+    const char *value; /* NULL: takes none; "[USER]": may take one */
+    char letter;
+    const char *sentence;
+} rows[] = {
+    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
+    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1"},
+    {"log-level", "LEVEL", 'l',
+     "error, warning, notice, info or debug; overrides the configuration"},
+    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit"},
+    {"help-config", NULL, 'H', "explain every key of the configuration"},
+    {"sample-config", NULL, 'S', "print a configuration to begin with"},
+    {"version", NULL, 'V', "print the version"},
+    {"help", NULL, 'h', "print this"},
+    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff"},
+};
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* For --help. */
+static void print_option_lines(FILE *out)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        char option[32];
+        const char *value = rows[i].value != NULL ? rows[i].value : "";
+        bool optional = value[0] == '[';
+        (void)snprintf(option, sizeof option, "--%s%s%s", rows[i].name,
+                       optional           ? "[="
+                       : value[0] != '\0' ? " "
+                                          : "",
+                       value + optional);
+        fprintf(out, "  %-20s%s\n", option, rows[i].sentence);
+    }
+}
+
+/* For mcastd(8). */
+static void print_options(FILE *out)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        const char *value = rows[i].value;
+        fputs(".TP\n.B ", out);
+        roff_text(out, "--");
+        roff_text(out, rows[i].name);
+        if (value != NULL && value[0] == '[')
+            fprintf(out, "[=%s", value + 1);
+        else if (value != NULL)
+            fprintf(out, " %s", value);
+        fputc('\n', out);
+        roff_text(out, rows[i].sentence);
+        fputs(".\n", out);
+    }
+}
+
+static void print_usage(void)
+{
+    static void (*const parts[])(FILE *) = {print_option_lines};
+    config_print_page(stdout, usage_page_document, parts);
+}
+
+static bool print_man_page(const char *section)
+{
+    static void (*const parts[])(FILE *) = {print_options};
+    if (strcmp(section, "5") == 0) {
+        config_print_man(stdout);
+    } else if (strcmp(section, "8") == 0) {
+        roff_title(stdout, "MCASTD", 8);
+        config_print_page(stdout, mcastd_page_document, parts);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static int usage_error(void)
+{
+    fputs("mcastd --help lists the options\n", stderr);
+    return EX_USAGE;
+}
+
+static int set_log_level(struct options *options, const char *word)
+{
+    options->log_level = log_level_of(word);
+    if (options->log_level >= 0)
+        return 0;
+    fprintf(stderr, "mcastd: --log-level %s: allowed is error, warning, notice, info or debug\n",
+            word);
+    return EX_USAGE;
+}
+
+/* 0, or EX_USAGE. */
+static int apply_option(struct options *options, int letter, const char *value)
+{
+    switch (letter) {
+    case 'c':
+        options->config_path = value;
+        return 0;
+    case 'k':
+        options->task = check_config;
+        options->user = value;
+        return 0;
+    case 'l':
+        return set_log_level(options, value);
+    case 'K':
+        options->task = make_key;
+        options->user = value;
+        return 0;
+    case 'H':
+        config_print_help(stdout);
+        break;
+    case 'S':
+        config_print_sample(stdout);
+        break;
+    case 'V':
+        puts("mcastd " MCAST_VERSION);
+        break;
+    case 'h':
+        print_usage();
+        break;
+    case 'M':
+        if (!print_man_page(value))
+            return usage_error();
+        break;
+    default:
+        return usage_error();
+    }
+    options->task = NULL;
+    return 0;
+}
+
+/* 0; EX_USAGE with a sentence on stderr. Prints what is only to be printed. */
+static int parse_options(struct options *options, int argc, char **argv)
+{
+    struct option known[ROWS + 1] = {{NULL, 0, NULL, 0}};
+    int rc = 0, letter;
+    for (size_t i = 0; i < ROWS; i++) {
+        int value = rows[i].value == NULL     ? no_argument
+                    : rows[i].value[0] == '[' ? optional_argument
+                                              : required_argument;
+        known[i] = (struct option){rows[i].name, value, NULL, rows[i].letter};
+    }
+    *options = (struct options){run_service, .config_path = CONFIG_DEFAULT_PATH, .log_level = -1};
+    while (rc == 0 && options->task != NULL &&
+           (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
+        rc = apply_option(options, letter, optarg);
+    if (rc == 0 && options->task != NULL && optind < argc) {
+        fprintf(stderr, "mcastd takes no arguments, this is one: %s\n", argv[optind]);
+        rc = EX_USAGE;
+    }
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
-    int status = options_parse(&options, argc, argv);
-    if (status != 0)
+    int status = parse_options(&options, argc, argv);
+    if (status != 0 || options.task == NULL)
         return status;
     log_open();
-    switch (options.task) {
-    case OPTIONS_RUN:
-        return run_service(&options);
-    case OPTIONS_CHECK:
-        return check_config(&options);
-    case OPTIONS_MAKE_KEY:
-        return make_key(&options);
-    case OPTIONS_DONE:
-        break;
-    }
-    return 0;
+    return options.task(&options);
 }

@@ -19,15 +19,18 @@
 struct reading;
 
 struct reload {
-    const char *path;        /* of the configuration */
-    int log_level;           /* of the command line, which counts for more; -1: as configured */
-    struct config *config;   /* in force; owned */
-    struct namedfiles files; /* as they were when it was taken */
+    const char *path;      /* of the configuration */
+    int log_level;         /* of the command line, which counts for more; -1: as configured */
+    struct config *config; /* in force; owned */
+    struct namedfiles
+        files; /* as they were when it was taken; at the start, before they are read */
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
     struct reading *reading; /* in progress; or NULL */
     bool again;              /* one more was requested meanwhile */
+    /* To be set when the broker stops: nothing is changed any more and applied not called. The loop
+     * still waits for the thread. */
     bool stopped;
 };
 
@@ -35,17 +38,10 @@ struct reload {
 void reload_init(struct reload *reload, struct config *config, const char *path, int log_level);
 void reload_release(struct reload *reload);
 
-/* Looks at the files that the configuration names: at the start, when those that it makes are there
- * and before the others are read. */
-void reload_look(struct reload *reload);
-
 /* Begins one; applied is called from the loop, true when the files' configuration is in force now.
  * Called while one is in progress, another follows it, for its files may have been read already.
  */
 void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
                   void *arg);
-
-/* Nothing is changed any more and applied not called. The loop still waits for the thread. */
-void reload_stop(struct reload *reload);
 
 #endif

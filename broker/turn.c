@@ -64,18 +64,12 @@ void turn_leave(struct turn *turn, const char *before)
     switch_part(turn, before, turn->now_ns());
 }
 
-void turn_interrupted(struct turn *turn)
-{
-    turn->interrupted = true;
-}
-
 /* waited_ns is part of the unnamed time: libuv runs the callbacks of descriptors while it waits,
  * and there is no turn_enter around a wait. */
 static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn_stall *out)
 {
-    const struct turn_part *most = &turn->parts[0];
-    uint64_t *unnamed_ns = &turn->parts[0].took_ns;
-    *unnamed_ns -= *unnamed_ns < waited_ns ? *unnamed_ns : waited_ns;
+    struct turn_part *most = &turn->parts[0];
+    most->took_ns -= most->took_ns < waited_ns ? most->took_ns : waited_ns;
     for (unsigned i = 1; i < turn->part_count; i++)
         if (turn->parts[i].took_ns > most->took_ns)
             most = &turn->parts[i];
@@ -89,13 +83,13 @@ bool turn_end(struct turn *turn, struct turn_stall *out)
     uint64_t now_ns = turn->now_ns();
     uint64_t took_ns = now_ns - turn->began_ns;
     uint64_t waited_ns = uv_metrics_idle_time(turn->loop) - turn->idle_ns;
-    bool measured = turn->began_ns != 0 && !turn->interrupted;
+    bool is_long = false;
     out->took_us = took_ns > waited_ns ? (int64_t)((took_ns - waited_ns) / 1000) : 0;
-    if (measured) {
+    if (turn->began_ns != 0 && !turn->interrupted) {
         histogram_add(&turn->stall, out->took_us);
         peak_add(&turn->peak, (int64_t)(now_ns / 1000000), out->took_us);
+        is_long = out->took_us >= TURN_LONG_US;
     }
-    bool is_long = measured && out->took_us >= TURN_LONG_US;
     if (is_long) {
         switch_part(turn, unnamed, now_ns);
         find_longest_part(turn, waited_ns, out);

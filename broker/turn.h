@@ -32,6 +32,8 @@ struct turn {
     uint64_t since_ns;
     struct turn_part parts[TURN_NAMES]; /* the first: the unnamed rest */
     unsigned part_count;
+    /* To be set when a signal ended the wait of this turn: libuv forgets how long it was, so it is
+     * not measured. */
     bool interrupted;
     struct histogram stall; /* microseconds */
     struct peak peak;       /* by now_ns */
@@ -50,9 +52,6 @@ void turn_init(struct turn *turn, uv_loop_t *loop);
 /* Returns what was entered before, for turn_leave. */
 const char *turn_enter(struct turn *turn, const char *what);
 void turn_leave(struct turn *turn, const char *before);
-
-/* A signal ended the wait of this turn: libuv forgets how long it was, so it is not measured. */
-void turn_interrupted(struct turn *turn);
 
 /* Just before the loop waits: ends a turn and begins the next. true: it was a long one. */
 bool turn_end(struct turn *turn, struct turn_stall *out);

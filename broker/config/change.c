@@ -5,16 +5,29 @@
 #include "base/memory.h"
 
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* Takes the texts over. */
-static void add_change(struct config_changes *changes, const struct config_key *key,
-                       const char *cluster, char *before, char *after)
+/* cluster: whose key it is; NULL: of no cluster. */
+__attribute__((format(printf, 4, 5))) static void add_change(struct config_changes *changes,
+                                                             const struct config_key *key,
+                                                             const char *cluster,
+                                                             const char *format, ...)
 {
+    va_list args;
     changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
-    changes->items[changes->count++] = (struct config_change){key, cluster, before, after};
+    struct config_change *change = &changes->items[changes->count++];
+    const size_t size = sizeof change->words;
+    change->key = key;
+    assert(cluster != NULL || key != NULL);
+    const char *section = cluster != NULL || key == NULL ? cluster : key->section;
+    int length =
+        snprintf(change->words, size, cluster != NULL ? "[cluster \"%s\"] " : "[%s] ", section);
+    va_start(args, format);
+    (void)vsnprintf(change->words + length, size - (size_t)length, format, args);
+    va_end(args);
 }
 
 static void compare_keys(struct config_changes *changes, const char *cluster, const void *before,
@@ -23,13 +36,11 @@ static void compare_keys(struct config_changes *changes, const char *cluster, co
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        if ((strcmp(keys[i].section, "cluster") == 0) != (cluster != NULL))
+        if (config_key_of_cluster(&keys[i]) != (cluster != NULL))
             continue;
         char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
-        if (strcmp(was, is) != 0) {
-            add_change(changes, &keys[i], cluster, was, is);
-            continue;
-        }
+        if (strcmp(was, is) != 0)
+            add_change(changes, &keys[i], cluster, "%s = %.400s -> %.400s", keys[i].name, was, is);
         free(was);
         free(is);
     }
@@ -55,13 +66,13 @@ static void compare_clusters(struct config_changes *changes, const struct config
         if (is != NULL)
             compare_keys(changes, was->name, was, is);
         else
-            add_change(changes, NULL, was->name, memory_text(""), memory_text("removed"));
+            add_change(changes, NULL, was->name, "removed");
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
         if (find_cluster(before, is->name) != NULL)
             continue;
-        add_change(changes, NULL, is->name, memory_text(""), memory_text("added"));
+        add_change(changes, NULL, is->name, "added");
         compare_keys(changes, is->name, &none, is);
     }
     config_cluster_release(&none);
@@ -77,91 +88,55 @@ void config_changes_find(struct config_changes *changes, const struct config *be
 
 void config_changes_release(struct config_changes *changes)
 {
-    for (size_t i = 0; i < changes->count; i++) {
-        free(changes->items[i].before);
-        free(changes->items[i].after);
-    }
     free(changes->items);
     *changes = (struct config_changes){0};
 }
 
-char *config_change_words(const struct config_change *change, char *out, size_t size)
-{
-    char section[CLUSTER_NAME_MAX + 16];
-    if (change->cluster != NULL)
-        (void)snprintf(section, sizeof section, "cluster \"%s\"", change->cluster);
-    else
-        (void)snprintf(section, sizeof section, "%s", change->key->section);
-    if (change->key == NULL)
-        (void)snprintf(out, size, "[%s] %s", section, change->after);
-    else
-        (void)snprintf(out, size, "[%s] %s = %.400s -> %.400s", section, change->key->name,
-                       change->before, change->after);
-    return out;
-}
-
 /* ---- files that the configuration names ---- */
 
-static void look_at_file(struct namedfiles *out, const char *section, const char *key,
-                         const char *value, const char *name)
+static void look_at_file(struct namedfiles *out, const struct config_key *key,
+                         const struct config *config, const char *name)
 {
     char path[CONFIG_PATH_SIZE + 32];
-    struct stat found;
     assert(out->count < NAMEDFILES_MAX);
     struct namedfile *file = &out->files[out->count++];
-    *file = (struct namedfile){.section = section, .key = key, .name = name};
-    (void)snprintf(path, sizeof path, "%s%s%s", value, name != NULL ? "/" : "",
-                   name != NULL ? name : "");
-    if (value[0] == '\0' || stat(path, &found) < 0)
-        return;
-    file->there = true;
-    file->device = found.st_dev;
-    file->inode = found.st_ino;
-    file->size = found.st_size;
-    file->changed = found.st_ctim;
+    *file = (struct namedfile){.key = key, .name = name};
+    (void)snprintf(path, sizeof path, "%s%s%s", config_key_path(key, config),
+                   name != NULL ? "/" : "", name != NULL ? name : "");
+    if (stat(path, &file->status) < 0)
+        file->status = (struct stat){0};
 }
 
 void namedfiles_stat(struct namedfiles *out, const struct config *config)
 {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
     out->count = 0;
-    look_at_file(out, "broker", "tls_cert", config->tls_cert, NULL);
-    look_at_file(out, "broker", "tls_key", config->tls_key, NULL);
-    look_at_file(out, "broker", "tls_client_ca", config->tls_client_ca, NULL);
-    look_at_file(out, "broker", "root_key_file", config->root_key_file, NULL);
     /* A hashed folder of authorities changes when one is added or taken away. */
-    look_at_file(out, "fm", "ca", config->fm_ca, NULL);
-    look_at_file(out, "fm", "mtls_cert", config->fm_mtls_cert, NULL);
-    look_at_file(out, "fm", "mtls_key", config->fm_mtls_key, NULL);
-    if (config->fm_auth == CONFIG_AUTH_BASIC)
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "passwd");
-    if (config->fm_auth == CONFIG_AUTH_OAUTH) {
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "endpoint");
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-id");
-        look_at_file(out, "fm", "authdir", config->fm_authdir, "client-secret");
+    for (size_t i = 0; i < count; i++) {
+        if ((keys[i].file & CONFIG_FILE_RELOADED) != 0)
+            look_at_file(out, &keys[i], config, NULL);
     }
+    for (const char *const *name = config_login_files(config); *name != NULL; name++)
+        look_at_file(out, config_key_find("fm", "authdir"), config, *name);
 }
 
-static bool same_place(const struct namedfile *a, const struct namedfile *b)
+static bool same_contents(const struct stat *a, const struct stat *b)
 {
-    return strcmp(a->section, b->section) == 0 && strcmp(a->key, b->key) == 0 &&
-           strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "") == 0;
-}
-
-static bool same_file(const struct namedfile *a, const struct namedfile *b)
-{
-    return a->there == b->there && a->device == b->device && a->inode == b->inode &&
-           a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
-           a->changed.tv_nsec == b->changed.tv_nsec;
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
 const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
                                                 const struct namedfiles *after, size_t *at)
 {
     while (*at < after->count) {
-        const struct namedfile *file = &after->files[(*at)++];
+        const struct namedfile *is = &after->files[(*at)++];
         for (size_t i = 0; i < before->count; i++) {
-            if (same_place(&before->files[i], file) && !same_file(&before->files[i], file))
-                return file;
+            const struct namedfile *was = &before->files[i];
+            if (was->key == is->key && was->name == is->name &&
+                !same_contents(&was->status, &is->status))
+                return is;
         }
     }
     return NULL;

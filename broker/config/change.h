@@ -5,18 +5,16 @@
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-#include <time.h>
+#include <sys/stat.h>
 
 /* In what two configurations differ: what a reload would change, row by row of the table. */
 
 struct config_change {
     const struct config_key *key; /* NULL: the cluster as a whole was added or removed */
-    const char *cluster;          /* whose key it is; NULL: of no cluster. Lives as long as both */
-    char *before, *after;         /* as written, or "unset"; of a whole cluster: "", and
-                             "added" or "removed" */
+    /* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets:
+     * those are in files. */
+    char words[1024];
 };
 
 struct config_changes {
@@ -29,23 +27,15 @@ void config_changes_find(struct config_changes *changes, const struct config *be
                          const struct config *after);
 void config_changes_release(struct config_changes *changes);
 
-/* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added". Values hold no secrets: those
- * are in files. Returns out. */
-char *config_change_words(const struct config_change *change, char *out, size_t size);
-
 /* The files whose contents count as configuration, though only their names stand in it:
  * certificates, keys, logins. They show a reload what has changed behind a name. */
 
 enum { NAMEDFILES_MAX = 16 };
 
 struct namedfile {
-    const char *section, *key; /* whose value names it */
-    const char *name;          /* below that folder; NULL: the value is the file */
-    bool there;
-    dev_t device;
-    ino_t inode;
-    off_t size;
-    struct timespec changed;
+    const struct config_key *key; /* whose value names it */
+    const char *name;             /* below that folder; NULL: the value is the file */
+    struct stat status;           /* all zero: it is not there */
 };
 
 struct namedfiles {

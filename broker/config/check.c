@@ -85,25 +85,28 @@ static void check_users(struct config_reading *reading, const struct config_orig
 }
 
 /* libfabric waits for ever for an authority file that does not exist (fabric-manager.md). */
-static void check_exists(struct config_reading *reading, const char *key, const char *section,
-                         const char *path)
+static void check_files_exist(struct config_reading *reading)
 {
-    struct stat found;
-    if (path[0] == '/' && stat(path, &found) < 0)
-        config_fault(reading, true, config_origin(reading, section, key), "%s = %s: %s", key, path,
-                     strerror(errno));
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        struct stat found;
+        if ((keys[i].file & CONFIG_FILE_EXISTS) == 0)
+            continue;
+        const char *path = config_key_path(&keys[i], reading->config);
+        if (path[0] == '/' && stat(path, &found) < 0)
+            FAULT(keys[i].section, keys[i].name, "%s = %s: %s", keys[i].name, path,
+                  strerror(errno));
+    }
 }
 
 /* Of a certificate and its key, neither is of use alone. */
-static void check_pair(struct config_reading *reading, const char *section, const char *cert_key,
-                       const char *cert, const char *key_key, const char *key)
+static void require_both(struct config_reading *reading, const char *section, const char *key,
+                         const char *path, const char *other)
 {
-    if ((cert[0] == '\0') == (key[0] == '\0'))
-        return;
-    bool lacks_key = key[0] == '\0';
-    config_fault(reading, true, config_origin(reading, section, lacks_key ? cert_key : key_key),
-                 "%s is set but %s is not: both are needed", lacks_key ? cert_key : key_key,
-                 lacks_key ? key_key : cert_key);
+    const char *other_path = config_key_path(config_key_find(section, other), reading->config);
+    if (path[0] != '\0' && other_path[0] == '\0')
+        FAULT(section, key, "%s is set but %s is not: both are needed", key, other);
 }
 
 static bool listens_on_loopback(const struct config *config)
@@ -115,10 +118,8 @@ static bool listens_on_loopback(const struct config *config)
 static void check_tcp(struct config_reading *reading)
 {
     const struct config *config = reading->config;
-    check_exists(reading, "tls_cert", "broker", config->tls_cert);
-    check_exists(reading, "tls_key", "broker", config->tls_key);
-    check_exists(reading, "tls_client_ca", "broker", config->tls_client_ca);
-    check_pair(reading, "broker", "tls_cert", config->tls_cert, "tls_key", config->tls_key);
+    require_both(reading, "broker", "tls_cert", config->tls_cert, "tls_key");
+    require_both(reading, "broker", "tls_key", config->tls_key, "tls_cert");
     if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
         FAULT("broker", "listen",
               "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
@@ -155,11 +156,10 @@ static void check_socket(struct config_reading *reading)
 
 static bool all_plain(const struct config *config)
 {
-    for (uint32_t i = 0; i < config->core.fm_url_count; i++) {
-        if (strncmp(config->core.fm_urls[i], "http:", 5) != 0)
-            return false;
-    }
-    return config->core.fm_url_count > 0;
+    uint32_t i = 0;
+    while (i < config->core.fm_url_count && strncmp(config->core.fm_urls[i], "http:", 5) == 0)
+        i++;
+    return i > 0 && i == config->core.fm_url_count;
 }
 
 static void settle_job_ca(struct config *config)
@@ -241,11 +241,8 @@ static void check_fm(struct config_reading *reading, bool sound)
     struct error err = {0};
     uint32_t addresses;
 
-    check_exists(reading, "ca", "fm", config->fm_ca);
-    check_exists(reading, "mtls_cert", "fm", config->fm_mtls_cert);
-    check_exists(reading, "mtls_key", "fm", config->fm_mtls_key);
-    check_exists(reading, "job_ca", "hwcoll", config->core.job_ca);
-    check_pair(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key", config->fm_mtls_key);
+    require_both(reading, "fm", "mtls_cert", config->fm_mtls_cert, "mtls_key");
+    require_both(reading, "fm", "mtls_key", config->fm_mtls_key, "mtls_cert");
     if (!config->fm_verify)
         WARN("fm", "verify",
              "verify = no: ANYONE on the network path can impersonate the fabric manager and read "
@@ -327,6 +324,7 @@ void config_check(struct config_reading *reading)
     settle_root_key_file(config);
 
     check_socket(reading);
+    check_files_exist(reading);
     check_tcp(reading);
     check_fm(reading, sound);
     check_clusters(reading);

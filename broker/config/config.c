@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@ static void set_defaults(void *base, bool in_cluster)
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        struct error err;
-        if ((strcmp(keys[i].section, "cluster") == 0) != in_cluster || keys[i].initial == NULL)
+        struct error err = {0};
+        if (config_key_of_cluster(&keys[i]) != in_cluster || keys[i].initial == NULL)
             continue;
         int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);
         assert(rc == 0); /* a default that is not allowed is a bug */
@@ -62,6 +63,16 @@ void config_destroy(struct config *config)
     free(config);
 }
 
+const char *const *config_login_files(const struct config *config)
+{
+    static const char *const files[][4] = {
+        [CONFIG_AUTH_BASIC] = {"passwd", NULL},
+        [CONFIG_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
+        [CONFIG_AUTH_NONE] = {NULL},
+    };
+    return files[config->fm_auth];
+}
+
 static int is_drop_in(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
@@ -69,33 +80,10 @@ static int is_drop_in(const struct dirent *entry)
            strcmp(entry->d_name + length - 5, ".conf") == 0;
 }
 
-static void read_drop_in(struct config_reading *reading, const char *folder, const char *name)
+static void read_drop_ins(struct config_reading *reading, const char *folder)
 {
-    char path[CONFIG_PATH_SIZE];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        config_fault(reading, true, NULL, "%s/%s: the path is too long", folder, name);
-    else
-        config_file_read(reading, path);
-}
-
-/* Beside the file. False: its path is too long. */
-static bool drop_in_folder(const char *path, char folder[CONFIG_PATH_SIZE])
-{
-    const char *slash = strrchr(path, '/');
-    int length = snprintf(folder, CONFIG_PATH_SIZE, "%.*sconf.d",
-                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
-    return length >= 0 && length < CONFIG_PATH_SIZE;
-}
-
-static void read_drop_ins(struct config_reading *reading, const char *path)
-{
-    char folder[CONFIG_PATH_SIZE];
-    if (!drop_in_folder(path, folder)) {
-        config_fault(reading, true, NULL, "the path is longer than %zu bytes", sizeof folder - 1);
-        return;
-    }
     struct dirent **found;
+    char path[CONFIG_PATH_SIZE + NAME_MAX + 2];
     int count = scandir(folder, &found, is_drop_in, alphasort);
     if (count < 0) {
         if (errno != ENOENT && errno != ENOTDIR)
@@ -103,70 +91,58 @@ static void read_drop_ins(struct config_reading *reading, const char *path)
         return;
     }
     for (int i = 0; i < count; i++) {
-        read_drop_in(reading, folder, found[i]->d_name);
+        (void)snprintf(path, sizeof path, "%s/%s", folder, found[i]->d_name);
+        (void)config_file_read(reading, path);
         free(found[i]);
     }
     free(found);
 }
 
-/* ---- who could have written it ---- */
-
-static void check_trust(struct config_reading *reading, const char *path,
-                        enum trustedpath_kind kind, uid_t user, unsigned file)
+/* Who could have written it. */
+static void check_trust(struct config_reading *reading, const char *folder, uid_t user)
 {
-    const struct trustedpath wanted = {
-        .path = path,
-        .kind = kind,
-        .user = user,
-        .subject = "the configuration and its admins",
-    };
-    struct error err = {0};
-    if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)
-        config_fault(reading, true, &(struct config_origin){.file = file}, "%s", err.text);
+    for (unsigned i = 0; i <= reading->file_count; i++) {
+        const bool is_file = i < reading->file_count;
+        const struct trustedpath wanted = {
+            .path = is_file ? reading->files[i] : folder,
+            .kind = is_file ? TRUSTEDPATH_FILE : TRUSTEDPATH_FOLDER,
+            .user = user,
+            .subject = "the configuration and its admins",
+        };
+        const struct config_origin origin = {.file = is_file ? i + 1 : 1};
+        struct error err = {0};
+        if (trustedpath_check(&wanted, &err) == ERROR_REFUSED)
+            config_fault(reading, true, &origin, "%s", err.text);
+    }
 }
 
-static void check_all_trust(struct config_reading *reading, const char *path, uid_t user)
-{
-    char folder[CONFIG_PATH_SIZE];
-    for (unsigned i = 0; i < reading->file_count; i++)
-        check_trust(reading, reading->files[i], TRUSTEDPATH_FILE, user, i + 1);
-    if (drop_in_folder(path, folder))
-        check_trust(reading, folder, TRUSTEDPATH_FOLDER, user, 1);
-}
-
-/* ---- all of it ---- */
-
-static int load_files(struct config *config, const char *path, bool judge, uid_t user,
-                      config_look_fn *look, config_report_fn *report, void *arg)
+int config_load(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                config_report_fn *report, void *arg)
 {
     struct config_reading *reading = memory_zeroed(sizeof *reading);
+    const char *slash = strrchr(path, '/');
+    char folder[CONFIG_PATH_SIZE];
     bool understood = false;
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
+    int length = snprintf(folder, sizeof folder, "%.*sconf.d",
+                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
     /* Without the first file, every key would be reported as missing. */
-    if (config_file_read(reading, path)) {
-        read_drop_ins(reading, path);
+    if (length >= CONFIG_PATH_SIZE) {
+        reading->files[reading->file_count++] = memory_text(path);
+        config_fault(reading, true, NULL, "the path is longer than %d bytes", CONFIG_PATH_SIZE - 8);
+    } else if (config_file_read(reading, path)) {
+        read_drop_ins(reading, folder);
         understood = reading->faults == 0;
         config_check(reading);
     }
-    if (judge)
-        check_all_trust(reading, path, user);
+    if (user != CONFIG_ANY_OWNER)
+        check_trust(reading, folder, user);
     if (understood && look != NULL)
         look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);
     free(reading);
     return faults == 0 ? 0 : ERROR_INVALID;
-}
-
-int config_load(struct config *config, const char *path, config_report_fn *report, void *arg)
-{
-    return load_files(config, path, false, 0, NULL, report, arg);
-}
-
-int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
-                   config_report_fn *report, void *arg)
-{
-    return load_files(config, path, true, user, look, report, arg);
 }

@@ -11,7 +11,7 @@
 
 /* mcastd's configuration: what the files say, checked and complete.
  *
- * The keys, their types, defaults, ranges and sentences stand in one table (table.c), from
+ * The keys, their types, defaults, ranges and sentences stand in one table (keys.inc), from
  * which the parser, --help-config and the sample file are made. Texts that are unset are "". */
 
 #define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
@@ -59,10 +59,6 @@ struct config {
     struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */
 };
 
-/* Hears of every fault and warning, each as one line "file:line: what is wrong, what is allowed".
- */
-typedef void config_report_fn(void *arg, bool fault, const char *line);
-
 /* The defaults. Never NULL (base/memory.h). */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
@@ -70,19 +66,25 @@ void config_destroy(struct config *config); /* NULL is allowed */
 void config_cluster_init(struct config_cluster *cluster);
 void config_cluster_release(struct config_cluster *cluster);
 
+/* Files in fm_authdir that the login consists of, NULL-terminated. */
+const char *const *config_login_files(const struct config *config);
+
+/* Hears of every fault and warning, each as one line "file:line: what is wrong, what is allowed".
+ */
+typedef void config_report_fn(void *arg, bool fault, const char *line);
+struct config_reading;
+typedef void config_look_fn(struct config_reading *reading);
+static const uid_t CONFIG_ANY_OWNER = (uid_t)-1;
+
 /* Reads the file at path and then, in alphabetical order, the *.conf in the folder conf.d beside
  * it; what is read later overrides. Then checks whether it fits together. Goes on after a fault, so
  * that all are reported at once. 0, or ERROR_INVALID when there was a fault. Once for each config.
- */
-int config_load(struct config *config, const char *path, config_report_fn *report, void *arg);
-
-/* The same for a service of this user: what others than root and this user can change is no
- * configuration, neither a file nor the folder conf.d (B8). When all could be read and
- * each value is allowed, look, if it is not NULL, reports what else is wrong (file.h). */
-struct config_reading;
-typedef void config_look_fn(struct config_reading *reading);
-int config_load_as(struct config *config, const char *path, uid_t user, config_look_fn *look,
-                   config_report_fn *report, void *arg);
+ *
+ * user: whose service it is for: what others than root and this user can change is no
+ * configuration, neither a file nor the folder conf.d (B8). When all could be read and each value
+ * is allowed, look, if it is not NULL, reports what else is wrong (file.h). report may be NULL. */
+int config_load(struct config *config, const char *path, uid_t user, config_look_fn *look,
+                config_report_fn *report, void *arg);
 
 /* All keys with type, range, default and sentence; a file to begin with; mcastd.conf(5) in roff. */
 void config_print_help(FILE *out);

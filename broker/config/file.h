@@ -5,6 +5,8 @@
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 
+#include <limits.h>
+
 /* Reads one configuration file after the other into a configuration, and remembers where each value
  * came from, so that faults found later are reported with file and line, too. */
 
@@ -22,8 +24,8 @@ struct config_reading {
     unsigned faults;
     char *files[CONFIG_FILES_MAX];
     unsigned file_count;
-    struct config_origin origins[CONFIG_KEYS_MAX]; /* by row of the table */
-    struct config_origin cluster_origins[CLUSTERS_MAX][CONFIG_KEYS_MAX];
+    /* By row of the table: first those of no cluster, then those of each cluster. */
+    struct config_origin origins[1 + CLUSTERS_MAX][CONFIG_KEYS_MAX];
     struct config_origin sections[CLUSTERS_MAX]; /* where the cluster was first named */
 };
 
@@ -51,5 +53,17 @@ __attribute__((format(printf, 4, 5))) void config_fault(struct config_reading *r
  * does not fit together or not to this host (faults), or is allowed but worth a second look
  * (warnings). */
 void config_check(struct config_reading *reading);
+
+/* "/DIR/FILE": "/DIR"; of "/FILE" it is "/". */
+void config_folder_of(const char *path, char out[PATH_MAX]);
+
+/* Whether what the configuration names can be changed by root and this user only, as whom the
+ * service runs (trust/trustedpath.h): what it runs, what it reads, the ledger that it writes, the
+ * sockets at which it listens or to which it connects. Each that others can change is a fault at
+ * the line where its key stands, and so is a login that is refused because others can read it (F13,
+ * B8). What is missing is reported elsewhere.
+ *
+ * For config_load, where the service reads the files, or --check as its user. */
+void pathcheck_run(struct config_reading *reading);
 
 #endif

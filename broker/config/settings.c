@@ -2,31 +2,20 @@
 #include "broker/config/settings.h"
 
 #include <assert.h>
-#include <string.h>
 
 static const char *or_null(const char *text)
 {
     return text[0] != '\0' ? text : NULL;
 }
 
-static enum fmapi_auth auth_of(int auth)
-{
-    switch ((enum config_auth)auth) {
-    case CONFIG_AUTH_BASIC:
-        return FMAPI_AUTH_BASIC;
-    case CONFIG_AUTH_OAUTH:
-        return FMAPI_AUTH_OAUTH;
-    case CONFIG_AUTH_NONE:
-        break;
-    }
-    return FMAPI_AUTH_NONE;
-}
-
 bool settings_fabric(const struct config *config, struct fmapi_options *out)
 {
+    static const enum fmapi_auth auths[] = {[CONFIG_AUTH_BASIC] = FMAPI_AUTH_BASIC,
+                                            [CONFIG_AUTH_OAUTH] = FMAPI_AUTH_OAUTH,
+                                            [CONFIG_AUTH_NONE] = FMAPI_AUTH_NONE};
     static_assert((int)FMAPI_URLS_MAX == (int)FM_URLS_MAX, "as many URLs as the core knows");
     *out = (struct fmapi_options){
-        .auth = auth_of(config->fm_auth),
+        .auth = auths[config->fm_auth],
         .authdir = config->fm_authdir,
         .mtls_cert = or_null(config->fm_mtls_cert),
         .mtls_key = or_null(config->fm_mtls_key),
@@ -38,40 +27,6 @@ bool settings_fabric(const struct config *config, struct fmapi_options *out)
     for (uint32_t i = 0; i < config->core.fm_url_count; i++)
         out->urls[i] = config->core.fm_urls[i];
     return config->core.fm_present;
-}
-
-static bool same_text(const char *one, const char *other)
-{
-    return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
-}
-
-bool settings_same_fabric(const struct config *one, const struct config *other)
-{
-    struct fmapi_options a, b;
-    bool there = settings_fabric(one, &a), there_too = settings_fabric(other, &b);
-    for (size_t i = 0; i < FMAPI_URLS_MAX; i++) {
-        if (!same_text(a.urls[i], b.urls[i]))
-            return false;
-    }
-    return there == there_too && a.auth == b.auth && same_text(a.authdir, b.authdir) &&
-           same_text(a.mtls_cert, b.mtls_cert) && same_text(a.mtls_key, b.mtls_key) &&
-           same_text(a.ca, b.ca) && a.verify == b.verify && a.timeout_ms == b.timeout_ms &&
-           a.parallel == b.parallel;
-}
-
-uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX])
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
-        const struct config_cluster *cluster = &config->clusters[i];
-        if (cluster->list_command != NULL)
-            out[count++] = (struct listcommand_spec){
-                .cluster = cluster->name,
-                .argv = (const char *const *)cluster->list_command,
-                .timeout_ms = cluster->list_timeout_ms,
-            };
-    }
-    return count;
 }
 
 static const char *const *names_of(char *const *users)

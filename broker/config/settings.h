@@ -4,7 +4,6 @@
 
 #include "broker/config/config.h"
 #include "broker/http/http.h"
-#include "broker/jobs/listcommand.h"
 #include "fmapi/fmapi.h"
 
 /* The part of the configuration that each edge gets, at the start and at a reload. All of it
@@ -12,11 +11,6 @@
 
 /* False: no fabric manager is configured. */
 bool settings_fabric(const struct config *config, struct fmapi_options *out);
-/* Whether both give the same, by their values; not by what is in the files. */
-bool settings_same_fabric(const struct config *one, const struct config *other);
-
-/* The clusters' list_commands; how many. */
-uint32_t settings_lists(const struct config *config, struct listcommand_spec out[CLUSTERS_MAX]);
 
 struct settings_http {
     struct http_options options; /* loop, engine, bearers, keyring: to be filled in */

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-/* The table of all keys: one row is everything that is known about one. */
+/* The table of all keys (keys.inc): one row is everything that is known about one. */
 
 enum config_type {
-    CONFIG_TEXT, /* char[size] */
-    CONFIG_PATH, /* char[size]: absolute */
-    CONFIG_URL,  /* char[FM_URL_SIZE]: http or https, without trailing slash */
-    CONFIG_URLS, /* char[FM_URLS_MAX][FM_URL_SIZE], unused ones "": http or https, without trailing
-                    slash; may go on in indented lines */
+    CONFIG_TEXT,     /* char[size] */
+    CONFIG_PATH,     /* char[size]: absolute */
+    CONFIG_URL,      /* char[n][FM_URL_SIZE], unused ones "": http or https, without trailing slash;
+                        several may go on in indented lines */
     CONFIG_LISTEN,   /* char[size]: "HOST:PORT" */
     CONFIG_JOB_CA,   /* char[size]: auto, yes, no or an absolute path */
     CONFIG_NUMBER,   /* uint32_t, min–max */
@@ -28,16 +28,28 @@ enum config_type {
     CONFIG_COMMAND,  /* char **, NULL-terminated: an absolute path, then arguments */
 };
 
+/* What holds for the file that a key names. */
+enum config_file {
+    CONFIG_FILE_EXISTS = 1,      /* it has to be there */
+    CONFIG_FILE_TRUSTED = 2,     /* only root and the service's user can change it */
+    CONFIG_FILE_RELOADED = 4,    /* its contents count as configuration */
+    CONFIG_FILE_CERTIFICATE = 8, /* it holds a certificate, or is a folder of authorities */
+};
+
 struct config_key {
     const char *section; /* "cluster": stands for each [cluster "NAME"] */
     const char *name;
     enum config_type type;
     const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
     const char *example; /* for the sample file when there is no default */
-    const char *words;   /* CHOICE: "basic|none"; DURATION: a word that may stand instead */
+    const char *word;    /* DURATION: may stand instead; NULL: none */
+    const char *const *choices; /* CHOICE: NULL-terminated */
     const char *sentence;
-    const char *older; /* a name of before, still read; NULL: none */
-    bool restart;      /* a reload cannot change it */
+    const char *older;   /* a name of before, still read; NULL: none */
+    const char *subject; /* what others could change at the path: "the ledger" */
+    unsigned file;       /* bits of enum config_file */
+    bool restart;        /* a reload cannot change it */
+    bool fabric;         /* a change ends connections and login at the fabric manager */
     int64_t min, max;
     size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
 };
@@ -47,5 +59,15 @@ const struct config_key *config_keys(size_t *count);
 
 /* The row, by its name or its older one, or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name);
+size_t config_key_row(const struct config_key *key); /* its index */
+bool config_key_of_cluster(const struct config_key *key);
+/* What a row of one of the path types says; not of a cluster. */
+struct config;
+const char *config_key_path(const struct config_key *key, const struct config *config);
+
+/* Writes a page to which tables belong: each "@" that is a line of its own stands for the next of
+ * the parts. The texts are *.in files, made part of the program by the build. */
+void config_print_page(FILE *out, const char *page, void (*const *parts)(FILE *out));
+extern const char usage_page_document[], mcastd_page_document[], conf_page_document[];
 
 #endif

@@ -11,92 +11,176 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is allowed ---- */
-
-static void words_allowed(const char *words, char *out, size_t size)
-{
-    size_t length = 0;
-    for (const char *word = words; *word != '\0';) {
-        size_t take = strcspn(word, "|");
-        const char *next = word + take + (word[take] == '|');
-        const char *before = word == words ? "" : *next == '\0' ? " or " : ", ";
-        int n = snprintf(out + length, size - length, "%s%.*s", before, (int)take, word);
-        assert(n > 0 && (size_t)n < size - length);
-        length += (size_t)n;
-        word = next;
-    }
-}
-
-static void durations_allowed(const struct config_key *key, char *out, size_t size)
-{
-    char least[32], most[32];
-    duration_format(least, sizeof least, key->min);
-    duration_format(most, sizeof most, key->max);
-    (void)snprintf(out, size, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-                   key->words != NULL ? key->words : "", key->words != NULL ? ", or " : "", least,
-                   most);
-}
-
 #define URL_FORM "http://HOST[:PORT][/PATH] or https://HOST[:PORT][/PATH]"
 
-void config_value_allowed(const struct config_key *key, char *out, size_t size)
+static const char between_items[] = " \t,";
+
+/* A value of a key, and what it is to be set to. */
+struct setting {
+    const struct config_key *key;
+    void *value;
+    const char *text;
+    bool more;
+    struct error *err;
+};
+
+static int not_allowed(const struct setting *s)
 {
-    static const char *const fixed[] = {
-        [CONFIG_TEXT] = "a word",
-        [CONFIG_PATH] = "an absolute path",
-        [CONFIG_URL] = URL_FORM,
-        [CONFIG_LISTEN] = "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT",
-        [CONFIG_JOB_CA] = "auto, yes, no or an absolute path",
-        [CONFIG_MODE] = "an octal file mode, 0600 to 0777",
-        [CONFIG_BOOL] = "yes or no",
-        [CONFIG_CLASSES] = "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
-                           "separated by blanks or commas",
-        [CONFIG_IDSET] = "ids and ranges of 0 to 65535, as in 1024-2047,4096",
-        [CONFIG_USERS] = "user names or numeric uids, separated by blanks or commas",
-        [CONFIG_COMMAND] = "an absolute path and its arguments, separated by blanks; no quotes, no "
-                           "shell",
-    };
-    switch (key->type) {
-    case CONFIG_URLS:
-        (void)snprintf(out, size, "1 to %d of " URL_FORM ", separated by blanks", FM_URLS_MAX);
-        break;
-    case CONFIG_NUMBER:
-    case CONFIG_AUTO:
-        (void)snprintf(out, size, "%sa number of %" PRId64 " to %" PRId64,
-                       key->type == CONFIG_AUTO ? "auto, or " : "", key->min, key->max);
-        break;
-    case CONFIG_DURATION:
-        durations_allowed(key, out, size);
-        break;
-    case CONFIG_CHOICE:
-        words_allowed(key->words, out, size);
-        break;
-    default:
-        (void)snprintf(out, size, "%s", fixed[key->type]);
+    char allowed[CONFIG_ALLOWED_SIZE];
+    config_value_allowed(s->key, allowed, sizeof allowed);
+    return error_set(s->err, ERROR_INVALID, "allowed is %s", allowed);
+}
+
+/* ---- lists of words ---- */
+
+/* Appends the words in text, which any number of the bytes in `between` keep apart. */
+static void add_words(char ***words, const char *text, const char *between)
+{
+    size_t count = 0;
+    while (*words != NULL && (*words)[count] != NULL)
+        count++;
+    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
+        size_t length = strcspn(text, between);
+        char *word = memory_zeroed(length + 1);
+        memcpy(word, text, length);
+        *words = memory_resized(*words, count + 2, sizeof **words);
+        (*words)[count++] = word;
+        (*words)[count] = NULL;
+        text += length;
     }
 }
 
-static int not_allowed(const struct config_key *key, struct error *err)
+void config_words_destroy(char **words)
 {
-    char allowed[CONFIG_ALLOWED_SIZE];
-    config_value_allowed(key, allowed, sizeof allowed);
-    return error_set(err, ERROR_INVALID, "allowed is %s", allowed);
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
 }
 
-/* ---- the types ---- */
-
-static int set_text(const struct config_key *key, char *value, const char *text, struct error *err)
+static void clear_words(char ***words)
 {
-    size_t length = strlen(text);
-    if (length >= key->size)
-        return error_set(err, ERROR_INVALID, "%zu bytes are too long, at most %zu are allowed",
-                         length, key->size - 1);
-    memcpy(value, text, length + 1);
+    config_words_destroy(*words);
+    *words = NULL;
+}
+
+static void print_words(FILE *out, const struct setting *s)
+{
+    char *const *words = *(char *const *const *)s->value;
+    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
+}
+
+static int set_users(const struct setting *s)
+{
+    char ***words = s->value;
+    if (!s->more) {
+        clear_words(words);
+        *words = memory_zeroed(sizeof **words);
+    }
+    add_words(words, s->text, between_items);
     return 0;
+}
+
+/* No shell reads it, so that what a shell would take for more than letters is a mistake. */
+static int set_command(const struct setting *s)
+{
+    static const char shells[] = "\"'\\`$|&;<>";
+    if (s->text[0] != '/')
+        return not_allowed(s);
+    if (strpbrk(s->text, shells) != NULL)
+        return error_set(s->err, ERROR_INVALID,
+                         "no shell reads it: none of %s is allowed; what needs them goes into a "
+                         "script",
+                         shells);
+    clear_words(s->value);
+    add_words(s->value, s->text, " \t");
+    return 0;
+}
+
+/* ---- texts ---- */
+
+static void print_text(FILE *out, const struct setting *s)
+{
+    fputs(s->value, out);
+}
+
+static int copy_text(const struct setting *s)
+{
+    size_t length = strlen(s->text);
+    if (length >= s->key->size)
+        return error_set(s->err, ERROR_INVALID, "%zu bytes are too long, at most %zu are allowed",
+                         length, s->key->size - 1);
+    memcpy(s->value, s->text, length + 1);
+    return 0;
+}
+
+static int set_word(const struct setting *s)
+{
+    return strpbrk(s->text, " \t") != NULL ? not_allowed(s) : copy_text(s);
+}
+
+static int set_path(const struct setting *s)
+{
+    return s->text[0] != '/' ? not_allowed(s) : copy_text(s);
+}
+
+/* -1: it is none of the words. */
+static int index_of_word(const char *const *words, const char *text)
+{
+    int index = 0;
+    while (words[index] != NULL && strcmp(words[index], text) != 0)
+        index++;
+    return words[index] != NULL ? index : -1;
+}
+
+static int set_job_ca(const struct setting *s)
+{
+    static const char *const words[] = {"auto", "yes", "no", NULL};
+    return index_of_word(words, s->text) < 0 ? set_path(s) : copy_text(s);
+}
+
+/* Names are not looked up: what they stand for may change. */
+static bool is_address(char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    size_t length = strlen(host);
+    if (strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, address) == 1)
+        return true;
+    if (length < 2 || host[0] != '[' || host[length - 1] != ']')
+        return false;
+    host[length - 1] = '\0';
+    return inet_pton(AF_INET6, host + 1, address) == 1;
+}
+
+/* -1: text is no decimal number, or more than max. */
+static int64_t number_of(const char *text, int64_t max)
+{
+    int64_t value = 0;
+    if (*text == '\0')
+        return -1;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9')
+            return -1;
+        value = value * 10 + (*text - '0');
+        if (value > max)
+            return -1;
+    }
+    return value;
+}
+
+static int set_listen(const struct setting *s)
+{
+    char host[256];
+    const char *colon = strrchr(s->text, ':');
+    if (colon == NULL || (size_t)(colon - s->text) >= sizeof host ||
+        number_of(colon + 1, 65535) < 0)
+        return not_allowed(s);
+    memcpy(host, s->text, (size_t)(colon - s->text));
+    host[colon - s->text] = '\0';
+    return is_address(host) ? copy_text(s) : not_allowed(s);
 }
 
 static int set_url(char value[FM_URL_SIZE], const char *text, struct error *err)
@@ -113,277 +197,296 @@ static int set_url(char value[FM_URL_SIZE], const char *text, struct error *err)
     return rc;
 }
 
-static int add_url(char urls[FM_URLS_MAX][FM_URL_SIZE], const char *text, struct error *err)
+static int set_urls(const struct setting *s)
 {
+    const size_t max = s->key->size / FM_URL_SIZE;
+    char(*urls)[FM_URL_SIZE] = memory_zeroed(s->key->size), **words = NULL;
     size_t count = 0;
-    while (count < FM_URLS_MAX && urls[count][0] != '\0')
+    int rc = 0;
+    if (s->more)
+        memcpy(urls, s->value, s->key->size);
+    while (count < max && urls[count][0] != '\0')
         count++;
-    return count < FM_URLS_MAX ? set_url(urls[count], text, err)
-                               : error_set(err, ERROR_INVALID, "more than %d URLs", FM_URLS_MAX);
+    add_words(&words, s->text, between_items);
+    for (char **word = words; rc == 0 && word != NULL && *word != NULL; word++, count++)
+        rc = count < max ? set_url(urls[count], *word, s->err)
+                         : error_set(s->err, ERROR_INVALID, "more than %zu URLs", max);
+    if (rc == 0)
+        memcpy(s->value, urls, s->key->size);
+    config_words_destroy(words);
+    free(urls);
+    return rc;
 }
 
-static int set_urls(char (*value)[FM_URL_SIZE], const char *text, bool more, struct error *err)
+static void print_urls(FILE *out, const struct setting *s)
 {
-    static const char between[] = " \t,";
-    char urls[FM_URLS_MAX][FM_URL_SIZE] = {""}, one[FM_URL_SIZE * 2];
-    if (more)
-        memcpy(urls, value, sizeof urls);
-    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
-        size_t take = strcspn(text, between);
-        if (take >= sizeof one)
-            return error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
-        memcpy(one, text, take);
-        one[take] = '\0';
-        int rc = add_url(urls, one, err);
-        if (rc < 0)
-            return rc;
-        text += take;
-    }
-    memcpy(value, urls, sizeof urls);
+    const char(*urls)[FM_URL_SIZE] = s->value;
+    for (size_t i = 0; i < s->key->size / FM_URL_SIZE && urls[i][0] != '\0'; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "", urls[i]);
+}
+
+/* ---- numbers ---- */
+
+static int set_number(const struct setting *s)
+{
+    int64_t number = number_of(s->text, s->key->max);
+    if (s->key->type == CONFIG_AUTO && strcmp(s->text, "auto") == 0)
+        number = 0;
+    else if (number < s->key->min)
+        return not_allowed(s);
+    *(uint32_t *)s->value = (uint32_t)number;
     return 0;
 }
 
-/* Names are not looked up: what they stand for may change. */
-static bool is_address(char *host)
+static void print_number(FILE *out, const struct setting *s)
 {
-    unsigned char address[sizeof(struct in6_addr)];
-    size_t length = strlen(host);
-    if (strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, address) == 1)
-        return true;
-    if (length < 2 || host[0] != '[' || host[length - 1] != ']')
-        return false;
-    host[length - 1] = '\0';
-    return inet_pton(AF_INET6, host + 1, address) == 1;
+    const uint32_t number = *(const uint32_t *)s->value;
+    if (number != 0 || s->key->min == 0)
+        fprintf(out, "%" PRIu32, number);
+    else if (s->key->type == CONFIG_AUTO)
+        fputs("auto", out);
 }
 
-/* The digits that text begins with, as a number of at most max; -1: there are none, or it is more.
- * *end is behind them. */
-static int64_t leading_number(const char *text, int64_t max, const char **end)
+static int set_mode(const struct setting *s)
 {
-    int64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = value * 10 + (*at - '0');
-        if (value > max)
-            return -1;
-    }
-    *end = at;
-    return at == text ? -1 : value;
-}
-
-static int set_listen(const struct config_key *key, char *value, const char *text,
-                      struct error *err)
-{
-    char host[256];
-    const char *colon = strrchr(text, ':'), *end = "";
-    if (colon == NULL || (size_t)(colon - text) >= sizeof host ||
-        leading_number(colon + 1, 65535, &end) < 0 || *end != '\0')
-        return not_allowed(key, err);
-    memcpy(host, text, (size_t)(colon - text));
-    host[colon - text] = '\0';
-    return is_address(host) ? set_text(key, value, text, err) : not_allowed(key, err);
-}
-
-static int set_number(const struct config_key *key, uint32_t *value, const char *text,
-                      struct error *err)
-{
-    const char *end = "";
-    int64_t number = leading_number(text, key->max, &end);
-    if (number < key->min || *end != '\0')
-        return not_allowed(key, err);
-    *value = (uint32_t)number;
-    return 0;
-}
-
-static int set_mode(const struct config_key *key, uint32_t *value, const char *text,
-                    struct error *err)
-{
-    size_t length = strlen(text);
-    if (length < 3 || length > 4 || strspn(text, "01234567") != length)
-        return not_allowed(key, err);
-    unsigned long mode = strtoul(text, NULL, 8);
+    size_t length = strlen(s->text);
+    if (length < 3 || length > 4 || strspn(s->text, "01234567") != length)
+        return not_allowed(s);
+    unsigned long mode = strtoul(s->text, NULL, 8);
     if (mode < 0600 || mode > 0777)
-        return not_allowed(key, err);
-    *value = (uint32_t)mode;
+        return not_allowed(s);
+    *(uint32_t *)s->value = (uint32_t)mode;
     return 0;
 }
 
-static int set_duration(const struct config_key *key, int64_t *value, const char *text,
-                        struct error *err)
+static void print_mode(FILE *out, const struct setting *s)
 {
-    int64_t ms = duration_parse(text, DURATION_DAYS | DURATION_BARE_ZERO, key->max);
-    if (key->words != NULL && strcmp(text, key->words) == 0) {
-        *value = -1;
-        return 0;
-    }
-    if (ms < key->min)
-        return not_allowed(key, err);
-    *value = ms;
+    fprintf(out, "%04" PRIo32, *(const uint32_t *)s->value);
+}
+
+static int set_duration(const struct setting *s)
+{
+    const struct config_key *key = s->key;
+    int64_t ms = duration_parse(s->text, DURATION_DAYS | DURATION_BARE_ZERO, key->max);
+    if (key->word != NULL && strcmp(s->text, key->word) == 0)
+        ms = -1;
+    else if (ms < key->min)
+        return not_allowed(s);
+    *(int64_t *)s->value = ms;
     return 0;
 }
 
-static int set_bool(const struct config_key *key, bool *value, const char *text, struct error *err)
+static void print_duration(FILE *out, const struct setting *s)
 {
-    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return not_allowed(key, err);
-    *value = text[0] == 'y';
+    char text[32];
+    int64_t ms = *(const int64_t *)s->value;
+    assert(ms >= 0 || s->key->word != NULL);
+    if (ms >= 0)
+        duration_format(text, sizeof text, ms);
+    fputs(ms >= 0 ? text : s->key->word, out);
+}
+
+/* ---- words that stand for values ---- */
+
+static const char *const no_yes[] = {"no", "yes", NULL};
+
+static int set_bool(const struct setting *s)
+{
+    int index = index_of_word(no_yes, s->text);
+    if (index < 0)
+        return not_allowed(s);
+    *(bool *)s->value = index == 1;
     return 0;
 }
 
-static int set_choice(const struct config_key *key, int *value, const char *text, struct error *err)
+static void print_bool(FILE *out, const struct setting *s)
 {
-    int index = 0;
-    for (const char *word = key->words; *word != '\0'; index++) {
-        size_t take = strcspn(word, "|");
-        if (strlen(text) == take && memcmp(word, text, take) == 0) {
-            *value = (int)key->min + index;
-            return 0;
-        }
-        word += take + (word[take] == '|');
-    }
-    return not_allowed(key, err);
+    fputs(no_yes[*(const bool *)s->value], out);
 }
 
-static int set_classes(const struct config_key *key, uint32_t *value, const char *text,
-                       struct error *err)
+static int set_choice(const struct setting *s)
 {
-    static const char between[] = " \t,";
+    int index = index_of_word(s->key->choices, s->text);
+    if (index < 0)
+        return not_allowed(s);
+    *(int *)s->value = (int)s->key->min + index;
+    return 0;
+}
+
+static void print_choice(FILE *out, const struct setting *s)
+{
+    fputs(s->key->choices[*(const int *)s->value - (int)s->key->min], out);
+}
+
+static int set_classes(const struct setting *s)
+{
     uint32_t bits = 0;
-    for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
-        char word[32];
-        size_t take = strcspn(text, between);
-        int n = snprintf(word, sizeof word, "%.*s", (int)take, text);
-        int bit = n > 0 && (size_t)n < sizeof word ? traffic_class_from_word(word) : 0;
-        if (bit == 0)
-            return not_allowed(key, err);
+    char **words = NULL;
+    bool known = true;
+    add_words(&words, s->text, between_items);
+    for (char **word = words; word != NULL && *word != NULL; word++) {
+        int bit = traffic_class_from_word(*word);
+        known = known && bit != 0;
         bits |= (uint32_t)bit;
-        text += take;
     }
-    if (bits == 0)
-        return not_allowed(key, err);
-    *value = bits;
+    config_words_destroy(words);
+    if (!known || bits == 0)
+        return not_allowed(s);
+    *(uint32_t *)s->value = bits;
     return 0;
 }
 
-static int set_idset(struct idset *value, const char *text, bool more, struct error *err)
+/* The usual ones first. */
+static void print_classes(FILE *out, const struct setting *s)
 {
-    struct idset set;
+    static const enum traffic_class order[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BULK_DATA,
+                                               TC_DEDICATED_ACCESS};
+    const char *before = "";
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if ((*(const uint32_t *)s->value & order[i]) == 0)
+            continue;
+        fprintf(out, "%s%s", before, traffic_class_word((int)order[i]));
+        before = " ";
+    }
+}
+
+/* ---- ids ---- */
+
+static int set_idset(const struct setting *s)
+{
+    struct idset set, *value = s->value;
     char piece[IDSET_TEXT_MAX];
     /* A list that goes on may end its line with a comma. */
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == ',')
+    size_t length = strlen(s->text);
+    while (length > 0 && s->text[length - 1] == ',')
         length--;
     if (length >= sizeof piece)
-        return error_set(err, ERROR_INVALID, "longer than %d bytes", IDSET_TEXT_MAX - 1);
-    memcpy(piece, text, length);
+        return error_set(s->err, ERROR_INVALID, "longer than %d bytes", IDSET_TEXT_MAX - 1);
+    memcpy(piece, s->text, length);
     piece[length] = '\0';
 
     idset_init(&set);
-    int rc = idset_parse(&set, piece, err);
+    int rc = idset_parse(&set, piece, s->err);
     if (rc < 0)
         return rc;
-    if (more) {
-        for (uint32_t id = 0; id <= UINT16_MAX; id++) {
-            if (idset_has(value, (uint16_t)id))
-                idset_add(&set, (uint16_t)id);
-        }
+    for (uint32_t id = 0; s->more && id <= UINT16_MAX; id++) {
+        if (idset_has(value, (uint16_t)id))
+            idset_add(&set, (uint16_t)id);
     }
     *value = set;
     return 0;
 }
 
-static void clear_words(char ***value)
+static void print_idset(FILE *out, const struct setting *s)
 {
-    config_words_destroy(*value);
-    *value = NULL;
+    size_t size = idset_format(s->value, NULL, 0) + 1;
+    char *text = memory_zeroed(size);
+    (void)idset_format(s->value, text, size);
+    fputs(text, out);
+    free(text);
 }
 
-static int set_users(char ***value, const char *text, bool more)
+/* ---- the types ---- */
+
+static const struct {
+    int (*set)(const struct setting *setting);
+    void (*print)(FILE *out, const struct setting *setting);
+    const char *allowed; /* NULL: it depends on the key */
+} types[] = {
+    [CONFIG_TEXT] = {set_word, print_text, "a word"},
+    [CONFIG_PATH] = {set_path, print_text, "an absolute path"},
+    [CONFIG_URL] = {set_urls, print_urls, NULL},
+    [CONFIG_LISTEN] = {set_listen, print_text,
+                       "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT"},
+    [CONFIG_JOB_CA] = {set_job_ca, print_text, "auto, yes, no or an absolute path"},
+    [CONFIG_NUMBER] = {set_number, print_number, NULL},
+    [CONFIG_AUTO] = {set_number, print_number, NULL},
+    [CONFIG_MODE] = {set_mode, print_mode, "an octal file mode, 0600 to 0777"},
+    [CONFIG_DURATION] = {set_duration, print_duration, NULL},
+    [CONFIG_BOOL] = {set_bool, print_bool, "yes or no"},
+    [CONFIG_CHOICE] = {set_choice, print_choice, NULL},
+    [CONFIG_CLASSES] = {set_classes, print_classes,
+                        "one or more of best_effort, low_latency, bulk_data, dedicated_access, "
+                        "separated by blanks or commas"},
+    [CONFIG_IDSET] = {set_idset, print_idset, "ids and ranges of 0 to 65535, as in 1024-2047,4096"},
+    [CONFIG_USERS] = {set_users, print_words,
+                      "user names or numeric uids, separated by blanks or commas"},
+    [CONFIG_COMMAND] = {set_command, print_words,
+                        "an absolute path and its arguments, separated by blanks; no quotes, no "
+                        "shell"},
+};
+
+void config_value_allowed(const struct config_key *key, char *out, size_t size)
 {
-    if (!more) {
-        clear_words(value);
-        *value = memory_zeroed(sizeof **value);
+    char least[32], most[32];
+    FILE *file = fmemopen(out, size, "w");
+    if (file == NULL)
+        abort(); /* without memory, as base/memory.h */
+    switch (key->type) {
+    case CONFIG_URL:
+        if (key->size > FM_URL_SIZE)
+            fprintf(file, "1 to %zu of " URL_FORM ", separated by blanks", key->size / FM_URL_SIZE);
+        else
+            fputs(URL_FORM, file);
+        break;
+    case CONFIG_NUMBER:
+    case CONFIG_AUTO:
+        fprintf(file, "%sa number of %" PRId64 " to %" PRId64,
+                key->type == CONFIG_AUTO ? "auto, or " : "", key->min, key->max);
+        break;
+    case CONFIG_DURATION:
+        duration_format(least, sizeof least, key->min);
+        duration_format(most, sizeof most, key->max);
+        fprintf(file, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
+                key->word != NULL ? key->word : "", key->word != NULL ? ", or " : "", least, most);
+        break;
+    case CONFIG_CHOICE:
+        for (const char *const *word = key->choices; *word != NULL; word++)
+            fprintf(file, "%s%s",
+                    word == key->choices ? ""
+                    : word[1] != NULL    ? ", "
+                                         : " or ",
+                    *word);
+        break;
+    default:
+        fputs(types[key->type].allowed, file);
     }
-    config_words_add(value, text, " \t,");
-    return 0;
-}
-
-/* No shell reads it, so that what a shell would take for more than letters is a mistake. */
-static int set_command(const struct config_key *key, char ***value, const char *text,
-                       struct error *err)
-{
-    static const char shells[] = "\"'\\`$|&;<>";
-    if (text[0] != '/')
-        return not_allowed(key, err);
-    if (strpbrk(text, shells) != NULL)
-        return error_set(err, ERROR_INVALID,
-                         "no shell reads it: none of %s is allowed; what needs them goes into a "
-                         "script",
-                         shells);
-    clear_words(value);
-    config_words_add(value, text, " \t");
-    return 0;
+    (void)fclose(file);
 }
 
 int config_value_set(const struct config_key *key, void *base, const char *text, bool more,
                      struct error *err)
 {
-    void *value = (char *)base + key->offset;
-    if (*text == '\0' && key->type != CONFIG_USERS) {
-        if (key->initial != NULL)
-            return not_allowed(key, err);
-        if (key->type == CONFIG_COMMAND)
-            clear_words(value);
-        else
-            memset(value, 0, key->size);
-        return 0;
-    }
-    switch (key->type) {
-    case CONFIG_TEXT:
-        return strpbrk(text, " \t") != NULL ? not_allowed(key, err)
-                                            : set_text(key, value, text, err);
-    case CONFIG_PATH:
-        return text[0] != '/' ? not_allowed(key, err) : set_text(key, value, text, err);
-    case CONFIG_JOB_CA:
-        if (text[0] != '/' && strcmp(text, "auto") != 0 && strcmp(text, "yes") != 0 &&
-            strcmp(text, "no") != 0)
-            return not_allowed(key, err);
-        return set_text(key, value, text, err);
-    case CONFIG_URL:
-        return set_url(value, text, err);
-    case CONFIG_URLS:
-        return set_urls(value, text, more, err);
-    case CONFIG_LISTEN:
-        return set_listen(key, value, text, err);
-    case CONFIG_AUTO:
-        if (strcmp(text, "auto") == 0) {
-            *(uint32_t *)value = 0;
-            return 0;
-        }
-        return set_number(key, value, text, err);
-    case CONFIG_NUMBER:
-        return set_number(key, value, text, err);
-    case CONFIG_MODE:
-        return set_mode(key, value, text, err);
-    case CONFIG_DURATION:
-        return set_duration(key, value, text, err);
-    case CONFIG_BOOL:
-        return set_bool(key, value, text, err);
-    case CONFIG_CHOICE:
-        return set_choice(key, value, text, err);
-    case CONFIG_CLASSES:
-        return set_classes(key, value, text, err);
-    case CONFIG_IDSET:
-        return set_idset(value, text, more, err);
-    case CONFIG_USERS:
-        return set_users(value, text, more);
-    case CONFIG_COMMAND:
-        return set_command(key, value, text, err);
-    }
-    return not_allowed(key, err);
+    const struct setting setting = {key, (char *)base + key->offset, text, more, err};
+    if (*text != '\0' || key->type == CONFIG_USERS)
+        return types[key->type].set(&setting);
+    if (key->initial != NULL)
+        return not_allowed(&setting);
+    if (key->type == CONFIG_COMMAND)
+        clear_words(setting.value);
+    else
+        memset(setting.value, 0, key->size);
+    return 0;
+}
+
+char *config_value_text(const struct config_key *key, const void *base)
+{
+    const struct setting shown = {.key = key, .value = (char *)(uintptr_t)base + key->offset};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (out != NULL)
+        types[key->type].print(out, &shown);
+    if (out == NULL || fclose(out) != 0)
+        abort(); /* without memory, as base/memory.h */
+    if (length > 0)
+        return text;
+    free(text);
+    return memory_text("unset");
 }
 
 bool config_value_is_list(const struct config_key *key)
 {
-    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS || key->type == CONFIG_URLS;
+    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS ||
+           (key->type == CONFIG_URL && key->size > FM_URL_SIZE);
 }

@@ -5,11 +5,6 @@
 #include "broker/config/table.h"
 #include "base/error.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 /* The types of configuration values: text to value and back, and a sentence on what is allowed. */
 
 enum { CONFIG_ALLOWED_SIZE = 192 };
@@ -31,10 +26,6 @@ bool config_value_is_list(const struct config_key *key);
 
 /* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
  * each word in it is owned; NULL is an empty one. */
-
-/* Appends the words in text, which any number of the bytes in `between` keep apart. */
-void config_words_add(char ***words, const char *text, const char *between);
-void config_words_print(FILE *out, char *const *words);
 void config_words_destroy(char **words);
 
 #endif

@@ -5,37 +5,30 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int plan_files(posix_spawn_file_actions_t *files, const struct child_plan *plan)
+/* 0 or an errno. */
+static int plan_child(const struct child_plan *plan, posix_spawn_file_actions_t *files,
+                      posix_spawnattr_t *attributes)
 {
-    int rc = posix_spawn_file_actions_adddup2(files, plan->out, STDOUT_FILENO);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_adddup2(files, plan->err, STDERR_FILENO);
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    /* Libraries do not always ask that theirs be closed. */
-    if (rc == 0)
-        rc = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
-    return rc == 0 ? posix_spawn_file_actions_addchdir_np(files, "/") : rc;
-}
-
-static int plan_attributes(posix_spawnattr_t *attributes)
-{
+    const short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID;
     sigset_t all, none;
+    int rc;
     (void)sigfillset(&all);
     (void)sigemptyset(&none);
-    int rc = posix_spawnattr_setsigdefault(attributes, &all);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigmask(attributes, &none);
-    return rc == 0 ? posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF |
-                                                              POSIX_SPAWN_SETSIGMASK |
-                                                              POSIX_SPAWN_SETSID)
-                   : rc;
+    /* Descriptors are closed because libraries do not always ask that theirs be. */
+    if ((rc = posix_spawn_file_actions_adddup2(files, plan->out, STDOUT_FILENO)) != 0 ||
+        (rc = posix_spawn_file_actions_adddup2(files, plan->err, STDERR_FILENO)) != 0 ||
+        (rc = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) ||
+        (rc = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1)) != 0 ||
+        (rc = posix_spawn_file_actions_addchdir_np(files, "/")) != 0 ||
+        (rc = posix_spawnattr_setsigdefault(attributes, &all)) != 0 ||
+        (rc = posix_spawnattr_setsigmask(attributes, &none)) != 0)
+        return rc;
+    return posix_spawnattr_setflags(attributes, flags);
 }
 
 /* 0 or an errno. */
@@ -43,19 +36,13 @@ static int spawn_child(const struct child_plan *plan, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    int rc = posix_spawn_file_actions_init(&files);
-    if (rc != 0)
-        return rc;
-    rc = posix_spawnattr_init(&attributes);
-    if (rc == 0) {
-        rc = plan_files(&files, plan);
-        if (rc == 0)
-            rc = plan_attributes(&attributes);
-        if (rc == 0)
-            rc =
-                posix_spawn(pid, plan->argv[0], &files, &attributes, plan->argv, plan->environment);
-        (void)posix_spawnattr_destroy(&attributes);
-    }
+    /* Neither fails with glibc. */
+    (void)posix_spawn_file_actions_init(&files);
+    (void)posix_spawnattr_init(&attributes);
+    int rc = plan_child(plan, &files, &attributes);
+    if (rc == 0)
+        rc = posix_spawn(pid, plan->argv[0], &files, &attributes, plan->argv, plan->environment);
+    (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
     return rc;
 }

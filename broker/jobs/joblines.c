@@ -1,50 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/jobs/joblines.h"
 
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/jobid.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_MAX = 40 /* bytes of a wrong line that a sentence shows */ };
 
-static const char flux_forms[] =
-    "is a Flux job id in a form that jobs are not reserved under; print {id.f58plain}";
-
 /* ---- one line ---- */
 
-static bool hex_digits(const char *text, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!isxdigit((unsigned char)text[i]))
-            return false;
-    }
-    return true;
-}
+#define HEX "0123456789abcdefABCDEF"
 
-/* "0000.0004.b200.0000": dothex. */
-static bool four_quads(const char *text)
-{
-    if (strlen(text) != 19)
-        return false;
-    for (size_t i = 0; i < 20; i += 5) {
-        if (!hex_digits(text + i, 4) || text[i + 4] != (i < 15 ? '.' : '\0'))
-            return false;
-    }
-    return true;
-}
-
-/* Hexadecimal, dothex, or its folder in Flux's KVS. Decimal is not among them: so is Slurm's. */
+/* Hexadecimal, dothex ("0000.0004.b200.0000"), or its folder in Flux's KVS. Decimal is not among
+ * them: so is Slurm's. */
 static bool foreign_flux_form(const char *id)
 {
-    static const char kvs[] = "job.", hex[] = "0x";
-    if (strncmp(id, hex, sizeof hex - 1) == 0)
-        return id[2] != '\0' && hex_digits(id + 2, strlen(id + 2));
-    return four_quads(strncmp(id, kvs, sizeof kvs - 1) == 0 ? id + sizeof kvs - 1 : id);
+    int end = 0;
+    if (strncmp(id, "0x", 2) == 0)
+        return id[2] != '\0' && id[2 + strspn(id + 2, HEX)] == '\0';
+    if (strncmp(id, "job.", 4) == 0)
+        id += 4;
+    (void)sscanf(id, "%*4[" HEX "].%*4[" HEX "].%*4[" HEX "].%*4[" HEX "]%n", &end);
+    return end == 19 && id[end] == '\0'; /* each of four digits */
 }
 
 static int line_error(const struct joblines *lines, const char *line, const char *why,
@@ -87,7 +70,10 @@ static int finish_line(struct joblines *lines, struct error *err)
     if (!job_id_valid(id))
         return line_error(lines, id, "is no job id: 1 to 128 of A-Z, a-z, 0-9 and ._:@+-", err);
     if (foreign_flux_form(id))
-        return line_error(lines, id, flux_forms, err);
+        return line_error(lines, id,
+                          "is a Flux job id in a form that jobs are not reserved under; print "
+                          "{id.f58plain}",
+                          err);
     if (lines->count == JOBLINES_IDS_MAX)
         return error_set(err, ERROR_FULL, "it names more than %d jobs", JOBLINES_IDS_MAX);
     size = strlen(id) + 1;
@@ -99,30 +85,16 @@ static int finish_line(struct joblines *lines, struct error *err)
 
 /* ---- the bytes ---- */
 
-static int make_room(struct joblines *lines, size_t more, struct error *err)
-{
-    if (lines->room - lines->length >= more)
-        return 0;
-    size_t room = 2 * lines->room > 4096 ? 2 * lines->room : 4096;
-    while (room - lines->length < more)
-        room *= 2;
-    char *longer = realloc(lines->text, room);
-    if (longer == NULL)
-        return error_set(err, ERROR_NOMEM, "there is no memory for so many ids");
-    lines->text = longer;
-    lines->room = room;
-    return 0;
-}
-
 /* Adds to the line that is being read. */
 static int append_bytes(struct joblines *lines, const char *bytes, size_t size, struct error *err)
 {
     if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
         return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
                          (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
-    int rc = size > 0 ? make_room(lines, size, err) : 0;
-    if (rc < 0 || size == 0)
-        return rc;
+    if (lines->text == NULL || lines->room - lines->length < size) {
+        lines->room = 2 * (lines->room + size) + 4096;
+        lines->text = memory_resized(lines->text, lines->room, 1);
+    }
     memcpy(lines->text + lines->length, bytes, size);
     lines->length += size;
     return 0;
@@ -159,9 +131,7 @@ int joblines_end(struct joblines *lines, struct error *err)
         rc = finish_line(lines, err);
     if (rc < 0)
         return rc;
-    lines->ids = malloc((lines->count + 1) * sizeof *lines->ids);
-    if (lines->ids == NULL)
-        return error_set(err, ERROR_NOMEM, "there is no memory for so many ids");
+    lines->ids = memory_zeroed((lines->count + 1) * sizeof *lines->ids);
     const char *id = lines->text;
     for (uint32_t i = 0; i < lines->count; i++) {
         lines->ids[i] = id;

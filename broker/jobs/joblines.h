@@ -31,7 +31,7 @@ struct joblines {
     const char **ids; /* since joblines_end */
 };
 
-/* Takes in some bytes, cut anywhere. 0; ERROR_INVALID, ERROR_FULL or ERROR_NOMEM with what is wrong
+/* Takes in some bytes, cut anywhere. 0; ERROR_INVALID or ERROR_FULL with what is wrong
  * in which line: then it is over, and only joblines_release may follow. The text is ASCII without
  * control characters, whatever was printed. */
 int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err);

@@ -2,6 +2,7 @@
 #ifndef MCAST_BROKER_JOBS_LISTCOMMAND_H
 #define MCAST_BROKER_JOBS_LISTCOMMAND_H
 
+#include "broker/config/config.h"
 #include "core/core.h"
 
 #include <stdint.h>
@@ -20,20 +21,15 @@
 
 struct listcommand;
 
-struct listcommand_spec {
-    const char *cluster;
-    const char *const *argv; /* argv[0] an absolute path; NULL-terminated */
-    int64_t timeout_ms;
-};
-
 /* Receives the events (now_ms not filled in); what they point to dies after it. */
 typedef void listcommand_step_fn(void *arg, struct core_event *event);
 
 /* Without any command. Never NULL (base/memory.h). */
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
-/* These from the next roll call on; copied. What runs goes on. */
-void listcommand_configure(struct listcommand *commands, const struct listcommand_spec *specs,
+/* Their list_commands from the next poll on; clusters stay the caller's until others are
+ * configured. What runs goes on. */
+void listcommand_configure(struct listcommand *commands, const struct config_cluster *clusters,
                            uint32_t count);
 
 /* Each comes back exactly once, also when it could not even be begun, and never from inside this
@@ -42,7 +38,7 @@ void listcommand_configure(struct listcommand *commands, const struct listcomman
 void listcommand_ask(struct listcommand *commands, uint64_t id, const char *cluster);
 
 /* Kills what runs, without an event for the core: after a restart it polls again. closed is called
- * when nothing is left in the loop, perhaps before this returns. */
+ * when nothing is left in the loop, perhaps before this returns; or NULL. */
 void listcommand_destroy(struct listcommand *commands, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -29,20 +29,10 @@ static uint16_t vni_of(const struct core *core, const struct event_record *event
 }
 
 /* Failures and the link have a trace, with the reason and the same fields: one line is enough. */
-static int level_of(enum event_kind kind)
-{
-    switch (kind) {
-    case EVENT_DENIED:
-    case EVENT_TIMEOUT:
-    case EVENT_UNAVAILABLE:
-    case EVENT_LOST:
-    case EVENT_LINK_UP:
-    case EVENT_LINK_DOWN:
-        return LOG_DEBUG;
-    default:
-        return LOG_INFO;
-    }
-}
+static const bool traced[EVENT_KIND_COUNT] = {
+    [EVENT_DENIED] = true, [EVENT_TIMEOUT] = true, [EVENT_UNAVAILABLE] = true,
+    [EVENT_LOST] = true,   [EVENT_LINK_UP] = true, [EVENT_LINK_DOWN] = true,
+};
 
 void decisionlog_event(const struct core *core, uint64_t seq)
 {
@@ -51,7 +41,7 @@ void decisionlog_event(const struct core *core, uint64_t seq)
     /* On a busy machine most are left out, and then should cost next to nothing. */
     if (event == NULL)
         return;
-    const int level = level_of(event->kind);
+    const int level = traced[event->kind] ? LOG_DEBUG : LOG_INFO;
     if (!log_has_room(level, &kinds[event->kind], event_kind_word(event->kind)))
         return;
     const struct log_fields fields = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/log/log.h"
 
-#include "broker/log/logjournal.h"
 #include "broker/log/loglimit.h"
 #include "base/utf8.h"
 
@@ -14,8 +13,13 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+#define JOURNAL_SOCKET "/run/systemd/journal/socket"
+
+enum { MESSAGE_SIZE = 2 * LOG_LINE_MAX };
 
 static struct {
     int level;
@@ -24,7 +28,7 @@ static struct {
     const char *path;   /* of the journal's socket */
     uint32_t not_taken; /* messages that the journal was too busy for */
     struct loglimit limit;
-} settings = {.level = LOG_INFO, .socket = -1, .path = LOGJOURNAL_SOCKET};
+} settings = {.level = LOG_INFO, .socket = -1, .path = JOURNAL_SOCKET};
 
 /* The variable is inherited by programs whose standard error has since been redirected, so it only
  * counts when it names the very file that we write to (systemd.exec(5)). */
@@ -48,7 +52,7 @@ void log_open_at(const char *journal_socket)
 
 void log_open(void)
 {
-    log_open_at(LOGJOURNAL_SOCKET);
+    log_open_at(JOURNAL_SOCKET);
 }
 
 void log_set_level(int level)
@@ -63,27 +67,16 @@ static bool level_enabled(int level)
 
 const char *log_level_word(int level)
 {
-    switch (level) {
-    case LOG_WARNING:
-        return "warning";
-    case LOG_NOTICE:
-        return "notice";
-    case LOG_INFO:
-        return "info";
-    case LOG_DEBUG:
-        return "debug";
-    default:
-        return "error";
-    }
+    static const char *const words[] = {"error", "warning", "notice", "info", "debug"};
+    return words[level >= LOG_ERR && level <= LOG_DEBUG ? level - LOG_ERR : 0];
 }
 
 int log_level_of(const char *word)
 {
-    for (int level = LOG_ERR; level <= LOG_DEBUG; level++) {
-        if (strcmp(word, log_level_word(level)) == 0)
-            return level;
-    }
-    return -1;
+    int level = LOG_DEBUG;
+    while (level >= LOG_ERR && strcmp(word, log_level_word(level)) != 0)
+        level--;
+    return level >= LOG_ERR ? level : -1;
 }
 
 /* Bytes of the character at text when it is printable UTF-8, else 0: what steers terminals, the
@@ -164,24 +157,68 @@ static void write_stderr(int level, const char *text)
     (void)written;
 }
 
+/* ---- the journal of systemd ---- */
+
+struct message {
+    char text[MESSAGE_SIZE];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void append_text(struct message *message,
+                                                              const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    size_t room = sizeof message->text - message->length;
+    int length = vsnprintf(message->text + message->length, room, format, args);
+    va_end(args);
+    /* What does not fit is left out whole: half a line would be another field. */
+    if (length > 0 && (size_t)length < room)
+        message->length += (size_t)length;
+}
+
+static void add_field(struct message *message, const char *name, const char *value)
+{
+    char escaped[256];
+    if (value == NULL || *value == '\0')
+        return;
+    (void)log_escape(escaped, sizeof escaped, value);
+    append_text(message, "%s=%s\n", name, escaped);
+}
+
+/* One message in the journal's own protocol, with fields that journalctl can select by (`journalctl
+ * -u mcastd MCASTD_JOB=f2Rs8`): a datagram of lines NAME=value. All values are one line
+ * (log_escape), so the protocol's form for others is not needed, nor are memory files: a message is
+ * far below the size of a datagram. False: the journal is not reachable. */
+static bool send_to_journal(int level, const struct log_fields *fields, const char *text)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct message message = {.length = 0};
+    char escaped[LOG_LINE_MAX];
+    assert(strlen(settings.path) < sizeof address.sun_path);
+    memcpy(address.sun_path, settings.path, strlen(settings.path) + 1);
+    (void)log_escape(escaped, sizeof escaped, text);
+    append_text(&message, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=mcastd\n", escaped, level);
+    if (fields != NULL) {
+        add_field(&message, "MCASTD_EVENT", fields->event);
+        add_field(&message, "MCASTD_CLUSTER", fields->cluster);
+        add_field(&message, "MCASTD_JOB", fields->job);
+        if (fields->vni != 0)
+            append_text(&message, "MCASTD_VNI=%u\n", fields->vni);
+    }
+    /* Not connected: the journal may be restarted and make its socket anew. */
+    if (sendto(settings.socket, message.text, message.length, MSG_DONTWAIT | MSG_NOSIGNAL,
+               (const struct sockaddr *)&address, sizeof address) >= 0)
+        return true;
+    bool busy = errno == EAGAIN || errno == ENOBUFS; /* waiting for it would stall the loop */
+    settings.not_taken += busy;
+    return busy;
+}
+
 static void write_message(int level, const struct log_fields *fields, const char *text)
 {
-    char escaped[LOG_LINE_MAX];
-    if (settings.socket < 0) {
+    if (settings.socket < 0 || !send_to_journal(level, fields, text))
         write_stderr(level, text);
-        return;
-    }
-    (void)log_escape(escaped, sizeof escaped, text);
-    switch (logjournal_send(settings.socket, settings.path, level, fields, escaped)) {
-    case LOGJOURNAL_SENT:
-        break;
-    case LOGJOURNAL_BUSY:
-        settings.not_taken++;
-        break;
-    case LOGJOURNAL_AWAY:
-        write_stderr(level, text);
-        break;
-    }
 }
 
 bool log_has_room(int level, const void *kind, const char *sample)
@@ -199,34 +236,18 @@ void log_text(int level, const struct log_fields *fields, const void *kind, cons
     errno = saved;
 }
 
-__attribute__((format(printf, 3, 0))) static void
-log_args(int level, const struct log_fields *fields, const char *format, va_list args)
+void log_line(int level, const char *format, ...)
 {
     char text[LOG_LINE_MAX];
     int saved = errno;
+    va_list args;
+    if (!level_enabled(level))
+        return;
+    va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     errno = saved;
-    log_text(level, fields, format, text);
-}
-
-void log_line(int level, const char *format, ...)
-{
-    va_list args;
-    if (!level_enabled(level))
-        return;
-    va_start(args, format);
-    log_args(level, NULL, format, args);
-    va_end(args);
-}
-
-void log_event(int level, const struct log_fields *fields, const char *format, ...)
-{
-    va_list args;
-    if (!level_enabled(level))
-        return;
-    va_start(args, format);
-    log_args(level, fields, format, args);
-    va_end(args);
+    log_text(level, NULL, format, text);
 }
 
 static void log_left_out(void *arg, uint32_t left_out, const char *sample)

@@ -39,8 +39,6 @@ void log_open_at(const char *journal_socket);
 void log_set_level(int level);
 
 __attribute__((format(printf, 2, 3))) void log_line(int level, const char *format, ...);
-__attribute__((format(printf, 3, 4))) void log_event(int level, const struct log_fields *fields,
-                                                     const char *format, ...);
 
 /* Whether one more line of this kind would be written, so that a text is not made in vain. True:
  * log_text is to follow, without kind; else it is counted as left out, and shown as "sample". */

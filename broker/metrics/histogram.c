@@ -33,8 +33,6 @@ void histogram_add(struct histogram *histogram, int64_t value)
     histogram->buckets[bucket < bounds ? bucket : HISTOGRAM_BOUNDS]++;
     histogram->count++;
     histogram->sum += added;
-    if (added > histogram->max)
-        histogram->max = added;
 }
 
 /* ---- peaks ---- */

@@ -18,7 +18,7 @@ enum { HISTOGRAM_BOUNDS = 18 };
 /* All zero is a valid, empty one of times; an empty one of sizes is {.scale = HISTOGRAM_SIZES}. */
 struct histogram {
     enum histogram_scale scale;
-    uint64_t count, sum, max;               /* sum and max of the values */
+    uint64_t count, sum;                    /* sum of the values */
     uint64_t buckets[HISTOGRAM_BOUNDS + 1]; /* each value in one only; the last: above all bounds */
 };
 

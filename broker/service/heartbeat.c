@@ -2,7 +2,6 @@
 #include "broker/service/heartbeat.h"
 
 #include "broker/log/log.h"
-#include "broker/log/statusline.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,16 +29,70 @@ void heartbeat_opening(const struct notify *notify, const char *state_path)
 {
     int64_t bytes = size_of(state_path, "") + size_of(state_path, "-wal");
     int64_t seconds = EXTEND_S + bytes / BYTES_A_SECOND;
-    notify_send(notify, "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.",
-                seconds);
+    (void)notify_send(notify, true,
+                      "EXTEND_TIMEOUT_USEC=%" PRId64 "000000\nSTATUS=Opening the ledger.", seconds);
 }
 
 void heartbeat_loading(void *notify, uint64_t records)
 {
-    (void)notify_try_send(notify,
-                          "EXTEND_TIMEOUT_USEC=%d000000\n"
-                          "STATUS=Loading the ledger: %" PRIu64 " records so far.",
-                          EXTEND_S, records);
+    (void)notify_send(notify, false,
+                      "EXTEND_TIMEOUT_USEC=%d000000\n"
+                      "STATUS=Loading the ledger: %" PRIu64 " records so far.",
+                      EXTEND_S, records);
+}
+
+/* ---- the status line ---- */
+
+static void print_link(FILE *out, const struct core_status *core)
+{
+    if (core->link_url[0] == '\0')
+        fputs("No fabric manager is configured.", out);
+    else if (core->link == LINK_UP)
+        fprintf(out, "Fabric manager %s is up.", core->link_url);
+    else if (core->link_error[0] != '\0')
+        fprintf(out, "Fabric manager %s: %s (%.200s).", core->link_url, link_state_word(core->link),
+                core->link_error);
+    else
+        fprintf(out, "Fabric manager %s: %s.", core->link_url, link_state_word(core->link));
+}
+
+static void print_alarm(FILE *out, const struct statusline *facts)
+{
+    const struct core_alarm *alarm = &facts->alarm;
+    if (facts->alarms == 0)
+        return;
+    fprintf(out, "ALARM %s%s%s: %.160s", alarm_kind_word(alarm->kind),
+            alarm->cluster != NULL ? " of cluster " : "",
+            alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
+    if (facts->alarms > 1)
+        fprintf(out, " (and %" PRIu32 " more)", facts->alarms - 1);
+    fputs(". ", out);
+}
+
+size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZE])
+{
+    enum { NUMBERS_SIZE = 128 };
+    char raw[STATUSLINE_SIZE / 2] = "";
+    FILE *file = fmemopen(raw, sizeof raw - 1, "w"); /* cuts what does not fit */
+    if (file != NULL) {
+        print_alarm(file, facts);
+        if (facts->engine.role == ROLE_STANDBY)
+            fputs("Another broker has taken over. ", file);
+        if (facts->engine.storage_failing)
+            fprintf(file, "Cannot save: %.120s; requests are refused. ",
+                    facts->engine.storage_error);
+        if (facts->reload_refused)
+            fputs("The last reload was refused (see the log). ", file);
+        print_link(file, &facts->core);
+        (void)fclose(file);
+    }
+    size_t first = log_escape(out, STATUSLINE_SIZE - NUMBERS_SIZE, raw);
+    (void)snprintf(out + first, STATUSLINE_SIZE - first,
+                   " %" PRIu64 " jobs, %" PRIu64 " being released, %" PRIu32 " of %" PRIu32
+                   " VNIs free.",
+                   facts->core.jobs_active, facts->core.jobs_releasing, facts->core.vnis_free,
+                   facts->core.vnis_pool);
+    return first;
 }
 
 static size_t facts_of(const struct heartbeat *sign, char line[STATUSLINE_SIZE])
@@ -73,7 +126,7 @@ static void send_status(struct heartbeat *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    if (has_changed(sign, line, first) && notify_try_send(sign->notify, "STATUS=%s", line))
+    if (has_changed(sign, line, first) && notify_send(sign->notify, false, "STATUS=%s", line))
         note_sent(sign, line, first);
 }
 
@@ -81,7 +134,7 @@ static void send_watchdog(struct heartbeat *sign)
 {
     uint64_t now_ms = uv_now(sign->timer.loop);
     uint64_t wait_ms = sign->notify->watchdog_us / 1000 / WATCHDOG_SHARE;
-    if (now_ms - sign->alive_ms >= wait_ms && notify_try_send(sign->notify, "WATCHDOG=1"))
+    if (now_ms - sign->alive_ms >= wait_ms && notify_send(sign->notify, false, "WATCHDOG=1"))
         sign->alive_ms = now_ms;
 }
 
@@ -89,7 +142,7 @@ static void on_tick(uv_timer_t *timer)
 {
     struct heartbeat *sign = timer->data;
     log_settle();
-    if (!notify_enabled(sign->notify))
+    if (sign->notify->fd < 0)
         return;
     send_status(sign);
     if (sign->notify->watchdog_us > 0)
@@ -111,7 +164,7 @@ void heartbeat_ready(struct heartbeat *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    notify_send(sign->notify, "READY=1\nSTATUS=%s", line);
+    (void)notify_send(sign->notify, true, "READY=1\nSTATUS=%s", line);
     note_sent(sign, line, first);
 }
 

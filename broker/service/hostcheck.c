@@ -2,7 +2,7 @@
 #include "broker/service/hostcheck.h"
 
 #include "broker/http/listen/tls.h"
-#include "broker/config/pathcheck.h"
+#include "broker/config/file.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"
 #include "tokens/seal_key.h"
@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -20,91 +22,89 @@ enum { DAY_S = 24 * 3600 };
 /* RuntimeDirectory=, which is there only while the unit runs. */
 #define MADE_BY_UNIT "/run/mcastd"
 
-/* ---- folders ---- */
-
-/* For root always: that is why --check becomes the service's user. */
-static bool may_write(const char *folder)
+/* About the file that a key names: "[broker] socket = /run/…", and then what is wrong. */
+__attribute__((format(printf, 4, 5))) static void report_file(struct config_reading *reading,
+                                                              bool fault,
+                                                              const struct config_key *key,
+                                                              const char *format, ...)
 {
-    return faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0;
+    char words[ERROR_TEXT_SIZE];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    config_fault(reading, fault, config_origin(reading, key->section, key->name), "[%s] %s = %s%s",
+                 key->section, key->name, config_key_path(key, reading->config), words);
 }
+
+/* ---- folders ---- */
 
 /* The mcastd of packages finds them there; without packages the administrator
  * makes them, with the owner and mode that the site wants. */
-static void check_folder(struct config_reading *reading, const char *section, const char *name,
-                         const char *path)
+static void check_folder(struct config_reading *reading, const char *section, const char *name)
 {
+    const struct config_key *key = config_key_find(section, name);
     char folder[PATH_MAX];
     struct stat found;
-    const char *slash = strrchr(path, '/');
-    size_t length = slash == path ? 1 : (size_t)(slash - path);
-    const struct config_origin *origin = config_origin(reading, section, name);
-    if (length >= sizeof folder)
-        return;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    if (stat(folder, &found) < 0 && errno == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
-        config_fault(reading, false, origin,
-                     "[%s] %s = %s: %s is not there: the unit makes it when it starts; without "
-                     "systemd: install -d -o USER %s",
-                     section, name, path, folder, folder);
-    else if (stat(folder, &found) < 0)
-        config_fault(reading, true, origin,
-                     "[%s] %s = %s: %s: %s; make it with install -d -o USER %s", section, name,
-                     path, folder, strerror(errno), folder);
+    config_folder_of(config_key_path(key, reading->config), folder);
+    int code = stat(folder, &found) < 0 ? errno : 0;
+    if (code == ENOENT && strcmp(folder, MADE_BY_UNIT) == 0)
+        report_file(reading, false, key,
+                    ": %s is not there: the unit makes it when it starts; without systemd: "
+                    "install -d -o USER %s",
+                    folder, folder);
+    else if (code != 0)
+        report_file(reading, true, key, ": %s: %s; make it with install -d -o USER %s", folder,
+                    strerror(code), folder);
     else if (!S_ISDIR(found.st_mode))
-        config_fault(reading, true, origin, "[%s] %s = %s: %s is not a folder", section, name, path,
-                     folder);
-    else if (!may_write(folder))
-        config_fault(reading, true, origin,
-                     "[%s] %s = %s: uid %ju may not make files in %s: it has to belong to the user "
-                     "of mcastd",
-                     section, name, path, (uintmax_t)geteuid(), folder);
+        report_file(reading, true, key, ": %s is not a folder", folder);
+    /* Root always may: that is why --check becomes the service's user. */
+    else if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) < 0)
+        report_file(reading, true, key,
+                    ": uid %ju may not make files in %s: it has to belong to the user of mcastd",
+                    (uintmax_t)geteuid(), folder);
 }
 
 /* ---- the key of the ledger ---- */
 
 static void check_key(struct config_reading *reading)
 {
-    const char *path = reading->config->state_key_file;
-    const struct config_origin *origin = config_origin(reading, "state", "key_file");
-    struct seal_key key;
+    const struct config *config = reading->config;
+    const struct config_key *key = config_key_find("state", "key_file");
+    struct seal_key seal;
     struct error err = {0};
-    int rc = seal_key_read(path, &key, &err);
+    int rc = seal_key_read(config->state_key_file, &seal, &err);
     if (rc == 0)
-        seal_key_wipe(&key);
-    else if (rc == ERROR_NOT_FOUND && store_sqlite_sealed(reading->config->state_path))
-        config_fault(reading, true, origin,
-                     "[state] key_file = %s is missing, and secrets in %s are sealed with it: "
-                     "restore it from its backup, else see \"A lost key\" in "
-                     "share/doc/mcastd/state.md",
-                     path, reading->config->state_path);
+        seal_key_wipe(&seal);
+    else if (rc == ERROR_NOT_FOUND && store_sqlite_sealed(config->state_path))
+        report_file(reading, true, key,
+                    " is missing, and secrets in %s are sealed with it: restore it from its "
+                    "backup, else see \"A lost key\" in share/doc/mcastd/state.md",
+                    config->state_path);
     else if (rc == ERROR_NOT_FOUND)
-        config_fault(reading, false, origin,
-                     "[state] key_file = %s is not there yet: mcastd --make-key=USER makes it for "
-                     "the user of mcastd, and the unit does so before the first start",
-                     path);
+        report_file(reading, false, key,
+                    " is not there yet: mcastd --make-key=USER makes it for the user of mcastd, "
+                    "and the unit does so before the first start");
     else
-        config_fault(reading, true, origin, "[state] key_file: %s", err.text);
+        config_fault(reading, true, config_origin(reading, "state", "key_file"),
+                     "[state] key_file: %s", err.text);
 }
 
 /* ---- the keys of tokens ---- */
-
-static bool same_folder(const char *one, const char *other)
-{
-    size_t length = (size_t)(strrchr(one, '/') - one);
-    return length == (size_t)(strrchr(other, '/') - other) && strncmp(one, other, length) == 0;
-}
 
 /* One that is missing is made at the start, where that can be done. */
 static void check_root_keys(struct config_reading *reading)
 {
     const char *path = reading->config->root_key_file;
+    char folder[PATH_MAX], ledger[PATH_MAX];
     struct rootkeys keys;
     struct error err = {0};
     int rc = rootkeys_read(path, &keys, &err);
     rootkeys_wipe(&keys);
-    if (rc == ERROR_NOT_FOUND && !same_folder(path, reading->config->state_path))
-        check_folder(reading, "broker", "root_key_file", path);
+    config_folder_of(path, folder);
+    config_folder_of(reading->config->state_path, ledger);
+    if (rc == ERROR_NOT_FOUND && strcmp(folder, ledger) != 0)
+        check_folder(reading, "broker", "root_key_file");
     else if (rc < 0 && rc != ERROR_NOT_FOUND)
         config_fault(reading, true, config_origin(reading, "broker", "root_key_file"),
                      "[broker] root_key_file: %s", err.text);
@@ -130,34 +130,26 @@ static int64_t end_of(const char *path)
     return end;
 }
 
-/* False: it cannot be used, and that was reported. */
-static bool check_certificate(struct config_reading *reading, const char *section, const char *name,
-                              const char *path)
+static void check_certificate(struct config_reading *reading, const struct config_key *key)
 {
-    const struct config_origin *origin = config_origin(reading, section, name);
+    const char *path = config_key_path(key, reading->config);
     struct stat found;
     char day[32];
     struct tm utc;
     if (path[0] == '\0' || stat(path, &found) < 0 || !S_ISREG(found.st_mode))
-        return true; /* a folder of authorities; a missing file is reported by check.c */
-    int64_t now = (int64_t)time(NULL), end = end_of(path);
-    time_t at = (time_t)end;
+        return; /* a folder of authorities; a missing file is reported by check.c */
+    const time_t now = time(NULL), end = (time_t)end_of(path);
     if (end < 0) {
-        config_fault(reading, true, origin, "[%s] %s = %s: no certificate can be read from it",
-                     section, name, path);
-        return false;
+        report_file(reading, true, key, ": no certificate can be read from it");
+        return;
     }
-    if (end - now > (int64_t)HOSTCHECK_DAYS * DAY_S)
-        return true;
-    (void)strftime(day, sizeof day, "%F", gmtime_r(&at, &utc));
+    (void)strftime(day, sizeof day, "%F", gmtime_r(&end, &utc));
     if (end <= now)
-        config_fault(reading, true, origin, "[%s] %s = %s ended on %s: put a new one in its place",
-                     section, name, path, day);
-    else
-        config_fault(reading, false, origin,
-                     "[%s] %s = %s ends in %d days, on %s: put a new one in its place and reload",
-                     section, name, path, (int)((end - now) / DAY_S), day);
-    return end > now;
+        report_file(reading, true, key, " ended on %s: put a new one in its place", day);
+    else if (end - now <= (time_t)HOSTCHECK_DAYS * DAY_S)
+        report_file(reading, false, key,
+                    " ends in %d days, on %s: put a new one in its place and reload",
+                    (int)((end - now) / DAY_S), day);
 }
 
 /* As the broker will load them: the key fits, and no other user can read it. */
@@ -178,18 +170,20 @@ static void check_tls(struct config_reading *reading)
 
 void hostcheck_run(struct config_reading *reading)
 {
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
     const struct config *config = reading->config;
-    check_folder(reading, "broker", "socket", config->socket);
+    check_folder(reading, "broker", "socket");
     if (config->store != CONFIG_STORE_MEMORY) {
-        check_folder(reading, "state", "path", config->state_path);
+        check_folder(reading, "state", "path");
         check_key(reading);
         check_root_keys(reading);
     }
-    bool own = check_certificate(reading, "broker", "tls_cert", config->tls_cert);
-    bool clients = check_certificate(reading, "broker", "tls_client_ca", config->tls_client_ca);
-    (void)check_certificate(reading, "fm", "ca", config->fm_ca);
-    (void)check_certificate(reading, "fm", "mtls_cert", config->fm_mtls_cert);
+    for (size_t i = 0; i < count; i++) {
+        if ((keys[i].file & CONFIG_FILE_CERTIFICATE) != 0)
+            check_certificate(reading, &keys[i]);
+    }
     pathcheck_run(reading);
-    if (own && clients && reading->faults == 0) /* else it may be the same fault once more */
+    if (reading->faults == 0) /* else it may be the same fault once more */
         check_tls(reading);
 }

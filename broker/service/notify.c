@@ -78,49 +78,30 @@ void notify_release(struct notify *notify)
     notify->fd = -1;
 }
 
-bool notify_enabled(const struct notify *notify)
-{
-    return notify->fd >= 0;
-}
-
-static bool send_words(const struct notify *notify, int flags, const char *format, va_list args)
+bool notify_send(const struct notify *notify, bool wait, const char *format, ...)
 {
     char words[WORDS_SIZE];
+    va_list args;
     ssize_t sent;
     if (notify->fd < 0)
         return false;
+    va_start(args, format);
     int length = vsnprintf(words, sizeof words, format, args);
+    va_end(args);
     if (length < 0)
         return false;
     size_t size = (size_t)length < sizeof words ? (size_t)length : sizeof words - 1;
     do
-        sent = sendto(notify->fd, words, size, flags | MSG_NOSIGNAL,
+        sent = sendto(notify->fd, words, size, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT),
                       (const struct sockaddr *)&notify->address, notify->length);
     while (sent < 0 && errno == EINTR);
     return sent >= 0;
-}
-
-void notify_send(const struct notify *notify, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)send_words(notify, 0, format, args);
-    va_end(args);
-}
-
-bool notify_try_send(const struct notify *notify, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    bool sent = send_words(notify, MSG_DONTWAIT, format, args);
-    va_end(args);
-    return sent;
 }
 
 void notify_reloading(const struct notify *notify)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    notify_send(notify, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-                (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+    (void)notify_send(notify, true, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+                      (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
 }

@@ -25,17 +25,11 @@ struct notify {
 int notify_init(struct notify *notify, struct error *err);
 void notify_release(struct notify *notify);
 
-bool notify_enabled(const struct notify *notify);
-
-/* One datagram: lines "NAME=value" (NOTIFY_*). These two are for what must arrive, and wait up to
- * a second for the service manager… */
-__attribute__((format(printf, 2, 3))) void notify_send(const struct notify *notify,
+/* One datagram: lines "NAME=value" (NOTIFY_*). wait: up to a second for the service manager, for
+ * what must arrive; else it never waits, for what is repeated soon. Whether it was sent. */
+__attribute__((format(printf, 3, 4))) bool notify_send(const struct notify *notify, bool wait,
                                                        const char *format, ...);
 /* RELOADING=1 with the moment, as Type=notify-reload wants it (systemd 253); ends with READY=1. */
 void notify_reloading(const struct notify *notify);
-
-/* … and this one is for what is repeated soon: it never waits. Whether it was sent. */
-__attribute__((format(printf, 2, 3))) bool notify_try_send(const struct notify *notify,
-                                                           const char *format, ...);
 
 #endif

@@ -8,8 +8,7 @@
 #include <sys/types.h>
 
 /* The user of the service, for what root does before it starts: --make-key makes the key for that
- * user,
- * --check runs as that user, because root may read everything and owns other files.
+ * user, --check runs as that user, because root may read everything and owns other files.
  *
  * The user that was named (a name or a uid), else the owner of the folder of the ledger, which the
  * service must be able to write to; for who is not root: himself. */

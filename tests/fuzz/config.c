@@ -55,7 +55,8 @@ static void on_report(void *arg, bool fault, const char *line)
 
 static int load(struct config *config, const char *bytes, size_t length, struct reports *reports)
 {
-    int rc = config_load(config, fuzz_file(bytes, length), on_report, reports);
+    int rc =
+        config_load(config, fuzz_file(bytes, length), CONFIG_ANY_OWNER, NULL, on_report, reports);
     FUZZ_CHECK((rc == 0) == (reports->faults == 0)); /* who refuses says why */
     return rc;
 }

@@ -25,47 +25,44 @@ struct fm {
     char url[64];
 };
 
-struct managedbroker {
+static struct {
     const char *mcastd, *mock_fm;
     char folder[FOLDER_PATH_SIZE];
-    char path[PATH_SIZE]; /* of managedbroker_path */
+    char path[PATH_SIZE]; /* of managed_path */
     char socket[PATH_SIZE], config[PATH_SIZE], log[PATH_SIZE];
-    struct fm fms[MANAGEDBROKER_FMS];
+    struct fm fms[MANAGED_FMS];
     struct process *broker;
     struct plainhttp *http;
     unsigned starts;
     long mark;
-    char text[LOG_SIZE]; /* of managedbroker_log */
+    char text[LOG_SIZE]; /* of managed_log */
     const char *awaited;
-};
+} managed;
 
 /* ---- files ---- */
 
-const char *managedbroker_path(struct managedbroker *managedbroker, const char *name)
+const char *managed_path(const char *name)
 {
-    return folder_path(managedbroker->path, sizeof managedbroker->path, managedbroker->folder,
-                       name);
+    return folder_path(managed.path, sizeof managed.path, managed.folder, name);
 }
 
-void managedbroker_write(struct managedbroker *managedbroker, const char *name, mode_t mode,
-                         const char *text)
+void managed_write(const char *name, mode_t mode, const char *text)
 {
-    assert_int_equal(folder_write(managedbroker->folder, name, mode, text), 0);
-    assert_int_equal(chmod(managedbroker_path(managedbroker, name), mode),
-                     0); /* of one that was there */
+    assert_int_equal(folder_write(managed.folder, name, mode, text), 0);
+    assert_int_equal(chmod(managed_path(name), mode), 0); /* of one that was there */
 }
 
-void managedbroker_remove(struct managedbroker *managedbroker, const char *name)
+void managed_remove(const char *name)
 {
-    assert_int_equal(unlink(managedbroker_path(managedbroker, name)), 0);
+    assert_int_equal(unlink(managed_path(name)), 0);
 }
 
-static void make_folder(struct managedbroker *managedbroker, const char *name)
+static void make_folder(const char *name)
 {
-    assert_int_equal(mkdir(managedbroker_path(managedbroker, name), 0755), 0);
+    assert_int_equal(mkdir(managed_path(name), 0755), 0);
 }
 
-static void write_config(struct managedbroker *managedbroker)
+static void write_config(void)
 {
     char text[2048];
     (void)snprintf(text, sizeof text,
@@ -74,43 +71,39 @@ static void write_config(struct managedbroker *managedbroker)
                    "[fm]\nauthdir = %s/login\nlink_retry = 50ms\n"
                    "[hwcoll]\naddresses_per_job = 1\ntotal_addresses = 4000\n"
                    "[cluster \"elcap\"]\nusers = %u\n",
-                   managedbroker->socket, managedbroker->folder, managedbroker->folder,
-                   managedbroker->folder, (unsigned)geteuid());
-    managedbroker_write(managedbroker, "mcastd.conf", 0644, text);
+                   managed.socket, managed.folder, managed.folder, managed.folder,
+                   (unsigned)geteuid());
+    managed_write("mcastd.conf", 0644, text);
 }
 
-struct managedbroker *managedbroker_open(const char *mcastd, const char *mock_fm)
+void managed_open(const char *mcastd, const char *mock_fm)
 {
-    struct managedbroker *managedbroker = calloc(1, sizeof *managedbroker);
-    assert_non_null(managedbroker);
-    managedbroker->mcastd = mcastd;
-    managedbroker->mock_fm = mock_fm;
-    assert_int_equal(folder_create(managedbroker->folder), 0);
-    assert_int_equal(chmod(managedbroker->folder, 0755), 0);
-    make_folder(managedbroker, "conf.d");
-    make_folder(managedbroker, "login");
-    make_folder(managedbroker, "state");
-    folder_path(managedbroker->socket, sizeof managedbroker->socket, managedbroker->folder, "s");
-    folder_path(managedbroker->config, sizeof managedbroker->config, managedbroker->folder,
-                "mcastd.conf");
-    managedbroker->http = plainhttp_create("http://mcastd", managedbroker->socket);
-    assert_non_null(managedbroker->http);
-    managedbroker_write(managedbroker, "login/passwd", 0600, "one\n");
-    write_config(managedbroker);
-    return managedbroker;
+    memset(&managed, 0, sizeof managed);
+    managed.mcastd = mcastd;
+    managed.mock_fm = mock_fm;
+    assert_int_equal(folder_create(managed.folder), 0);
+    assert_int_equal(chmod(managed.folder, 0755), 0);
+    make_folder("conf.d");
+    make_folder("login");
+    make_folder("state");
+    folder_path(managed.socket, sizeof managed.socket, managed.folder, "s");
+    folder_path(managed.config, sizeof managed.config, managed.folder, "mcastd.conf");
+    managed.http = plainhttp_create("http://mcastd", managed.socket);
+    assert_non_null(managed.http);
+    managed_write("login/passwd", 0600, "one\n");
+    write_config();
 }
 
-void managedbroker_close(struct managedbroker *managedbroker)
+void managed_close(void)
 {
-    if (managedbroker->broker != NULL)
-        managedbroker_stop(managedbroker);
-    for (int i = 0; i < MANAGEDBROKER_FMS; i++) {
-        process_kill(managedbroker->fms[i].process);
-        plainhttp_destroy(managedbroker->fms[i].http);
+    if (managed.broker != NULL)
+        managed_stop();
+    for (int i = 0; i < MANAGED_FMS; i++) {
+        process_kill(managed.fms[i].process);
+        plainhttp_destroy(managed.fms[i].http);
     }
-    plainhttp_destroy(managedbroker->http);
-    folder_destroy(managedbroker->folder);
-    free(managedbroker);
+    plainhttp_destroy(managed.http);
+    folder_destroy(managed.folder);
 }
 
 /* ---- fabric managers ---- */
@@ -137,25 +130,17 @@ static bool fm_serves(void *arg)
     return true;
 }
 
-const char *managedbroker_fm(struct managedbroker *managedbroker, int which)
+const char *managed_fm(int which)
 {
-    struct fm *fm = &managedbroker->fms[which];
+    struct fm *fm = &managed.fms[which];
     char name[32], port[PATH_SIZE], log[PATH_SIZE], login[PATH_SIZE];
     (void)snprintf(name, sizeof name, "fm%d.port", which);
-    folder_path(port, sizeof port, managedbroker->folder, name);
+    folder_path(port, sizeof port, managed.folder, name);
     (void)snprintf(name, sizeof name, "fm%d.log", which);
-    folder_path(log, sizeof log, managedbroker->folder, name);
-    folder_path(login, sizeof login, managedbroker->folder, "login");
-    const char *const argv[] = {managedbroker->mock_fm,
-                                "--listen",
-                                "127.0.0.1:0",
-                                "--port-file",
-                                port,
-                                "--auth",
-                                "basic",
-                                "--authdir",
-                                login,
-                                NULL};
+    folder_path(log, sizeof log, managed.folder, name);
+    folder_path(login, sizeof login, managed.folder, "login");
+    const char *const argv[] = {managed.mock_fm, "--listen", "127.0.0.1:0", "--port-file", port,
+                                "--auth",        "basic",    "--authdir",   login,         NULL};
     struct starting starting = {.fm = fm, .port_file = port};
     fm->process = process_start(argv, log);
     assert_non_null(fm->process);
@@ -166,31 +151,31 @@ const char *managedbroker_fm(struct managedbroker *managedbroker, int which)
     return fm->url;
 }
 
-void managedbroker_fm_kill(struct managedbroker *managedbroker, int which)
+void managed_fm_kill(int which)
 {
-    process_kill(managedbroker->fms[which].process);
-    managedbroker->fms[which].process = NULL;
+    process_kill(managed.fms[which].process);
+    managed.fms[which].process = NULL;
 }
 
-void managedbroker_fm_password(struct managedbroker *managedbroker, int which, const char *password)
+void managed_fm_password(int which, const char *password)
 {
-    struct fm *fm = &managedbroker->fms[which];
+    struct fm *fm = &managed.fms[which];
     struct plainhttp_reply reply;
     char login[64];
     (void)snprintf(login, sizeof login, "%s\n", password);
-    managedbroker_write(managedbroker, "login/passwd", 0600, login);
+    managed_write("login/passwd", 0600, login);
     assert_int_equal(plainhttp_call(fm->http, "POST", "/mock/reload", NULL, &reply), 200);
     plainhttp_reply_release(&reply);
     (void)snprintf(login, sizeof login, "cxi:%s", password);
     assert_int_equal(plainhttp_use_basic(fm->http, login), 0);
 }
 
-bool managedbroker_fm_holds(struct managedbroker *managedbroker, int which, const char *job)
+bool managed_fm_holds(int which, const char *job)
 {
     struct plainhttp_reply reply;
     char path[128];
     (void)snprintf(path, sizeof path, "/fabric/collectives/jobs/%s", job);
-    int status = plainhttp_call(managedbroker->fms[which].http, "GET", path, NULL, &reply);
+    int status = plainhttp_call(managed.fms[which].http, "GET", path, NULL, &reply);
     plainhttp_reply_release(&reply);
     assert_true(status == 200 || status == 404);
     return status == 200;
@@ -198,78 +183,77 @@ bool managedbroker_fm_holds(struct managedbroker *managedbroker, int which, cons
 
 /* ---- the broker ---- */
 
-void managedbroker_configure(struct managedbroker *managedbroker, const char *text)
+void managed_configure(const char *text)
 {
-    managedbroker_write(managedbroker, "conf.d/50-test.conf", 0644, text);
+    managed_write("conf.d/50-test.conf", 0644, text);
 }
 
-const char *managedbroker_log(struct managedbroker *managedbroker)
+const char *managed_log(void)
 {
-    FILE *file = fopen(managedbroker->log, "re");
+    FILE *file = fopen(managed.log, "re");
     size_t length = 0;
-    if (file != NULL && fseek(file, managedbroker->mark, SEEK_SET) == 0)
-        length = fread(managedbroker->text, 1, sizeof managedbroker->text - 1, file);
+    if (file != NULL && fseek(file, managed.mark, SEEK_SET) == 0)
+        length = fread(managed.text, 1, sizeof managed.text - 1, file);
     if (file != NULL)
         fclose(file);
-    managedbroker->text[length] = '\0';
-    return managedbroker->text;
+    managed.text[length] = '\0';
+    return managed.text;
 }
 
-void managedbroker_mark(struct managedbroker *managedbroker)
+void managed_mark(void)
 {
     struct stat found;
-    assert_int_equal(stat(managedbroker->log, &found), 0);
-    managedbroker->mark = (long)found.st_size;
+    assert_int_equal(stat(managed.log, &found), 0);
+    managed.mark = (long)found.st_size;
 }
 
 static bool awaited_is_there(void *arg)
 {
-    struct managedbroker *managedbroker = arg;
-    return strstr(managedbroker_log(managedbroker), managedbroker->awaited) != NULL ||
-           !process_alive(managedbroker->broker);
+    (void)arg;
+    return strstr(managed_log(), managed.awaited) != NULL || !process_alive(managed.broker);
 }
 
-bool managedbroker_logged(struct managedbroker *managedbroker, const char *text)
+bool managed_logged(const char *text)
 {
-    managedbroker->awaited = text;
-    (void)await(awaited_is_there, managedbroker, AWAIT_DEADLINE_MS);
-    return strstr(managedbroker_log(managedbroker), text) != NULL;
+    managed.awaited = text;
+    (void)await(awaited_is_there, NULL, AWAIT_DEADLINE_MS);
+    return strstr(managed_log(), text) != NULL;
 }
 
-void managedbroker_start(struct managedbroker *managedbroker)
+void managed_start(void)
 {
     char name[32];
-    const char *const argv[] = {managedbroker->mcastd, "--config", managedbroker->config, NULL};
-    (void)snprintf(name, sizeof name, "mcastd.%u.log", managedbroker->starts++);
-    folder_path(managedbroker->log, sizeof managedbroker->log, managedbroker->folder, name);
-    managedbroker->mark = 0;
-    managedbroker->broker = process_start(argv, managedbroker->log);
-    assert_non_null(managedbroker->broker);
-    bool ready = managedbroker_logged(managedbroker, " READY ");
+    const char *const argv[] = {managed.mcastd, "--config", managed.config, NULL};
+    (void)snprintf(name, sizeof name, "mcastd.%u.log", managed.starts++);
+    folder_path(managed.log, sizeof managed.log, managed.folder, name);
+    managed.mark = 0;
+    managed.broker = process_start(argv, managed.log);
+    assert_non_null(managed.broker);
+    bool ready = managed_logged(" READY ");
     if (!ready)
-        process_print_log(managedbroker->broker);
+        process_print_log(managed.broker);
     assert_true(ready);
 }
 
-void managedbroker_stop(struct managedbroker *managedbroker)
+void managed_stop(void)
 {
-    struct process *broker = managedbroker->broker;
-    managedbroker->broker = NULL;
+    struct process *broker = managed.broker;
+    managed.broker = NULL;
     assert_int_equal(process_stop(broker), 0);
 }
 
-struct process *managedbroker_broker(const struct managedbroker *managedbroker)
+struct process *managed_broker(void)
 {
-    return managedbroker->broker;
+    return managed.broker;
 }
 
-pid_t managedbroker_pid(const struct managedbroker *managedbroker)
+pid_t managed_pid(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct ucred who = {0};
     socklen_t length = sizeof who;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    memcpy(address.sun_path, managedbroker->socket, strlen(managedbroker->socket) + 1);
+    memcpy(address.sun_path, managed.socket, strlen(managed.socket) + 1);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length), 0);
     close(fd);
@@ -279,31 +263,29 @@ pid_t managedbroker_pid(const struct managedbroker *managedbroker)
 
 static bool reload_is_over(void *arg)
 {
-    struct managedbroker *managedbroker = arg;
-    const char *log = managedbroker_log(managedbroker);
+    (void)arg;
+    const char *log = managed_log();
     return strstr(log, " reloaded: ") != NULL ||
-           strstr(log, " reload: nothing was changed: ") != NULL ||
-           !process_alive(managedbroker->broker);
+           strstr(log, " reload: nothing was changed: ") != NULL || !process_alive(managed.broker);
 }
 
-bool managedbroker_reload(struct managedbroker *managedbroker)
+bool managed_reload(void)
 {
-    managedbroker_mark(managedbroker);
-    assert_int_equal(kill(managedbroker_pid(managedbroker), SIGHUP), 0);
-    assert_true(await(reload_is_over, managedbroker, AWAIT_DEADLINE_MS));
-    assert_true(process_alive(managedbroker->broker));
-    return strstr(managedbroker_log(managedbroker), " reloaded: ") != NULL;
+    managed_mark();
+    assert_int_equal(kill(managed_pid(), SIGHUP), 0);
+    assert_true(await(reload_is_over, NULL, AWAIT_DEADLINE_MS));
+    assert_true(process_alive(managed.broker));
+    return strstr(managed_log(), " reloaded: ") != NULL;
 }
 
 /* ---- asking it ---- */
 
-struct plainhttp *managedbroker_http(const struct managedbroker *managedbroker)
+struct plainhttp *managed_http(void)
 {
-    return managedbroker->http;
+    return managed.http;
 }
 
-int managedbroker_reserve(struct managedbroker *managedbroker, const char *job, const char *hwcoll,
-                          int *vni)
+int managed_reserve(const char *job, const char *hwcoll, int *vni)
 {
     struct plainhttp_reply reply;
     char path[128], body[128];
@@ -311,7 +293,7 @@ int managedbroker_reserve(struct managedbroker *managedbroker, const char *job, 
     (void)snprintf(body, sizeof body, "{\"uid\":1000,\"nodes\":\"n[1-2]\"%s%s%s}",
                    hwcoll != NULL ? ",\"hwcoll\":\"" : "", hwcoll != NULL ? hwcoll : "",
                    hwcoll != NULL ? "\"" : "");
-    int status = plainhttp_call(managedbroker->http, "PUT", path, body, &reply);
+    int status = plainhttp_call(managed.http, "PUT", path, body, &reply);
     if (vni != NULL)
         *vni = (int)json_integer_value(json_array_get(json_object_get(reply.json, "vnis"), 0));
     plainhttp_reply_release(&reply);
@@ -320,22 +302,22 @@ int managedbroker_reserve(struct managedbroker *managedbroker, const char *job, 
 
 static bool link_is_there(void *arg)
 {
-    struct managedbroker *managedbroker = arg;
+    (void)arg;
     struct plainhttp_reply reply;
     bool there = false;
-    if (plainhttp_call(managedbroker->http, "GET", "/v1/status", NULL, &reply) == 200) {
+    if (plainhttp_call(managed.http, "GET", "/v1/status", NULL, &reply) == 200) {
         const json_t *fm = json_object_get(reply.json, "fabric_manager");
         const char *link = json_string_value(json_object_get(fm, "link"));
         const char *url = json_string_value(json_object_get(fm, "url"));
         there = link != NULL && url != NULL && strcmp(link, "up") == 0 &&
-                strcmp(url, managedbroker->awaited) == 0;
+                strcmp(url, managed.awaited) == 0;
     }
     plainhttp_reply_release(&reply);
     return there;
 }
 
-bool managedbroker_await_link(struct managedbroker *managedbroker, const char *url)
+bool managed_await_link(const char *url)
 {
-    managedbroker->awaited = url;
-    return await(link_is_there, managedbroker, AWAIT_DEADLINE_MS);
+    managed.awaited = url;
+    return await(link_is_there, NULL, AWAIT_DEADLINE_MS);
 }

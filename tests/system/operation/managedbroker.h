@@ -11,52 +11,42 @@
 /* A broker whose configuration the test writes as an administrator would, and two fabric managers
  * for it to move between. Failures are asserts. */
 
-enum { MANAGEDBROKER_FMS = 2 };
+enum { MANAGED_FMS = 2 };
 
-struct managedbroker;
-struct managedbroker *managedbroker_open(const char *mcastd, const char *mock_fm);
-void managedbroker_close(
-    struct managedbroker *managedbroker); /* the broker, if it runs, must end with 0 */
+void managed_open(const char *mcastd, const char *mock_fm);
+void managed_close(void); /* the broker, if it runs, must end with 0 */
 
 /* name: below the folder. */
-const char *managedbroker_path(struct managedbroker *managedbroker, const char *name);
-void managedbroker_write(struct managedbroker *managedbroker, const char *name, mode_t mode,
-                         const char *text);
-void managedbroker_remove(struct managedbroker *managedbroker, const char *name);
+const char *managed_path(const char *name);
+void managed_write(const char *name, mode_t mode, const char *text);
+void managed_remove(const char *name);
 
 /* One of the fabric managers; its login is the file login/passwd, as the broker's. */
-const char *managedbroker_fm(struct managedbroker *managedbroker,
-                             int which); /* starts it; its base URL */
-void managedbroker_fm_password(struct managedbroker *managedbroker, int which,
-                               const char *password);
-void managedbroker_fm_kill(struct managedbroker *managedbroker, int which);
-bool managedbroker_fm_holds(struct managedbroker *managedbroker, int which,
-                            const char *job); /* its full name */
+const char *managed_fm(int which); /* starts it; its base URL */
+void managed_fm_password(int which, const char *password);
+void managed_fm_kill(int which);
+bool managed_fm_holds(int which, const char *job); /* its full name */
 
 /* mcastd.conf is written once: socket, state, login, the cluster elcap of whoever runs the test.
  * What a test says is in conf.d/50-test.conf. */
-void managedbroker_configure(struct managedbroker *managedbroker, const char *text);
-void managedbroker_start(struct managedbroker *managedbroker); /* until READY */
-void managedbroker_stop(
-    struct managedbroker *managedbroker); /* SIGTERM; asserts the exit status 0 */
-struct process *managedbroker_broker(const struct managedbroker *managedbroker);
-pid_t managedbroker_pid(
-    const struct managedbroker *managedbroker); /* of whoever serves the socket */
+void managed_configure(const char *text);
+void managed_start(void); /* until READY */
+void managed_stop(void);  /* SIGTERM; asserts the exit status 0 */
+struct process *managed_broker(void);
+pid_t managed_pid(void); /* of whoever serves the socket */
 
 /* SIGHUP, and waits until the log says what came of it: true when it was applied. */
-bool managedbroker_reload(struct managedbroker *managedbroker);
+bool managed_reload(void);
 
-/* The log since managedbroker_start or the last managedbroker_mark. Valid until the next call. */
-const char *managedbroker_log(struct managedbroker *managedbroker);
-void managedbroker_mark(struct managedbroker *managedbroker);
-bool managedbroker_logged(struct managedbroker *managedbroker, const char *text); /* waits for it */
+/* The log since managed_start or the last managed_mark. Valid until the next call. */
+const char *managed_log(void);
+void managed_mark(void);
+bool managed_logged(const char *text); /* waits for it */
 
-struct plainhttp *managedbroker_http(const struct managedbroker *managedbroker);
+struct plainhttp *managed_http(void);
 /* PUT of a job of two nodes; its status. vni: its first one, if not NULL; hwcoll: the wish, or
  * NULL. */
-int managedbroker_reserve(struct managedbroker *managedbroker, const char *job, const char *hwcoll,
-                          int *vni);
-bool managedbroker_await_link(struct managedbroker *managedbroker,
-                              const char *url); /* up, and at that URL */
+int managed_reserve(const char *job, const char *hwcoll, int *vni);
+bool managed_await_link(const char *url); /* up, and at that URL */
 
 #endif

@@ -16,25 +16,22 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct managedbroker *managedbroker;
-
 static int open_house(void **state)
 {
     (void)state;
-    managedbroker = managedbroker_open(MCASTD, MOCK_FM);
+    managed_open(MCASTD, MOCK_FM);
     return 0;
 }
 
 static int close_house(void **state)
 {
     (void)state;
-    managedbroker_close(managedbroker);
+    managed_close();
     return 0;
 }
 
@@ -42,23 +39,23 @@ static void configure_fm(const char *url, const char *more)
 {
     char text[512];
     (void)snprintf(text, sizeof text, "[fm]\nurl = %s\n%s", url, more);
-    managedbroker_configure(managedbroker, text);
+    managed_configure(text);
 }
 
-#define assert_logged(words) assert_non_null(strstr(managedbroker_log(managedbroker), words))
+#define assert_logged(words) assert_non_null(strstr(managed_log(), words))
 
 static void users__change_for_connections_that_are_open(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 201);
-    managedbroker_configure(managedbroker, "[cluster \"elcap\"]\nusers = 1\n");
-    assert_true(managedbroker_reload(managedbroker));
+    managed_start();
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
+    managed_configure("[cluster \"elcap\"]\nusers = 1\n");
+    assert_true(managed_reload());
     assert_logged("reload: [cluster \"elcap\"] users = ");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", NULL, NULL), 403);
-    managedbroker_remove(managedbroker, "conf.d/50-test.conf");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", NULL, NULL), 201);
+    assert_int_equal(managed_reserve("f2", NULL, NULL), 403);
+    managed_remove("conf.d/50-test.conf");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f2", NULL, NULL), 201);
 }
 
 /* F5: what is given stays given; what is given next is of the new pool. */
@@ -66,39 +63,39 @@ static void pool_and_limits__hold_from_the_next_job_on(void **state)
 {
     (void)state;
     int vni = 0;
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 201);
+    managed_start();
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 201);
     assert_int_equal(vni, 1024);
-    managedbroker_configure(managedbroker, "[vni]\npool = 3000-3001\n");
-    assert_true(managedbroker_reload(managedbroker));
+    managed_configure("[vni]\npool = 3000-3001\n");
+    assert_true(managed_reload());
     assert_logged("reload: [vni] pool = 1024-65535 -> 3000-3001\n");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 200);
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 200);
     assert_int_equal(vni, 1024);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", NULL, &vni), 201);
+    assert_int_equal(managed_reserve("f2", NULL, &vni), 201);
     assert_int_equal(vni, 3000);
-    managedbroker_configure(managedbroker, "[vni]\npool = 3000-3001\nper_job = 0\n");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f3", NULL, &vni), 201);
+    managed_configure("[vni]\npool = 3000-3001\nper_job = 0\n");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f3", NULL, &vni), 201);
     assert_int_equal(vni, 0);
 }
 
 static void log_level__changes(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "quiet", NULL, NULL), 201);
-    assert_null(strstr(managedbroker_log(managedbroker), " debug "));
-    managedbroker_configure(managedbroker, "[broker]\nlog_level = debug\n");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "loud", NULL, NULL), 201);
-    assert_true(managedbroker_logged(managedbroker, " debug elcap-loud: "));
+    managed_start();
+    assert_int_equal(managed_reserve("quiet", NULL, NULL), 201);
+    assert_null(strstr(managed_log(), " debug "));
+    managed_configure("[broker]\nlog_level = debug\n");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("loud", NULL, NULL), 201);
+    assert_true(managed_logged(" debug elcap-loud: "));
 }
 
 static void nothing_changed__is_said(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_reload(managedbroker));
+    managed_start();
+    assert_true(managed_reload());
     assert_logged("reloaded: nothing has changed");
 }
 
@@ -106,62 +103,61 @@ static void nothing_changed__is_said(void **state)
 static void fm_url__moves(void **state)
 {
     (void)state;
-    const char *first = managedbroker_fm(managedbroker, 0),
-               *second = managedbroker_fm(managedbroker, 1);
+    const char *first = managed_fm(0), *second = managed_fm(1);
     configure_fm(first, "");
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_await_link(managedbroker, first));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", "required", NULL), 201);
-    assert_true(managedbroker_fm_holds(managedbroker, 0, "elcap-f1"));
+    managed_start();
+    assert_true(managed_await_link(first));
+    assert_int_equal(managed_reserve("f1", "required", NULL), 201);
+    assert_true(managed_fm_holds(0, "elcap-f1"));
     configure_fm(second, "");
-    assert_true(managedbroker_reload(managedbroker));
+    assert_true(managed_reload());
     assert_logged("reload: [fm] url = http://127.0.0.1:");
-    assert_true(managedbroker_await_link(managedbroker, second));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", "required", NULL), 201);
-    assert_true(managedbroker_fm_holds(managedbroker, 1, "elcap-f2"));
-    assert_false(managedbroker_fm_holds(managedbroker, 0, "elcap-f2"));
+    assert_true(managed_await_link(second));
+    assert_int_equal(managed_reserve("f2", "required", NULL), 201);
+    assert_true(managed_fm_holds(1, "elcap-f2"));
+    assert_false(managed_fm_holds(0, "elcap-f2"));
 }
 
 static void fm__goes_and_comes(void **state)
 {
     (void)state;
-    const char *first = managedbroker_fm(managedbroker, 0);
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 201);
+    const char *first = managed_fm(0);
+    managed_start();
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     configure_fm(first, "");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_true(managedbroker_await_link(managedbroker, first));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", "required", NULL), 201);
-    managedbroker_remove(managedbroker, "conf.d/50-test.conf");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f3", NULL, NULL), 201);
+    assert_true(managed_reload());
+    assert_true(managed_await_link(first));
+    assert_int_equal(managed_reserve("f2", "required", NULL), 201);
+    managed_remove("conf.d/50-test.conf");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f3", NULL, NULL), 201);
     configure_fm(first, "");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_true(managedbroker_await_link(managedbroker, first));
-    assert_true(managedbroker_fm_holds(managedbroker, 0, "elcap-f2"));
+    assert_true(managed_reload());
+    assert_true(managed_await_link(first));
+    assert_true(managed_fm_holds(0, "elcap-f2"));
 }
 
 /* The file's name is the same, what is in it is not. */
 static void password__is_read_again(void **state)
 {
     (void)state;
-    const char *first = managedbroker_fm(managedbroker, 0);
+    const char *first = managed_fm(0);
     configure_fm(first, "");
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_await_link(managedbroker, first));
-    managedbroker_fm_password(managedbroker, 0, "two");
-    assert_true(managedbroker_reload(managedbroker));
+    managed_start();
+    assert_true(managed_await_link(first));
+    managed_fm_password(0, "two");
+    assert_true(managed_reload());
     assert_logged("reload: [fm] authdir: the file passwd was read again");
-    assert_null(strstr(managedbroker_log(managedbroker), "two\n"));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", "required", NULL), 201);
-    assert_true(managedbroker_fm_holds(managedbroker, 0, "elcap-f1"));
+    assert_null(strstr(managed_log(), "two\n"));
+    assert_int_equal(managed_reserve("f1", "required", NULL), 201);
+    assert_true(managed_fm_holds(0, "elcap-f1"));
 }
 
 static void new_certificate(const char *cert, const char *key)
 {
     char path[128];
-    (void)snprintf(path, sizeof path, "%s", managedbroker_path(managedbroker, cert));
-    certificate_write(path, managedbroker_path(managedbroker, key), 400);
+    (void)snprintf(path, sizeof path, "%s", managed_path(cert));
+    certificate_write(path, managed_path(key), 400);
 }
 
 static void certificate__is_rotated_with_its_key(void **state)
@@ -169,25 +165,25 @@ static void certificate__is_rotated_with_its_key(void **state)
     (void)state;
     char text[512], cert[128];
     new_certificate("tls.crt", "tls.key");
-    (void)snprintf(cert, sizeof cert, "%s", managedbroker_path(managedbroker, "tls.crt"));
+    (void)snprintf(cert, sizeof cert, "%s", managed_path("tls.crt"));
     (void)snprintf(text, sizeof text,
                    "[broker]\nlisten = localhost:0\ntls_cert = %s\ntls_key = %s\n", cert,
-                   managedbroker_path(managedbroker, "tls.key"));
-    managedbroker_configure(managedbroker, text);
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_reload(managedbroker));
+                   managed_path("tls.key"));
+    managed_configure(text);
+    managed_start();
+    assert_true(managed_reload());
     assert_logged("reloaded: nothing has changed");
     new_certificate("tls.crt", "tls.key");
-    assert_true(managedbroker_reload(managedbroker));
+    assert_true(managed_reload());
     assert_logged("reload: [broker] tls_cert was read again");
     assert_logged("reload: [broker] tls_key was read again");
     new_certificate("other.crt", "tls.key"); /* only one of the two is replaced */
-    assert_false(managedbroker_reload(managedbroker));
+    assert_false(managed_reload());
     assert_logged("belongs to another certificate");
-    managedbroker_remove(managedbroker, "tls.crt");
-    assert_false(managedbroker_reload(managedbroker));
+    managed_remove("tls.crt");
+    assert_false(managed_reload());
     assert_logged("50-test.conf:3: tls_cert = ");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 201);
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
 }
 
 /* ---- all or nothing ---- */
@@ -198,28 +194,27 @@ static void refused(const char *text, const char *words)
     char whole[1024];
     int vni = 0;
     (void)snprintf(whole, sizeof whole, "[vni]\npool = 5000-5009\n%s", text);
-    managedbroker_configure(managedbroker, whole);
-    bool applied = managedbroker_reload(managedbroker);
-    if (applied || strstr(managedbroker_log(managedbroker), words) == NULL)
-        fail_msg("%s\nshould have been refused with: %s\n%s", text, words,
-                 managedbroker_log(managedbroker));
+    managed_configure(whole);
+    bool applied = managed_reload();
+    if (applied || strstr(managed_log(), words) == NULL)
+        fail_msg("%s\nshould have been refused with: %s\n%s", text, words, managed_log());
     assert_logged("reload: nothing was changed: ");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 200);
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 200);
     assert_int_equal(vni, 1024);
-    assert_int_equal(managedbroker_reserve(managedbroker, "other", NULL, &vni), 201);
+    assert_int_equal(managed_reserve("other", NULL, &vni), 201);
     assert_in_range(vni, 1024, 1100);
     struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(managedbroker_http(managedbroker), "DELETE",
-                                    "/v1/clusters/elcap/jobs/other", NULL, &reply),
-                     202);
+    assert_int_equal(
+        plainhttp_call(managed_http(), "DELETE", "/v1/clusters/elcap/jobs/other", NULL, &reply),
+        202);
     plainhttp_reply_release(&reply);
 }
 
 static void fault__changes_nothing(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 201);
+    managed_start();
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     refused("[vni]\nhold = soon\n",
             "conf.d/50-test.conf:4: hold = soon: allowed is reports, or a duration");
     refused("nonsense\n", "conf.d/50-test.conf:3: neither a section nor");
@@ -228,11 +223,11 @@ static void fault__changes_nothing(void **state)
     refused("[hwcoll]\nmin_nodes = 64\naddresses_per_job = auto\n", "[hwcoll]");
     refused("[fm]\nca = /nonexistent/ca\n", "50-test.conf:4: ca = /nonexistent/ca: No such file");
     /* the main file itself */
-    managedbroker_remove(managedbroker, "conf.d/50-test.conf");
-    managedbroker_remove(managedbroker, "mcastd.conf");
-    assert_false(managedbroker_reload(managedbroker));
+    managed_remove("conf.d/50-test.conf");
+    managed_remove("mcastd.conf");
+    assert_false(managed_reload());
     assert_logged("mcastd.conf: cannot be read: No such file or directory");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 200);
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 200);
 }
 
 /* The new one is run from the next job list poll on, which is at once. */
@@ -241,21 +236,21 @@ static void root_keys__are_read_again(void **state)
 {
     (void)state;
     char text[256] = "";
-    managedbroker_start(managedbroker);
-    const char *path = managedbroker_path(managedbroker, "state/root.keys");
+    managed_start();
+    const char *path = managed_path("state/root.keys");
     FILE *file = fopen(path, "re");
     assert_non_null(file);
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
     assert_int_equal(chmod(path, 0644), 0);
-    assert_false(managedbroker_reload(managedbroker));
+    assert_false(managed_reload());
     assert_logged("root.keys can be read by others");
     assert_int_equal(chmod(path, 0600), 0);
-    managedbroker_write(managedbroker, "state/root.keys", 0600, "no key\n");
-    assert_false(managedbroker_reload(managedbroker));
+    managed_write("state/root.keys", 0600, "no key\n");
+    assert_false(managed_reload());
     assert_logged("line 1 of the root key file ");
-    managedbroker_write(managedbroker, "state/root.keys", 0600, text);
-    assert_true(managedbroker_reload(managedbroker));
+    managed_write("state/root.keys", 0600, text);
+    assert_true(managed_reload());
     assert_logged("reload: [broker] root_key_file was read again");
     explicit_bzero(text, sizeof text);
 }
@@ -263,36 +258,35 @@ static void root_keys__are_read_again(void **state)
 static void list_command__comes_changes_and_goes(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    managedbroker_configure(managedbroker, "[broker]\nlog_level = debug\n"
-                                           "[cluster \"elcap\"]\nlist_command = /bin/echo 17\n");
-    assert_true(managedbroker_reload(managedbroker));
+    managed_start();
+    managed_configure("[broker]\nlog_level = debug\n"
+                      "[cluster \"elcap\"]\nlist_command = /bin/echo 17\n");
+    assert_true(managed_reload());
     assert_logged("reload: [cluster \"elcap\"] list_command = unset -> /bin/echo 17\n");
-    assert_true(managedbroker_logged(managedbroker, "cluster elcap names 1 active jobs"));
-    managedbroker_configure(managedbroker, "[broker]\nlog_level = debug\n"
-                                           "[cluster \"elcap\"]\nlist_command = /bin/echo no id\n");
-    assert_true(managedbroker_reload(managedbroker));
+    assert_true(managed_logged("cluster elcap names 1 active jobs"));
+    managed_configure("[broker]\nlog_level = debug\n"
+                      "[cluster \"elcap\"]\nlist_command = /bin/echo no id\n");
+    assert_true(managed_reload());
     assert_logged("list_command = /bin/echo 17 -> /bin/echo no id\n");
-    assert_true(managedbroker_logged(
-        managedbroker, "list_command of cluster elcap: line 1 of its output, \"no id\""));
+    assert_true(managed_logged("list_command of cluster elcap: line 1 of its output, \"no id\""));
     /* What others could put in its place is no configuration. */
-    managedbroker_write(managedbroker, "list", 0777, "#!/bin/sh\n");
+    managed_write("list", 0777, "#!/bin/sh\n");
     char text[256];
     (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = %s\n",
-                   managedbroker_path(managedbroker, "list"));
-    managedbroker_configure(managedbroker, text);
-    assert_false(managedbroker_reload(managedbroker));
+                   managed_path("list"));
+    managed_configure(text);
+    assert_false(managed_reload());
     assert_logged("50-test.conf:2: list_command: others than its owner can write to ");
-    managedbroker_remove(managedbroker, "conf.d/50-test.conf");
-    assert_true(managedbroker_reload(managedbroker));
+    managed_remove("conf.d/50-test.conf");
+    assert_true(managed_reload());
     assert_logged("list_command = /bin/echo no id -> unset\n");
 }
 
 static void restart_key__is_refused_whole_and_named(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, NULL), 201);
+    managed_start();
+    assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     refused("[broker]\nconnections_max = 100\n",
             "reload: [broker] connections_max = 4096 -> 100 needs a restart");
     refused("[broker]\nsocket_mode = 0600\n[state]\nstore = memory\n",
@@ -304,41 +298,40 @@ static void restart_key__is_refused_whole_and_named(void **state)
 static void configuration_that_others_can_change__is_refused(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    managedbroker_write(managedbroker, "conf.d/60-more.conf", 0666, "[broker]\nadmins = 65533\n");
-    assert_false(managedbroker_reload(managedbroker));
+    managed_start();
+    managed_write("conf.d/60-more.conf", 0666, "[broker]\nadmins = 65533\n");
+    assert_false(managed_reload());
     assert_logged("60-more.conf: others than its owner can write to ");
-    managedbroker_write(managedbroker, "conf.d/60-more.conf", 0644, "[broker]\nadmins = 65533\n");
+    managed_write("conf.d/60-more.conf", 0644, "[broker]\nadmins = 65533\n");
     if (geteuid() == 0) {
-        assert_int_equal(chown(managedbroker_path(managedbroker, "conf.d/60-more.conf"), 65533, 0),
-                         0);
-        assert_false(managedbroker_reload(managedbroker));
+        assert_int_equal(chown(managed_path("conf.d/60-more.conf"), 65533, 0), 0);
+        assert_false(managed_reload());
         assert_logged("60-more.conf belongs to user 65533, who can change the configuration");
-        assert_int_equal(chown(managedbroker_path(managedbroker, "conf.d/60-more.conf"), 0, 0), 0);
+        assert_int_equal(chown(managed_path("conf.d/60-more.conf"), 0, 0), 0);
     }
-    assert_int_equal(chmod(managedbroker_path(managedbroker, "state"), 0777), 0);
-    assert_false(managedbroker_reload(managedbroker));
+    assert_int_equal(chmod(managed_path("state"), 0777), 0);
+    assert_false(managed_reload());
     assert_logged("[state] path: others than its owner can write to ");
-    assert_int_equal(chmod(managedbroker_path(managedbroker, "state"), 0755), 0);
-    assert_true(managedbroker_reload(managedbroker));
+    assert_int_equal(chmod(managed_path("state"), 0755), 0);
+    assert_true(managed_reload());
     assert_logged("reload: [broker] admins");
 }
 
 static void login_that_cannot_be_read__keeps_the_link(void **state)
 {
     (void)state;
-    const char *first = managedbroker_fm(managedbroker, 0);
+    const char *first = managed_fm(0);
     configure_fm(first, "");
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_await_link(managedbroker, first));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", "required", NULL), 201);
-    managedbroker_write(managedbroker, "login/passwd", 0644, "one\n");
-    assert_false(managedbroker_reload(managedbroker));
+    managed_start();
+    assert_true(managed_await_link(first));
+    assert_int_equal(managed_reserve("f1", "required", NULL), 201);
+    managed_write("login/passwd", 0644, "one\n");
+    assert_false(managed_reload());
     assert_logged("login/passwd can be read by others: chmod 0600");
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", "required", NULL), 201);
-    managedbroker_write(managedbroker, "login/passwd", 0600, "one\n");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f3", "required", NULL), 201);
+    assert_int_equal(managed_reserve("f2", "required", NULL), 201);
+    managed_write("login/passwd", 0600, "one\n");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f3", "required", NULL), 201);
 }
 
 /* ---- drop-ins ---- */
@@ -347,16 +340,16 @@ static void drop_ins__come_go_and_override(void **state)
 {
     (void)state;
     int vni = 0;
-    managedbroker_start(managedbroker);
-    managedbroker_configure(managedbroker, "[vni]\npool = 3000-3999\n");
-    managedbroker_write(managedbroker, "conf.d/90-late.conf", 0644, "[vni]\npool = 4000-4999\n");
-    managedbroker_write(managedbroker, "conf.d/95-not-read.conf.rpmnew", 0644, "nonsense\n");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 201);
+    managed_start();
+    managed_configure("[vni]\npool = 3000-3999\n");
+    managed_write("conf.d/90-late.conf", 0644, "[vni]\npool = 4000-4999\n");
+    managed_write("conf.d/95-not-read.conf.rpmnew", 0644, "nonsense\n");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 201);
     assert_int_equal(vni, 4000);
-    managedbroker_remove(managedbroker, "conf.d/90-late.conf");
-    assert_true(managedbroker_reload(managedbroker));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", NULL, &vni), 201);
+    managed_remove("conf.d/90-late.conf");
+    assert_true(managed_reload());
+    assert_int_equal(managed_reserve("f2", NULL, &vni), 201);
     assert_int_equal(vni, 3000);
 }
 
@@ -385,20 +378,16 @@ static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
 static void load__is_not_disturbed(void **state)
 {
     (void)state;
-    const char *first = managedbroker_fm(managedbroker, 0),
-               *second = managedbroker_fm(managedbroker, 1);
+    const char *first = managed_fm(0), *second = managed_fm(1);
     struct load load = {0};
     configure_fm(first, "[vni]\npool = 1024-20000\n");
-    managedbroker_start(managedbroker);
-    assert_true(managedbroker_await_link(managedbroker, first));
-    const struct wire_options options = {.socket = managedbroker_path(managedbroker, "s"),
-                                         .connections = 8,
-                                         .depth = 4,
-                                         .done = on_answer,
-                                         .arg = &load};
+    managed_start();
+    assert_true(managed_await_link(first));
+    const struct wire_options options = {
+        .socket = managed_path("s"), .connections = 8, .depth = 4, .done = on_answer, .arg = &load};
     struct wire *wire = wire_create(&options);
     assert_non_null(wire);
-    pid_t pid = managedbroker_pid(managedbroker);
+    pid_t pid = managed_pid();
     unsigned sent = 0, reloads = 0;
     while (load.done < LOAD_JOBS) {
         while (sent < LOAD_JOBS && wire_has_room(wire)) {
@@ -417,20 +406,20 @@ static void load__is_not_disturbed(void **state)
             assert_int_equal(kill(pid, SIGHUP), 0);
         }
         (void)wire_turn(wire, 1000);
-        assert_true(process_alive(managedbroker_broker(managedbroker)));
+        assert_true(process_alive(managed_broker()));
     }
     wire_destroy(wire);
     assert_int_equal(load.bad, 0);
     assert_int_equal(reloads, LOAD_RELOADS);
-    assert_true(managedbroker_reload(managedbroker));
-    assert_true(managedbroker_await_link(managedbroker, LOAD_RELOADS % 2 != 0 ? second : first));
-    assert_int_equal(managedbroker_reserve(managedbroker, "after", "required", NULL), 201);
+    assert_true(managed_reload());
+    assert_true(managed_await_link(LOAD_RELOADS % 2 != 0 ? second : first));
+    assert_int_equal(managed_reserve("after", "required", NULL), 201);
 }
 
 static unsigned times_logged(const char *words)
 {
     unsigned count = 0;
-    for (const char *at = managedbroker_log(managedbroker); (at = strstr(at, words)) != NULL; at++)
+    for (const char *at = managed_log(); (at = strstr(at, words)) != NULL; at++)
         count++;
     return count;
 }
@@ -440,14 +429,14 @@ static void many_signals__end_well(void **state)
 {
     (void)state;
     int vni = 0;
-    managedbroker_start(managedbroker);
-    pid_t pid = managedbroker_pid(managedbroker);
+    managed_start();
+    pid_t pid = managed_pid();
     for (int i = 0; i < 200; i++)
         assert_int_equal(kill(pid, SIGHUP), 0);
-    managedbroker_configure(managedbroker, "[vni]\npool = 7000-7999\n");
+    managed_configure("[vni]\npool = 7000-7999\n");
     assert_int_equal(kill(pid, SIGHUP), 0);
-    assert_true(managedbroker_logged(managedbroker, "pool = 1024-65535 -> 7000-7999"));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 201);
+    assert_true(managed_logged("pool = 1024-65535 -> 7000-7999"));
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 201);
     assert_int_equal(vni, 7000);
     assert_in_range(times_logged(" reloaded: "), 1, 201);
 }
@@ -474,41 +463,40 @@ static void slow_file__keeps_nobody_waiting(void **state)
     char path[128];
     struct slow_file slow = {.path = path};
     int vni = 0;
-    managedbroker_start(managedbroker);
-    managedbroker_configure(managedbroker, "[vni]\npool = 9000-9999\n");
-    (void)snprintf(path, sizeof path, "%s",
-                   managedbroker_path(managedbroker, "conf.d/90-slow.conf"));
+    managed_start();
+    managed_configure("[vni]\npool = 9000-9999\n");
+    (void)snprintf(path, sizeof path, "%s", managed_path("conf.d/90-slow.conf"));
     assert_int_equal(mkfifo(path, 0644), 0);
-    pid_t pid = managedbroker_pid(managedbroker);
+    pid_t pid = managed_pid();
     assert_int_equal(kill(pid, SIGHUP), 0);
     assert_true(await(is_being_read, &slow, AWAIT_DEADLINE_MS));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f1", NULL, &vni), 201);
+    assert_int_equal(managed_reserve("f1", NULL, &vni), 201);
     assert_int_equal(vni, 1024);
     assert_int_equal(times_logged("reload"), 0);
     assert_int_equal(write(slow.fd, text, sizeof text - 1), sizeof text - 1);
     assert_int_equal(close(slow.fd), 0);
-    assert_true(managedbroker_logged(managedbroker, "pool = 1024-65535 -> 8000-8999"));
+    assert_true(managed_logged("pool = 1024-65535 -> 8000-8999"));
     assert_int_equal(kill(pid, SIGHUP), 0);
     assert_true(await(is_being_read, &slow, AWAIT_DEADLINE_MS));
-    managedbroker_remove(managedbroker, "conf.d/90-slow.conf");
+    managed_remove("conf.d/90-slow.conf");
     assert_int_equal(kill(pid, SIGHUP), 0);
-    assert_int_equal(managedbroker_reserve(managedbroker, "f2", NULL, &vni), 201);
+    assert_int_equal(managed_reserve("f2", NULL, &vni), 201);
     assert_int_equal(vni, 8000);
     assert_int_equal(write(slow.fd, text, sizeof text - 1), sizeof text - 1);
     assert_int_equal(close(slow.fd), 0);
-    assert_true(managedbroker_logged(managedbroker, "pool = 8000-8999 -> 9000-9999"));
-    assert_int_equal(managedbroker_reserve(managedbroker, "f3", NULL, &vni), 201);
+    assert_true(managed_logged("pool = 8000-8999 -> 9000-9999"));
+    assert_int_equal(managed_reserve("f3", NULL, &vni), 201);
     assert_int_equal(vni, 9000);
 }
 
 static void signal_while_stopping__is_left_to_the_next_start(void **state)
 {
     (void)state;
-    managedbroker_start(managedbroker);
-    pid_t pid = managedbroker_pid(managedbroker);
+    managed_start();
+    pid_t pid = managed_pid();
     assert_int_equal(kill(pid, SIGTERM), 0);
     assert_int_equal(kill(pid, SIGHUP), 0);
-    managedbroker_stop(managedbroker); /* asserts the exit status */
+    managed_stop(); /* asserts the exit status */
 }
 
 /* One that comes before the loop runs is acted on when it does. It would end the program, were it
@@ -522,8 +510,8 @@ static void signal_during_the_start__is_kept(void **state)
     pid_t pid;
     int status;
     char config[128], log[128];
-    (void)snprintf(config, sizeof config, "%s", managedbroker_path(managedbroker, "mcastd.conf"));
-    (void)snprintf(log, sizeof log, "%s", managedbroker_path(managedbroker, "start.log"));
+    (void)snprintf(config, sizeof config, "%s", managed_path("mcastd.conf"));
+    (void)snprintf(log, sizeof log, "%s", managed_path("start.log"));
     char *argv[] = {MCASTD, "--config", config, NULL};
     sigemptyset(&hangup);
     sigaddset(&hangup, SIGHUP);
@@ -553,31 +541,31 @@ static void signal_during_the_start__is_kept(void **state)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-#define MANAGEDBROKER_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
+#define BROKER_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MANAGEDBROKER_TEST(users__change_for_connections_that_are_open),
-        MANAGEDBROKER_TEST(pool_and_limits__hold_from_the_next_job_on),
-        MANAGEDBROKER_TEST(log_level__changes),
-        MANAGEDBROKER_TEST(nothing_changed__is_said),
-        MANAGEDBROKER_TEST(fm_url__moves),
-        MANAGEDBROKER_TEST(fm__goes_and_comes),
-        MANAGEDBROKER_TEST(password__is_read_again),
-        MANAGEDBROKER_TEST(certificate__is_rotated_with_its_key),
-        MANAGEDBROKER_TEST(fault__changes_nothing),
-        MANAGEDBROKER_TEST(root_keys__are_read_again),
-        MANAGEDBROKER_TEST(list_command__comes_changes_and_goes),
-        MANAGEDBROKER_TEST(restart_key__is_refused_whole_and_named),
-        MANAGEDBROKER_TEST(configuration_that_others_can_change__is_refused),
-        MANAGEDBROKER_TEST(login_that_cannot_be_read__keeps_the_link),
-        MANAGEDBROKER_TEST(drop_ins__come_go_and_override),
-        MANAGEDBROKER_TEST(load__is_not_disturbed),
-        MANAGEDBROKER_TEST(many_signals__end_well),
-        MANAGEDBROKER_TEST(slow_file__keeps_nobody_waiting),
-        MANAGEDBROKER_TEST(signal_while_stopping__is_left_to_the_next_start),
-        MANAGEDBROKER_TEST(signal_during_the_start__is_kept),
+        BROKER_TEST(users__change_for_connections_that_are_open),
+        BROKER_TEST(pool_and_limits__hold_from_the_next_job_on),
+        BROKER_TEST(log_level__changes),
+        BROKER_TEST(nothing_changed__is_said),
+        BROKER_TEST(fm_url__moves),
+        BROKER_TEST(fm__goes_and_comes),
+        BROKER_TEST(password__is_read_again),
+        BROKER_TEST(certificate__is_rotated_with_its_key),
+        BROKER_TEST(fault__changes_nothing),
+        BROKER_TEST(root_keys__are_read_again),
+        BROKER_TEST(list_command__comes_changes_and_goes),
+        BROKER_TEST(restart_key__is_refused_whole_and_named),
+        BROKER_TEST(configuration_that_others_can_change__is_refused),
+        BROKER_TEST(login_that_cannot_be_read__keeps_the_link),
+        BROKER_TEST(drop_ins__come_go_and_override),
+        BROKER_TEST(load__is_not_disturbed),
+        BROKER_TEST(many_signals__end_well),
+        BROKER_TEST(slow_file__keeps_nobody_waiting),
+        BROKER_TEST(signal_while_stopping__is_left_to_the_next_start),
+        BROKER_TEST(signal_during_the_start__is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,16 +13,12 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sqlite3.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* In a drop-in of its own; the key is the service's. */

@@ -3,6 +3,7 @@
 
 #include "broker/log/decisionlog.h"
 #include "broker/log/log.h"
+#include "tests/unit/broker/datagrams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,35 +12,15 @@
 
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-static char folder[64], path[96];
-static int journal;
 static struct core *core;
 
 static int open_core(void **state)
 {
-    (void)state;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat self;
     struct core_config config;
-    char stream[64];
-    strcpy(folder, "/tmp/mcast-decisionlog-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof path, "%s/socket", folder);
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(journal, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(fstat(STDERR_FILENO, &self), 0);
-    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
-                   (uintmax_t)self.st_ino);
-    setenv("JOURNAL_STREAM", stream, 1);
-    log_open_at(path);
+    datagrams_open(state);
+    datagrams_become_journal();
     log_set_level(LOG_DEBUG);
 
     core_config_init(&config);
@@ -52,21 +33,8 @@ static int open_core(void **state)
 
 static int close_core(void **state)
 {
-    (void)state;
     core_destroy(core);
-    unsetenv("JOURNAL_STREAM");
-    log_open();
-    close(journal);
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-static const char *journalled(void)
-{
-    static char text[8192];
-    ssize_t length = recv(journal, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    return text;
+    return datagrams_close(state);
 }
 
 /* Steps the core and carries out nothing but traces and events. */
@@ -104,7 +72,7 @@ static const char *await_event(const char *word)
     char field[64];
     const char *message;
     (void)snprintf(field, sizeof field, "\nMCASTD_EVENT=%s\n", word);
-    while (*(message = journalled()) != '\0') {
+    while (*(message = datagrams_next()) != '\0') {
         if (strstr(message, field) != NULL)
             return message;
     }
@@ -137,12 +105,13 @@ static void trace__has_the_job_it_is_about(void **state)
                                         .job = "f2",
                                         .vni = 7}};
     decisionlog_trace(&effect);
-    assert_string_equal(journalled(), "MESSAGE=gone -> lost\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n"
-                                      "MCASTD_CLUSTER=elcap\nMCASTD_JOB=f2\nMCASTD_VNI=7\n");
+    assert_string_equal(datagrams_next(),
+                        "MESSAGE=gone -> lost\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n"
+                        "MCASTD_CLUSTER=elcap\nMCASTD_JOB=f2\nMCASTD_VNI=7\n");
     effect.u.trace.cluster = effect.u.trace.job = NULL;
     effect.u.trace.vni = 0;
     decisionlog_trace(&effect);
-    assert_string_equal(journalled(),
+    assert_string_equal(datagrams_next(),
                         "MESSAGE=gone -> lost\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n");
 }
 
@@ -156,13 +125,13 @@ static void flood_of_jobs__does_not_hide_the_link(void **state)
             .level = LOG_WARNING, .text = "elcap-f1: lost", .cluster = "elcap", .job = "f1"}};
     for (int i = 0; i < 5000; i++) {
         decisionlog_trace(&effect);
-        (void)journalled();
+        (void)datagrams_next();
     }
-    assert_string_equal(journalled(), "");
+    assert_string_equal(datagrams_next(), "");
     effect.u.trace.cluster = effect.u.trace.job = NULL;
     effect.u.trace.text = "fabric manager: gone -> link down";
     decisionlog_trace(&effect);
-    assert_memory_equal(journalled(), "MESSAGE=fabric manager: gone", 28);
+    assert_memory_equal(datagrams_next(), "MESSAGE=fabric manager: gone", 28);
 }
 
 /* One loss, one line: the core's own, at the level that it has. */
@@ -185,7 +154,7 @@ static void trouble__is_told_once(void **state)
     step(&refused);
     const char *message;
     int told = 0;
-    while (*(message = journalled()) != '\0')
+    while (*(message = datagrams_next()) != '\0')
         told += strstr(message, "401, go away") != NULL;
     assert_int_equal(told, 1);
     log_set_level(LOG_DEBUG);
@@ -199,7 +168,7 @@ static void level__keeps_events_out(void **state)
     (void)state;
     log_set_level(LOG_NOTICE);
     reserve("f1", 1);
-    assert_string_equal(journalled(), "");
+    assert_string_equal(datagrams_next(), "");
 }
 
 #define CORE_TEST(name) cmocka_unit_test_setup_teardown(name, open_core, close_core)

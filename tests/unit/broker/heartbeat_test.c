@@ -3,6 +3,7 @@
 
 #include "broker/service/heartbeat.h"
 #include "broker/log/log.h"
+#include "tests/unit/broker/datagrams.h"
 #include "tests/unit/broker/gate.h"
 
 #include <setjmp.h>
@@ -14,17 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct stand {
     uv_loop_t loop;
     struct gate gate;
-    struct core_config config;
+    struct config config;
     struct engine *engine;
     struct notify notify;
     struct heartbeat sign;
-    int manager;
-    char folder[64], path[96];
     char heard[65536];
     unsigned stopped, closed;
 };
@@ -38,27 +36,21 @@ static int open_stand(void **state)
 {
     static struct stand stand;
     struct error err = {0};
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
     memset(&stand, 0, sizeof stand);
     log_set_level(-1);
-    strcpy(stand.folder, "/tmp/mcast-heartbeat-XXXXXX");
-    assert_non_null(mkdtemp(stand.folder));
-    (void)snprintf(stand.path, sizeof stand.path, "%s/notify", stand.folder);
-    memcpy(address.sun_path, stand.path, strlen(stand.path) + 1);
-    stand.manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(stand.manager, (struct sockaddr *)&address, sizeof address), 0);
-    setenv("NOTIFY_SOCKET", stand.path, 1);
+    datagrams_open(state);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     setenv("WATCHDOG_USEC", "60000", 1);
     unsetenv("WATCHDOG_PID");
     assert_int_equal(notify_init(&stand.notify, &err), 0);
 
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config);
-    strcpy(stand.config.clusters[0].name, "elcap");
-    stand.config.cluster_count = 1;
+    core_config_init(&stand.config.core);
+    strcpy(stand.config.core.clusters[0].name, "elcap");
+    stand.config.core.cluster_count = 1;
     struct engine_options options = {
-        .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
+        .loop = &stand.loop, .config = &stand.config, .store = &stand.gate.store};
     stand.engine = engine_create(&options);
     assert_int_equal(engine_start(stand.engine, &err), 0);
     heartbeat_start(&stand.sign, &stand.loop, &stand.notify, stand.engine);
@@ -80,17 +72,13 @@ static int close_stand(void **state)
     gate_release(&stand->gate);
     assert_int_equal(uv_loop_close(&stand->loop), 0);
     notify_release(&stand->notify);
-    close(stand->manager);
-    assert_int_equal(unlink(stand->path), 0);
-    return rmdir(stand->folder);
+    return datagrams_close(state);
 }
 
 static void hear(struct stand *stand)
 {
-    char words[2048];
-    for (ssize_t size; (size = recv(stand->manager, words, sizeof words - 1, 0)) >= 0;) {
+    for (const char *words; *(words = datagrams_next()) != '\0';) {
         size_t length = strlen(stand->heard);
-        words[size] = '\0';
         (void)snprintf(stand->heard + length, sizeof stand->heard - length, "<%s>", words);
     }
 }

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
@@ -77,7 +76,7 @@ static void on_closed(void *arg)
     ((struct stand *)arg)->closed++;
 }
 
-static const char *in(const struct stand *stand, const char *name)
+static char *in(const struct stand *stand, const char *name)
 {
     static char path[4][PATH_SIZE];
     static unsigned turn;
@@ -132,8 +131,17 @@ static int close_stand(void **state)
 
 static void configure(struct stand *stand, const char *const *argv, int64_t timeout_ms)
 {
-    const struct listcommand_spec spec = {"elcap", argv, timeout_ms};
-    listcommand_configure(stand->commands, &spec, 1);
+    static char words[4][PATH_SIZE], *copy[5];
+    for (size_t i = 0; i < 5; i++)
+        copy[i] = NULL;
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        (void)snprintf(words[i], sizeof words[i], "%s", argv[i]);
+        copy[i] = words[i];
+    }
+    static struct config_cluster cluster;
+    cluster = (struct config_cluster){
+        .name = "elcap", .list_command = copy, .list_timeout_ms = timeout_ms};
+    listcommand_configure(stand->commands, &cluster, 1);
 }
 
 /* A script; its own folder is $here. */
@@ -508,10 +516,12 @@ static void clusters__are_asked_side_by_side(void **state)
     /* Each waits for the other. */
     configure_script(stand, "touch $here/$1; until [ -e $here/$2 ]; do sleep 0.01; done; echo $1",
                      LONG_MS);
-    const char *const elcap[] = {in(stand, "list"), "a", "b", NULL};
-    const char *const tuo[] = {in(stand, "list"), "b", "a", NULL};
-    const struct listcommand_spec specs[] = {{"elcap", elcap, LONG_MS}, {"tuo", tuo, LONG_MS}};
-    listcommand_configure(stand->commands, specs, 2);
+    char *elcap[] = {in(stand, "list"), "a", "b", NULL};
+    char *tuo[] = {in(stand, "list"), "b", "a", NULL};
+    const struct config_cluster clusters[] = {
+        {.name = "elcap", .list_command = elcap, .list_timeout_ms = LONG_MS},
+        {.name = "tuo", .list_command = tuo, .list_timeout_ms = LONG_MS}};
+    listcommand_configure(stand->commands, clusters, 2);
     listcommand_ask(stand->commands, 1, "elcap");
     listcommand_ask(stand->commands, 2, "tuo");
     gate_await(&stand->loop, &stand->answers, 2);

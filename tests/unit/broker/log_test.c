@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/log/log.h"
+#include "tests/unit/broker/datagrams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,13 +8,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 static const char *formatted(const char *text)
@@ -113,13 +111,8 @@ static void level__decides_what_is_written(void **state)
 
 static void under_the_journal(void)
 {
-    struct stat self;
-    char stream[64];
-    assert_int_equal(fstat(STDERR_FILENO, &self), 0);
-    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
-                   (uintmax_t)self.st_ino);
-    setenv("JOURNAL_STREAM", stream, 1);
-    log_open_at("/nonexistent/socket");
+    strcpy(datagrams_path, "/nonexistent/socket");
+    datagrams_become_journal();
     log_line(LOG_NOTICE, "hello");
     setenv("JOURNAL_STREAM", "1:1", 1); /* inherited, but standard error is something else */
     log_open_at("/nonexistent/socket");
@@ -139,59 +132,14 @@ static void journal__is_known_by_its_very_stream(void **state)
 
 /* ---- the journal's own protocol ---- */
 
-static char folder[64], socket_path[96];
-static int journal;
-
-static int open_journal(void **state)
-{
-    (void)state;
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(folder, "/tmp/mcast-journal-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
-    memcpy(address.sun_path, socket_path, strlen(socket_path) + 1);
-    journal = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_int_equal(bind(journal, (struct sockaddr *)&address, sizeof address), 0);
-    return 0;
-}
-
-static int close_journal(void **state)
-{
-    (void)state;
-    unsetenv("JOURNAL_STREAM");
-    log_open();
-    close(journal);
-    (void)unlink(socket_path);
-    return rmdir(folder);
-}
-
-static const char *journalled(void)
-{
-    static char text[8192];
-    ssize_t length = recv(journal, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    return text;
-}
-
-static void open_under_journal(void)
-{
-    struct stat self;
-    char stream[64];
-    assert_int_equal(fstat(STDERR_FILENO, &self), 0);
-    (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
-                   (uintmax_t)self.st_ino);
-    setenv("JOURNAL_STREAM", stream, 1);
-    log_open_at(socket_path);
-}
-
 static void two_messages(void)
 {
-    open_under_journal();
+    datagrams_become_journal();
     log_line(LOG_WARNING, "disk full n=%d", 3);
-    log_event(LOG_INFO,
-              &(struct log_fields){
-                  .event = "lost", .cluster = "elcap", .job = "f1\nPRIORITY=0", .vni = 1024},
-              "elcap/f1: lost");
+    log_text(LOG_INFO,
+             &(struct log_fields){
+                 .event = "lost", .cluster = "elcap", .job = "f1\nPRIORITY=0", .vni = 1024},
+             NULL, "elcap/f1: lost");
 }
 
 /* Nothing that a client says can forge a field, or a second message. */
@@ -201,13 +149,13 @@ static void journal__gets_fields(void **state)
     char out[512];
     capture(out, sizeof out, two_messages);
     assert_string_equal(out, "");
-    assert_string_equal(journalled(),
+    assert_string_equal(datagrams_next(),
                         "MESSAGE=disk full n=3\nPRIORITY=4\nSYSLOG_IDENTIFIER=mcastd\n");
-    assert_string_equal(journalled(),
+    assert_string_equal(datagrams_next(),
                         "MESSAGE=elcap/f1: lost\nPRIORITY=6\nSYSLOG_IDENTIFIER=mcastd\n"
                         "MCASTD_EVENT=lost\nMCASTD_CLUSTER=elcap\n"
                         "MCASTD_JOB=f1\\x0aPRIORITY=0\nMCASTD_VNI=1024\n");
-    assert_string_equal(journalled(), "");
+    assert_string_equal(datagrams_next(), "");
 }
 
 static void a_long_message(void)
@@ -215,7 +163,7 @@ static void a_long_message(void)
     char text[5000];
     memset(text, '\n', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    open_under_journal();
+    datagrams_become_journal();
     log_line(LOG_ERR, "%s", text);
 }
 
@@ -224,15 +172,15 @@ static void journal__gets_long_messages_cut(void **state)
     (void)state;
     char out[512];
     capture(out, sizeof out, a_long_message);
-    const char *message = journalled();
+    const char *message = datagrams_next();
     assert_memory_equal(message, "MESSAGE=\\x0a\\x0a", 16);
     assert_non_null(strstr(message, " [cut]\nPRIORITY=3\nSYSLOG_IDENTIFIER=mcastd\n"));
 }
 
 static void one_message(void)
 {
-    open_under_journal();
-    (void)unlink(socket_path); /* the journal is away */
+    datagrams_become_journal();
+    (void)unlink(datagrams_path); /* the journal is away */
     log_line(LOG_NOTICE, "hello");
 }
 
@@ -248,7 +196,7 @@ enum { FLOOD = 3000 };
 
 static void a_flood(void)
 {
-    open_under_journal();
+    datagrams_become_journal();
     for (int i = 0; i < FLOOD; i++)
         log_text(LOG_INFO, NULL, NULL, "a message of a flood without limit");
 }
@@ -261,15 +209,15 @@ static void journal_that_is_busy__is_not_waited_for(void **state)
     unsigned taken = 0, lost = 0;
     capture(out, sizeof out, a_flood);
     assert_string_equal(out, "");
-    while (*journalled() != '\0')
+    while (*datagrams_next() != '\0')
         taken++;
     assert_in_range(taken, 1, FLOOD - 1);
     log_settle();
-    assert_int_equal(sscanf(journalled(), "MESSAGE=the journal was too busy for %u lines", &lost),
-                     1);
+    assert_int_equal(
+        sscanf(datagrams_next(), "MESSAGE=the journal was too busy for %u lines", &lost), 1);
     assert_int_equal(taken + lost, FLOOD);
     log_settle();
-    assert_string_equal(journalled(), "");
+    assert_string_equal(datagrams_next(), "");
 }
 
 /* ---- floods ---- */
@@ -313,7 +261,7 @@ static void levels__have_words(void **state)
     assert_int_equal(log_level_of("loud"), -1);
 }
 
-#define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, open_journal, close_journal)
+#define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, datagrams_open, datagrams_close)
 
 int main(void)
 {

@@ -2,6 +2,7 @@
 /* sd_notify's protocol, against a datagram socket of the test's own. */
 
 #include "broker/service/notify.h"
+#include "tests/unit/broker/datagrams.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,60 +10,24 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static char folder[64], path[96];
-static int listener;
-
 static void bind_to(const char *name)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    size_t length = strlen(name);
-    memcpy(address.sun_path, name, length);
-    if (name[0] == '@')
-        address.sun_path[0] = '\0';
-    listener = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    assert_true(listener >= 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address,
-                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)),
-                     0);
+    datagrams_bind(name);
     setenv("NOTIFY_SOCKET", name, 1);
 }
 
 static int open_folder(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/mcast-notify-XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    (void)snprintf(path, sizeof path, "%s/notify", folder);
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
-    listener = -1;
-    return 0;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    if (listener >= 0)
-        close(listener);
-    (void)unlink(path);
-    return rmdir(folder);
-}
-
-/* The next datagram, or "" when there is none. */
-static const char *heard(void)
-{
-    static char text[2048];
-    ssize_t length = recv(listener, text, sizeof text - 1, 0);
-    text[length > 0 ? length : 0] = '\0';
-    return text;
+    return datagrams_open(state);
 }
 
 static struct notify opened(void)
@@ -76,15 +41,15 @@ static struct notify opened(void)
 static void words__arrive_as_one_datagram(void **state)
 {
     (void)state;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
-    assert_true(notify_enabled(&notify));
-    notify_send(&notify, "READY=1\nSTATUS=%d jobs", 3);
-    assert_string_equal(heard(), "READY=1\nSTATUS=3 jobs");
-    assert_true(notify_try_send(&notify, "WATCHDOG=1"));
-    assert_string_equal(heard(), "WATCHDOG=1");
+    assert_true(notify.fd >= 0);
+    (void)notify_send(&notify, true, "READY=1\nSTATUS=%d jobs", 3);
+    assert_string_equal(datagrams_next(), "READY=1\nSTATUS=3 jobs");
+    assert_true(notify_send(&notify, false, "WATCHDOG=1"));
+    assert_string_equal(datagrams_next(), "WATCHDOG=1");
     notify_release(&notify);
-    assert_false(notify_enabled(&notify));
+    assert_false(notify.fd >= 0);
 }
 
 /* The name of an abstract socket ends where its length says, not at a NUL. */
@@ -95,8 +60,8 @@ static void abstract_socket__is_reached(void **state)
     (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
     bind_to(name);
     struct notify notify = opened();
-    notify_send(&notify, "STOPPING=1");
-    assert_string_equal(heard(), "STOPPING=1");
+    (void)notify_send(&notify, true, "STOPPING=1");
+    assert_string_equal(datagrams_next(), "STOPPING=1");
     notify_release(&notify);
 }
 
@@ -104,10 +69,10 @@ static void no_socket__is_silence(void **state)
 {
     (void)state;
     struct notify notify = opened();
-    assert_false(notify_enabled(&notify));
-    notify_send(&notify, "READY=1");
+    assert_false(notify.fd >= 0);
+    (void)notify_send(&notify, true, "READY=1");
     notify_reloading(&notify);
-    assert_false(notify_try_send(&notify, "WATCHDOG=1"));
+    assert_false(notify_send(&notify, false, "WATCHDOG=1"));
     assert_true(notify.watchdog_us == 0);
     notify_release(&notify);
 }
@@ -121,14 +86,14 @@ static void odd_socket__is_told_and_silence(void **state)
     setenv("NOTIFY_SOCKET", "vsock:2:1234", 1);
     assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
     assert_non_null(strstr(err.text, "vsock:2:1234"));
-    assert_false(notify_enabled(&notify));
+    assert_false(notify.fd >= 0);
     memset(longest, 'x', sizeof longest - 1);
     longest[0] = '/';
     longest[sizeof longest - 1] = '\0';
     setenv("NOTIFY_SOCKET", longest, 1);
     assert_int_equal(notify_init(&notify, &err), ERROR_INVALID);
-    assert_false(notify_enabled(&notify));
-    notify_send(&notify, "READY=1");
+    assert_false(notify.fd >= 0);
+    (void)notify_send(&notify, true, "READY=1");
 }
 
 /* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
@@ -137,12 +102,12 @@ static void reloading__tells_the_moment(void **state)
     (void)state;
     struct timespec before, after;
     unsigned long long moment = 0;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     clock_gettime(CLOCK_MONOTONIC, &before);
     notify_reloading(&notify);
     clock_gettime(CLOCK_MONOTONIC, &after);
-    assert_int_equal(sscanf(heard(), "RELOADING=1\nMONOTONIC_USEC=%llu", &moment), 1);
+    assert_int_equal(sscanf(datagrams_next(), "RELOADING=1\nMONOTONIC_USEC=%llu", &moment), 1);
     assert_true(moment >= (unsigned long long)before.tv_sec * 1000000 +
                               (unsigned long long)before.tv_nsec / 1000);
     assert_true(moment <= (unsigned long long)after.tv_sec * 1000000 +
@@ -167,7 +132,7 @@ static void watchdog__is_ours_when_it_names_us(void **state)
 {
     (void)state;
     char self[32];
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     (void)snprintf(self, sizeof self, "%d", (int)getpid());
     assert_true(watchdog_with("30000000", NULL) == 30000000);
     assert_true(watchdog_with("30000000", self) == 30000000);
@@ -181,17 +146,17 @@ static void watchdog__is_ours_when_it_names_us(void **state)
 static void hint__never_waits(void **state)
 {
     (void)state;
-    bind_to(path);
+    setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     unsigned sent = 0;
     /* Nobody reads: the socket's queue is full before long. */
-    while (sent < 100000 && notify_try_send(&notify, "STATUS=%u", sent))
+    while (sent < 100000 && notify_send(&notify, false, "STATUS=%u", sent))
         sent++;
     assert_true(sent < 100000);
     notify_release(&notify);
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, datagrams_close)
 
 int main(void)
 {

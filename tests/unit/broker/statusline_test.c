@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line that `systemctl status` shows. */
 
-#include "broker/log/statusline.h"
+#include "broker/service/heartbeat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

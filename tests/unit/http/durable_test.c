@@ -24,7 +24,7 @@ enum { CLIENTS = 3, HEARD = 16384, TURNS = 50 };
 struct stand {
     uv_loop_t loop;
     struct gate gate;
-    struct core_config config;
+    struct config config;
     struct engine *engine;
     struct http *http;
     char folder[64], path[96];
@@ -56,11 +56,11 @@ static int open_stand(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config);
-    strcpy(stand.config.clusters[0].name, "elcap");
-    stand.config.cluster_count = 1;
+    core_config_init(&stand.config.core);
+    strcpy(stand.config.core.clusters[0].name, "elcap");
+    stand.config.core.cluster_count = 1;
     struct engine_options options = {
-        .loop = &stand.loop, .core = &stand.config, .store = &stand.gate.store};
+        .loop = &stand.loop, .config = &stand.config, .store = &stand.gate.store};
     stand.engine = engine_create(&options);
     assert_non_null(stand.engine);
     strcpy(stand.folder, "/tmp/http_durable_XXXXXX");

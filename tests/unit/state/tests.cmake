@@ -9,4 +9,3 @@ mcast_unit(state_sealing state tokens PkgConfig::SQLITE)
 mcast_unit(state_upgrade state tokens PkgConfig::SQLITE)
 target_compile_definitions(state_upgrade_test PRIVATE
     LEDGER_1="${CMAKE_SOURCE_DIR}/tests/data/ledger-1/ledger-1.sql")
-mcast_unit(state_unsaved broker_engine)
