@@ -41,7 +41,7 @@ struct http_options {
     size_t cluster_count;
     bool metrics_anonymous;   /* /metrics without a proven identity */
     unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it get 503,
-                                 other connections above a small share are closed (places.h) */
+                                 other connections above a small share are closed (quota.h) */
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */

@@ -79,7 +79,7 @@ static int read_below(struct call *call, bool *below)
  * (B8). */
 static int64_t bounded_wait(const struct call *call, int64_t wait_ms)
 {
-    return wait_ms > 0 && places_crowded(&call->http->places, &call->peer->place) ? 1 : wait_ms;
+    return wait_ms > 0 && quota_crowded(&call->http->quota, &call->peer->slot) ? 1 : wait_ms;
 }
 
 int cleanup_handle(struct call *call)

@@ -83,7 +83,6 @@ static void on_parsed(uv_work_t *request, int status)
         call_refuse(call);
         uv_close((uv_handle_t *)&work->turn, on_closed);
     }
-    http_turn(http);
 }
 
 static int parse_later(struct call *call)

@@ -13,13 +13,12 @@
 
 struct stream;
 
-/* After the event `after`, up to what is durable; then the end, or with follow whatever comes.
- * tell_gap: whether to tell a gap before the first event too. NULL: out of memory. */
-struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, bool follow);
 void stream_destroy(struct stream *stream);                  /* NULL is allowed */
 struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
 
-/* Lets all that wait go on: something is new, or (pulse) they get a keep-alive. */
-void stream_wake_all(struct http *http, bool pulse);
+/* Something is new, or a right has ended: all that wait go on. */
+void stream_wake_all(struct http *http);
+/* Every second: those that wait get a keep-alive now and then. */
+void stream_pulse(struct http *http);
 
 #endif

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/mhd.h"
 
-#include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool mhd_version_checks_lines(const char *version)
+bool mhd_checks_lines(const char *version)
 {
     return strtoul(version, NULL, 10) >= 1;
-}
-
-bool mhd_checks_lines(void)
-{
-    return mhd_version_checks_lines(MHD_get_version());
 }
 
 bool mhd_remark(const char *version, char *line, size_t size)

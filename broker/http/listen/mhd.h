@@ -10,8 +10,7 @@
 
 /* Since 1.0, libmicrohttpd itself refuses heads with a bare LF or CR, a NUL, a folded line or a
  * space in the wrong place, when it is told to be strict (MHD_OPTION_STRICT_FOR_CLIENT). */
-bool mhd_version_checks_lines(const char *version);
-bool mhd_checks_lines(void); /* this one's */
+bool mhd_checks_lines(const char *version);
 
 /* Whether the tests of the HTTP interface were not run with this version; then line says so. */
 bool mhd_remark(const char *version, char *line, size_t size);

@@ -13,19 +13,24 @@
 #include <time.h>
 
 /* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
- * places. */
-enum { FRESH_MAX = 256, FRESH_MS = 2000 };
+ * quota. */
+enum { HANDSHAKES_MAX = 256, HANDSHAKE_MS = 2000 };
 
-static int fd_of(struct MHD_Connection *connection)
+static int fd_of(const struct peer *peer)
 {
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    return MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-static gnutls_session_t session_of(struct MHD_Connection *connection)
+static gnutls_session_t session_of(const struct peer *peer)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     return info ? (gnutls_session_t)info->tls_session : NULL;
+}
+
+static uint64_t now_ms(const struct peer *peer)
+{
+    return uv_now(peer->listener->http->loop);
 }
 
 /* ---- who it is ---- */
@@ -37,7 +42,7 @@ const char *peer_fault(const struct peer *peer)
                : NULL;
 }
 
-/* A certificate is good for its time and as long as its authority is believed. */
+/* A certificate is good for its time and as long as its authority is trusted. */
 static struct proof proof_of_certificate(struct peer *peer)
 {
     const struct http *http = peer->listener->http;
@@ -71,51 +76,28 @@ static struct proof proof_of_socket(int fd)
 }
 
 /* Without a uid from the kernel, it counts for (uid_t)-1. */
+static uint32_t uid_of(const struct proof *proof)
+{
+    return proof->kind == PROOF_SOCKET ? proof->uid : UINT32_MAX;
+}
+
 uint64_t peer_user(void *arg, int fd)
 {
     const struct listener *listener = arg;
     if (!listener->local)
-        return ROOMQUEUE_SHARED;
+        return WORKQUEUE_SHARED;
     const struct proof proof = proof_of_socket(fd);
     const struct identity identity = rights_judge(listener->http->rights, &proof);
-    return identity_has_role(&identity)
-               ? ROOMQUEUE_SHARED
-               : (uint64_t)(proof.kind == PROOF_SOCKET ? proof.uid : UINT32_MAX) + 1;
+    return identity_has_role(&identity) ? WORKQUEUE_SHARED : (uint64_t)uid_of(&proof) + 1;
 }
 
-/* ---- its place ---- */
-
-static struct holder holder_of(const struct peer *peer, enum holder_kind kind)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return holder_of_address(kind, info->client_addr);
-}
-
-static void unauthenticated_add(struct http *http, struct peer *peer)
-{
-    peer->unauthenticated = true;
-    LIST_INSERT_HEAD(&http->unauthenticated, peer, link);
-}
-
-static void unauthenticated_remove(struct peer *peer)
-{
-    LIST_REMOVE(peer, link);
-    peer->unauthenticated = false;
-}
-
-static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t length)
-{
-    if (tls)
-        (void)gnutls_record_send(tls, bytes, length);
-    else
-        (void)send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
+/* ---- closing ---- */
 
 /* Sends the reason for closing, without waiting: a response that belongs to no request (RFC
  * 9112, 9.5). Not in the middle of another response, nor during a handshake. */
-static void send_farewell(int fd, gnutls_session_t tls, const struct problem *problem)
+static void send_reason(const struct peer *peer, const struct problem *problem)
 {
+    gnutls_session_t tls = session_of(peer);
     struct writer body = {0}, answer = {0};
     problem_write(problem, &body);
     writer_textf(&answer,
@@ -123,122 +105,126 @@ static void send_farewell(int fd, gnutls_session_t tls, const struct problem *pr
                  "Connection: close\r\nContent-Length: %zu\r\n\r\n%.*s",
                  problem->status, MHD_get_reason_phrase_for((unsigned)problem->status),
                  problem->retry_after, body.used, (int)body.used, body.failed ? "" : body.data);
-    if (!body.failed && !answer.failed)
-        send_bytes(fd, tls, answer.data, answer.used);
+    if (!body.failed && !answer.failed && tls)
+        (void)gnutls_record_send(tls, answer.data, answer.used);
+    else if (!body.failed && !answer.failed)
+        (void)send(fd_of(peer), answer.data, answer.used, MSG_DONTWAIT | MSG_NOSIGNAL);
     writer_release(&body);
     writer_release(&answer);
 }
 
-static void tell_and_shut(struct peer *peer, const struct problem *problem)
+static void peer_shutdown(struct peer *peer, enum traffic_refusal why, const char *code,
+                          const char *sentence)
 {
+    struct problem problem;
+    problem_set(&problem, 503, code, NULL, "%s", sentence);
+    peer->listener->http->traffic.refused[why]++;
     if (!peer->answering)
-        send_farewell(fd_of(peer->connection), session_of(peer->connection), problem);
-    shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
+        send_reason(peer, &problem);
+    shutdown(fd_of(peer), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
-static void close_with_problem(struct peer *peer, const struct problem *problem)
+static void uncount(struct peer *peer)
 {
     struct http *http = peer->listener->http;
-    assert(!peer->closing);
-    if (peer->unauthenticated)
-        unauthenticated_remove(peer);
-    places_give_back(&http->places, &peer->place);
-    slowhead_forget(http->slowheads, &peer->head);
+    if (peer->closing)
+        return;
     peer->closing = true;
-    tell_and_shut(peer, problem);
+    if (peer->unauthenticated)
+        LIST_REMOVE(peer, link);
+    peer->unauthenticated = false;
+    quota_release(&http->quota, &peer->slot);
+    headwatch_forget(&http->heads, &peer->head);
 }
 
-/* Closes the connection that has to make room for this newcomer; false: none does. */
-static bool make_room(struct http *http, const struct holder *newcomer)
+static void close_slow(struct head_entry *entry)
 {
-    struct problem problem;
-    struct place *place = places_displaced(&http->places, newcomer);
-    if (!place)
-        return false;
-    struct peer *peer = (struct peer *)((char *)place - offsetof(struct peer, place));
-    problem_set(&problem, 503, "too-many-connections", NULL,
-                "this connection was idle, or its request incomplete, and another one needed its "
-                "place; connect again for the next request");
-    close_with_problem(peer, &problem);
-    http->traffic.refused[REFUSED_DISPLACED]++;
-    return true;
+    struct peer *peer = (struct peer *)((char *)entry - offsetof(struct peer, head));
+    uncount(peer);
+    peer_shutdown(peer, REFUSED_SLOW, "too-slow",
+                  "the head of this request was incomplete 10 s after its first byte; send it "
+                  "again without pauses");
 }
 
-void peer_too_slow(void *arg, struct slowhead *head)
+static_assert((int)HEADWATCH_MS == 10000, "close_slow says so");
+
+void peer_close_slow(struct http *http)
 {
-    struct http *http = arg;
-    struct problem problem;
-    problem_set(&problem, 503, "too-slow", NULL,
-                "the head of this request was incomplete %d s after its first byte; send it again "
-                "without pauses",
-                SLOWHEAD_MS / 1000);
-    close_with_problem(head->owner, &problem);
-    http->traffic.refused[REFUSED_SLOW]++;
+    headwatch_sweep(&http->heads, uv_now(http->loop), close_slow);
 }
 
-/* All nodes of a large job come at once, and a handshake is a millisecond of work. Were all let in,
- * each would wait for all others, give up before its turn, and come again; the oldest would be
- * closed for the next. So a few hundred are worked at, and the others wait outside. A peer that is
- * idle for two seconds does not count. */
-bool peer_has_room(void *arg)
+/* ---- its quota ---- */
+
+static struct quota_holder holder_by_address(const struct peer *peer, enum quota_class which)
+{
+    return quota_address(
+        which,
+        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+}
+
+/* When many nodes connect at once, a handshake is a millisecond of work for each. If all were
+ * accepted, each would wait for all others, give up before its turn, and come again; the oldest
+ * would be closed for the next. So a few hundred are served, and the others wait in the listen
+ * queue. A peer that is idle for two seconds does not count. */
+bool peer_may_accept(void *arg)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
     const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->unauthenticated);
-    const unsigned eighth = http->places.max / 8;
-    unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
-    while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
+    const unsigned eighth = http->quota.max / 8;
+    unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
+    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS; left--)
         peer = LIST_NEXT(peer, link);
-        room--;
-    }
-    return room > 0;
+    return left > 0;
 }
 
-/* With its share of the places, if need be with another's. */
-static bool take_share(struct peer *peer, const struct holder *holder)
+/* Counts it for the holder, if need be after closing another. */
+static bool take_share(struct peer *peer, const struct quota_holder *holder)
+{
+    struct quota *quota = &peer->listener->http->quota;
+    if (quota_take_share(quota, &peer->slot, holder, now_ms(peer)))
+        return true;
+    struct quota_slot *slot = quota_displaced(quota, holder);
+    if (!slot)
+        return false;
+    struct peer *displaced = (struct peer *)((char *)slot - offsetof(struct peer, slot));
+    uncount(displaced);
+    peer_shutdown(displaced, REFUSED_DISPLACED, "too-many-connections",
+                  "this connection was idle, or its request incomplete, and was closed for another "
+                  "one; connect again for the next request");
+    return quota_take_share(quota, &peer->slot, holder, now_ms(peer));
+}
+
+/* False: all connections that its user, or users, may have are busy at this moment. */
+static bool count_new(struct peer *peer)
 {
     struct http *http = peer->listener->http;
-    const uint64_t now_ms = uv_now(http->loop);
-    return places_take_share(&http->places, &peer->place, holder, now_ms) ||
-           (make_room(http, holder) &&
-            places_take_share(&http->places, &peer->place, holder, now_ms));
-}
-
-static bool admit_unauthenticated(struct peer *peer)
-{
-    const struct holder holder = holder_of(peer, HOLDER_UNAUTHENTICATED);
+    struct quota_holder holder;
+    if (peer->listener->local && identity_has_role(peer_identity(peer))) {
+        peer->surplus = !quota_take(&http->quota);
+        return true;
+    }
+    if (peer->listener->local) {
+        holder = quota_user(uid_of(&peer->proof));
+        return take_share(peer, &holder);
+    }
+    holder = holder_by_address(peer, CLASS_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
-    unauthenticated_add(peer->listener->http, peer);
+    peer->unauthenticated = true;
+    LIST_INSERT_HEAD(&http->unauthenticated, peer, link);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)ROOM_UNAUTHENTICATED_SECONDS);
+                              (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
     return true;
 }
 
-/* False: the connection is closed at once: all that its user, or users, may have are busy at this
- * moment. */
-static bool take_place(struct peer *peer)
-{
-    struct places *places = &peer->listener->http->places;
-    if (!peer->listener->local)
-        return admit_unauthenticated(peer);
-    if (identity_has_role(peer_identity(peer))) {
-        peer->surplus = !places_take(places);
-        return true;
-    }
-    /* Without a uid from the kernel, it counts for (uid_t)-1. */
-    const bool known = peer->proof.kind == PROOF_SOCKET;
-    const struct holder holder = holder_of_user(known ? peer->proof.uid : UINT32_MAX);
-    return take_share(peer, &holder);
-}
-
-/* Of somebody without a role. A token proves no host: its job can have it on thousands of them. A
+/* Of a peer without a role. A token proves no host: its job can have it on thousands of them. A
  * node's root has a share that no user of the node can take. */
-static struct holder holder_proved(const struct peer *peer, const struct identity *identity)
+static struct quota_holder holder_proved(const struct peer *peer, const struct identity *identity)
 {
     if (identity->proof.kind == PROOF_BEARER)
-        return holder_of_bearer(identity->proof.token->scope.number);
-    return holder_of(peer, identity->node_of != 0 ? HOLDER_NODE : HOLDER_ADDRESS);
+        return quota_bearer(identity->proof.token->scope.number);
+    return holder_by_address(peer, identity->node_of != 0 ? CLASS_NODES : CLASS_USERS);
 }
 
 void peer_settle(struct peer *peer, const struct identity *identity)
@@ -246,61 +232,49 @@ void peer_settle(struct peer *peer, const struct identity *identity)
     struct http *http = peer->listener->http;
     if (!peer->unauthenticated || identity->proof.kind == PROOF_NONE)
         return;
-    const bool works = !peer->place.waiting;
-    unauthenticated_remove(peer);
-    places_give_back(&http->places, &peer->place);
+    const bool served = !peer->slot.idle;
+    LIST_REMOVE(peer, link);
+    peer->unauthenticated = false;
+    quota_release(&http->quota, &peer->slot);
     if (!identity_has_role(identity)) {
-        const struct holder holder = holder_proved(peer, identity);
+        const struct quota_holder holder = holder_proved(peer, identity);
         peer->surplus = !take_share(peer, &holder);
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;
     }
-    if (!peer->place.share && !places_take(&http->places) && !peer->surplus) {
+    if (!peer->slot.share && !quota_take(&http->quota) && !peer->surplus) {
         peer->surplus = true;
         http->traffic.refused[REFUSED_LIMIT]++;
     }
-    if (works)
-        place_works(&peer->place);
+    if (served)
+        quota_serve(&http->quota, &peer->slot);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)ROOM_IDLE_SECONDS);
+                              (unsigned)WORKER_IDLE_SECONDS);
 }
 
 /* ---- its requests ---- */
 
-void peer_head_whole(struct peer *peer)
-{
-    slowhead_whole(peer->listener->http->slowheads, &peer->head);
-}
-
-void peer_reads(struct peer *peer)
-{
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
-}
-
-void peer_decides(struct peer *peer)
-{
-    place_works(&peer->place);
-}
-
 /* A client that does not read its answer counts as idle, too. */
-void peer_answers(struct peer *peer)
+void peer_request(struct peer *peer, enum peer_request state)
 {
-    peer->answering = true;
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
-}
-
-void peer_request_over(struct peer *peer)
-{
-    peer->answering = false;
-    if (peer->closing)
-        return;
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
-    slowhead_over(peer->listener->http->slowheads, &peer->head);
+    struct quota *quota = &peer->listener->http->quota;
+    const uint64_t now = now_ms(peer);
+    peer->answering = state == PEER_ANSWERING;
+    headwatch_set(&peer->head, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE, now);
+    if (state == PEER_DECIDING)
+        quota_serve(quota, &peer->slot);
+    else if (state != PEER_RECEIVING || !peer->slot.idle)
+        quota_wait(quota, &peer->slot, now);
 }
 
 void peer_check_heads(void *arg)
 {
-    const struct listener *listener = arg;
-    slowheads_check(listener->http->slowheads);
+    struct http *http = ((struct listener *)arg)->http;
+    headwatch_check(&http->heads, uv_now(http->loop));
+}
+
+static void expect_head(struct peer *peer)
+{
+    headwatch_expect(&peer->listener->http->heads, &peer->head, fd_of(peer), now_ms(peer));
 }
 
 /* ---- its handshake ---- */
@@ -313,8 +287,8 @@ static void handshake_finished(gnutls_session_t session, struct peer *peer)
     peer->certificate = certificate_take(session);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
-    if (!peer->closing && peer->head.fd == 0) /* once */
-        slowhead_expect(peer->listener->http->slowheads, &peer->head, fd_of(peer->connection));
+    if (!peer->closing)
+        expect_head(peer);
 }
 
 /* Whether a certificate is trusted is answered when a request comes (certificate_fault); here
@@ -324,7 +298,7 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
 {
     struct peer *peer = gnutls_db_get_ptr(session); /* NULL: it has gone */
     if (peer)
-        room_stir(peer->room); /* MHD works without a callback meanwhile */
+        peer->worker->progress = true; /* MHD works without a callback meanwhile */
     if (!incoming)
         return 0;
     if (peer && type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
@@ -337,12 +311,11 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
 
 static void session_setup(struct peer *peer)
 {
-    struct tls *tls = peer->listener->http->tls;
-    gnutls_session_t session = session_of(peer->connection);
+    gnutls_session_t session = session_of(peer);
     if (!session)
         return;
-    peer->tls = tls_hold(tls);
-    tls_session_setup(tls, session);
+    peer->tls = tls_hold(peer->listener->http->tls);
+    tls_session_setup(peer->tls, session);
     /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
      * there is none. */
     gnutls_db_set_ptr(session, peer);
@@ -351,77 +324,56 @@ static void session_setup(struct peer *peer)
 
 /* ---- life ---- */
 
-static void peer_destroy(struct peer *peer)
-{
-    if (!peer)
-        return;
-    certificate_destroy(peer->certificate);
-    tls_drop(peer->tls);
-    free(peer);
-}
-
-static void peer_leave(struct peer *peer)
-{
-    struct http *http = peer->listener->http;
-    if (peer->unauthenticated)
-        unauthenticated_remove(peer);
-    if (!peer->closing)
-        places_give_back(&http->places, &peer->place);
-    slowhead_forget(http->slowheads, &peer->head);
-    if (peer->tls)
-        gnutls_db_set_ptr(session_of(peer->connection), NULL);
-    http->traffic.open[peer->listener - http->listeners]--;
-    peer_destroy(peer);
-}
-
-static void refuse_newcomer(struct peer *peer)
-{
-    struct problem problem;
-    problem_set(&problem, 503, "too-many-connections", NULL,
-                "all connections that users without a role may have are in use; try again, and "
-                "keep a connection for several requests");
-    tell_and_shut(peer, &problem);
-}
-
-static struct peer *arrive(struct listener *listener, struct room *room,
-                           struct MHD_Connection *connection)
+static struct peer *peer_create(struct listener *listener, struct httpworker *worker,
+                                struct MHD_Connection *connection)
 {
     struct http *http = listener->http;
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL; /* its requests are answered with no_memory */
     peer->listener = listener;
-    peer->room = room;
+    peer->worker = worker;
     peer->connection = connection;
-    peer->came_ms = uv_now(http->loop);
+    peer->came_ms = now_ms(peer);
     if (listener->local)
-        peer->proof = proof_of_socket(fd_of(connection));
-    peer->head.owner = peer;
-    if (!take_place(peer)) {
-        http->traffic.refused[REFUSED_SHARE]++;
-        refuse_newcomer(peer);
-        peer_destroy(peer);
+        peer->proof = proof_of_socket(fd_of(peer));
+    if (!count_new(peer)) {
+        peer_shutdown(peer, REFUSED_SHARE, "too-many-connections",
+                      "all connections that users without a role may have are in use; try again, "
+                      "and keep a connection for several requests");
+        free(peer);
         return NULL;
     }
     http->traffic.refused[REFUSED_LIMIT] += peer->surplus;
     http->traffic.open[listener - http->listeners]++;
     session_setup(peer);
     if (!peer->tls)
-        slowhead_expect(http->slowheads, &peer->head, fd_of(connection));
+        expect_head(peer);
     return peer;
 }
 
-void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
+static void peer_destroy(struct peer *peer)
+{
+    struct http *http = peer->listener->http;
+    uncount(peer);
+    if (peer->tls)
+        gnutls_db_set_ptr(session_of(peer), NULL);
+    http->traffic.open[peer->listener - http->listeners]--;
+    certificate_destroy(peer->certificate);
+    tls_drop(peer->tls);
+    free(peer);
+}
+
+void peer_connection(void *arg, struct httpworker *worker, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code)
 {
     struct listener *listener = arg;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         listener->http->traffic.accepted[listener - listener->http->listeners]++;
-        *context = arrive(listener, room, connection);
+        *context = peer_create(listener, worker, connection);
         return;
     }
-    struct peer *gone = *context;
+    if (*context)
+        peer_destroy(*context);
     *context = NULL;
-    if (gone)
-        peer_leave(gone);
 }

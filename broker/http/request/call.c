@@ -14,10 +14,9 @@
 #include <string.h>
 
 enum {
-    SPARE_CALLS = 256,        /* kept for reuse */
-    SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
+    SMALL_BYTES = 16384,      /* buffers of bodies up to this do not count as large */
     BODY_FIRST = 1024,        /* first size of a body's buffer */
-    BODIES_MAX = 64 << 20,    /* of all bodies longer than SPARE_BYTES together */
+    BODIES_MAX = 64 << 20,    /* of all large ones together */
     UNREAD_MAX = 1 << 20,     /* of a body that is not used: read to keep the connection */
     UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
 };
@@ -30,64 +29,13 @@ uint64_t call_ticket(const struct call *call)
     return (uint64_t)(uintptr_t)call;
 }
 
-/* ---- coming and going ---- */
+/* ---- its body and head ---- */
 
-static struct call *call_take(struct http *http)
-{
-    struct call *call = LIST_FIRST(&http->spare_calls);
-    if (!call)
-        return calloc(1, sizeof *call);
-    LIST_REMOVE(call, link);
-    http->spare_count--;
-    *call = (struct call){.uri = call->uri,
-                          .uri_size = call->uri_size,
-                          .body = call->body,
-                          .body_size = call->body_size,
-                          .out = call->out};
-    return call;
-}
-
-void call_destroy(struct call *call)
-{
-    writer_release(&call->out);
-    free(call->uri);
-    free(call->body);
-    free(call);
-}
-
-static void call_give_back(struct http *http, struct call *call)
-{
-    if (call->secret)
-        writer_wipe(&call->out);
-    else
-        writer_reset(&call->out);
-    if (http->spare_count == SPARE_CALLS || call->out.size > SPARE_BYTES ||
-        call->uri_size > SPARE_BYTES) {
-        call_destroy(call);
-        return;
-    }
-    LIST_INSERT_HEAD(&http->spare_calls, call, link);
-    http->spare_count++;
-}
-
-/* Room for `size` bytes; contents are kept. */
-static bool buffer_grow(char **buffer, size_t *have, size_t size)
-{
-    if (size <= *have)
-        return true;
-    char *grown = realloc(*buffer, size);
-    if (!grown)
-        return false;
-    *buffer = grown;
-    *have = size;
-    return true;
-}
-
-/* What a buffer of this size counts for among the large bodies: small ones come to no more than
+/* What a buffer of this size counts for among the large ones: small ones come to no more than
  * their connections do. */
 static size_t body_weight(size_t size)
 {
-    return size > SPARE_BYTES ? size : 0;
+    return size > SMALL_BYTES ? size : 0;
 }
 
 static int body_grow(struct call *call, size_t size)
@@ -97,19 +45,20 @@ static int body_grow(struct call *call, size_t size)
     if (body_weight(size) > BODIES_MAX - others)
         return problem_set(&call->problem, 503, "busy", NULL,
                            "too many long bodies are being received; try again");
-    if (!buffer_grow(&call->body, &call->body_size, size))
+    char *grown = size > call->body_size ? realloc(call->body, size) : call->body;
+    if (!grown)
         return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory for a body of this length; try again");
-    http->body_bytes = others + body_weight(call->body_size);
+    call->body = grown;
+    call->body_size = size;
+    http->body_bytes = others + body_weight(size);
     return 0;
 }
 
-/* A large body is freed as soon as it is not needed any more. */
+/* As soon as it is not needed any more. */
 static void body_drop(struct call *call)
 {
-    if (!body_weight(call->body_size))
-        return;
-    call->http->body_bytes -= call->body_size;
+    call->http->body_bytes -= body_weight(call->body_size);
     free(call->body);
     call->body = NULL;
     call->body_size = 0;
@@ -126,30 +75,29 @@ const json_t *call_json(struct call *call)
     return call->json = body_read(call->body, call->body_used, &call->problem);
 }
 
+/* ---- life ---- */
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct listener *listener = arg;
     struct http *http = listener->http;
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct call *call = peer ? call_take(http) : NULL;
-    uri = uri ? uri : ""; /* a request line without a target */
-    size_t size = strlen(uri) + 1;
+    struct call *call = peer ? malloc(sizeof *call) : NULL;
     if (!call)
         return NULL;
-    if (!buffer_grow(&call->uri, &call->uri_size, size < 256 ? 256 : size)) {
-        call_destroy(call);
+    *call = (struct call){.http = http, .connection = connection, .peer = peer};
+    uri = uri ? uri : ""; /* a request line without a target */
+    call->uri = strdup(uri);
+    if (!call->uri) {
+        free(call);
         return NULL;
     }
-    memcpy(call->uri, uri, size);
     /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
      * parameters; what it is about to cut there is cut shorter: it finds none. */
     char *query = strchr(uri, '?');
-    if (!mhd_checks_lines() && query && query[1])
+    if (query && query[1] && !mhd_checks_lines(MHD_get_version()))
         query[1] = '\0';
-    call->http = http;
-    call->connection = connection;
-    call->peer = peer;
     LIST_INSERT_HEAD(&http->calls, call, link);
     return call;
 }
@@ -157,8 +105,7 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code)
 {
-    struct listener *listener = arg;
-    struct http *http = listener->http;
+    struct http *http = ((struct listener *)arg)->http;
     struct call *call = *context;
     (void)connection;
     (void)code;
@@ -174,10 +121,12 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     free(call->token);
     head_value_drop(&call->trimmed);
     body_drop(call);
-    peer_request_over(call->peer);
+    peer_request(call->peer, PEER_OVER);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
-    call_give_back(http, call);
+    writer_release(&call->out);
+    free(call->uri);
+    free(call);
 }
 
 /* ---- answering ---- */
@@ -227,7 +176,7 @@ static enum MHD_Result send_answer(struct call *call)
     struct http *http = call->http;
     assert(call->phase == CALL_RENDERED);
     call->phase = CALL_SENT;
-    peer_answers(call->peer);
+    peer_request(call->peer, PEER_ANSWERING);
     body_drop(call);
     int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
@@ -250,7 +199,7 @@ static void send_rendered(struct call *call)
     if (call->deciding)
         return;
     (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
-    room_resume(call->peer->room, call->connection);
+    httpworker_resume(call->peer->worker, call->connection);
 }
 
 int call_reply(struct call *call, int status, const char *type)
@@ -383,7 +332,7 @@ static bool need_no_body(struct call *call)
 static bool judge_head(struct call *call, const struct head *head)
 {
     call->begun = true;
-    peer_head_whole(call->peer);
+    peer_request(call->peer, PEER_RECEIVING);
     call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
     if (head_check(call->connection, head, &call->problem) < 0) {
@@ -395,7 +344,7 @@ static bool judge_head(struct call *call, const struct head *head)
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
         call->phase = CALL_PROVING;
-        peer_decides(call->peer);
+        peer_request(call->peer, PEER_DECIDING);
         count_owed(call);
         MHD_suspend_connection(call->connection);
         return false;
@@ -408,7 +357,7 @@ static bool judge_head(struct call *call, const struct head *head)
 static bool continue_proved(struct call *call)
 {
     call->phase = CALL_READING;
-    peer_reads(call->peer);
+    peer_request(call->peer, PEER_RECEIVING);
     call->refused = gate_admit(call) < 0;
     return need_no_body(call);
 }
@@ -416,8 +365,7 @@ static bool continue_proved(struct call *call)
 void call_proved(struct call *call)
 {
     call->phase = CALL_PROVED; /* from now on the server may close it */
-    room_resume(call->peer->room, call->connection);
-    http_turn(call->http);
+    httpworker_resume(call->peer->worker, call->connection);
 }
 
 static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
@@ -457,7 +405,7 @@ static void call_handler(struct call *call)
 static enum MHD_Result decide(struct call *call)
 {
     call->phase = CALL_DECIDING;
-    peer_decides(call->peer);
+    peer_request(call->peer, PEER_DECIDING);
     count_owed(call);
     call->deciding = true;
     if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)

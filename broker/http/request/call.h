@@ -73,7 +73,7 @@ struct call {
     struct writer out;
     json_t *json; /* the body, see call_json; or NULL */
     char *uri, *body;
-    size_t uri_size, body_size, body_used, body_dropped;
+    size_t body_size, body_used, body_dropped;
 };
 
 /* The engine's mark for this call; valid until it is spoken. */
@@ -115,6 +115,5 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
 /* ---- for http.c: the engine's listener ---- */
 void call_render(struct call *call, const struct answer *answer);
 void call_answered(struct call *call, int code, const char *words);
-void call_destroy(struct call *call);
 
 #endif

@@ -167,7 +167,8 @@ static int check_framing(const struct reading *reading)
 
 int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem)
 {
-    struct reading reading = {.head = head, .problem = problem, .in_place = !mhd_checks_lines()};
+    struct reading reading = {
+        .head = head, .problem = problem, .in_place = !mhd_checks_lines(MHD_get_version())};
     if (check_first_line(&reading) < 0)
         return -1;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, &reading);
