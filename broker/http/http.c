@@ -30,20 +30,6 @@ static const char no_memory[] =
     "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
     "\"detail\":\"out of memory for the answer; try again\",\"code\":\"out-of-memory\"}";
 
-/* ---- the engine's listener ---- */
-
-static void on_render(void *arg, const struct answer *answer)
-{
-    (void)arg;
-    call_render((struct call *)(uintptr_t)answer->ticket, answer);
-}
-
-static void on_send(void *arg, uint64_t ticket, int code, const char *words)
-{
-    (void)arg;
-    call_answered((struct call *)(uintptr_t)ticket, code, words);
-}
-
 static void on_events(void *arg, uint64_t last_seq)
 {
     struct http *http = arg;
@@ -274,7 +260,7 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     else if (listeners_open(http, options, err) == 0) {
         const struct engine_listener listener = {
-            .arg = http, .render = on_render, .send = on_send, .events = on_events};
+            .arg = http, .render = call_render, .send = call_answered, .events = on_events};
         engine_listen(http->engine, &listener);
         return http;
     }

@@ -202,9 +202,9 @@ static struct MHD_Daemon *start(struct verdict *verdict)
     /* As room.c starts it. */
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_access, verdict,
-        MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(MHD_get_version()), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target, verdict,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(MHD_get_version()),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+        verdict, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!daemon)
         abort();
     return daemon;

@@ -246,8 +246,10 @@ void call_refuse(struct call *call)
     send_rendered(call);
 }
 
-void call_render(struct call *call, const struct answer *answer)
+void call_render(void *http, const struct answer *answer)
 {
+    struct call *call = (struct call *)(uintptr_t)answer->ticket;
+    (void)http;
     call->status = answer_status(answer->kind);
     call->type = CALL_JSON;
     if (call->status < 400) {
@@ -279,8 +281,10 @@ static void render_unsaved(struct call *call, int code, const char *words)
     problem_render(call);
 }
 
-void call_answered(struct call *call, int code, const char *words)
+void call_answered(void *http, uint64_t ticket, int code, const char *words)
 {
+    struct call *call = (struct call *)(uintptr_t)ticket;
+    (void)http;
     if (code != 0)
         render_unsaved(call, code, words);
     else if (call->durable_seq > call->http->durable_seq)

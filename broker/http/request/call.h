@@ -113,7 +113,7 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code);
 /* ---- for http.c: the engine's listener ---- */
-void call_render(struct call *call, const struct answer *answer);
-void call_answered(struct call *call, int code, const char *words);
+void call_render(void *http, const struct answer *answer);
+void call_answered(void *http, uint64_t ticket, int code, const char *words);
 
 #endif

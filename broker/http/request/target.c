@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/target.h"
 
+#include "base/duration.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -95,6 +97,19 @@ const char *target_query(const struct target *target, const char *name)
         if (!strcmp(target->query[i].name, name))
             return target->query[i].value;
     return NULL;
+}
+
+int target_wait(const struct target *target, int64_t initial_ms, int64_t *wait_ms,
+                struct problem *problem)
+{
+    const char *text = target_query(target, "wait");
+    *wait_ms = text ? duration_parse(text, DURATION_DAYS | DURATION_BARE_ZERO, TARGET_WAIT_MAX_MS)
+                    : initial_ms;
+    if (*wait_ms >= 0)
+        return 0;
+    return problem_set(problem, 422, "invalid", "wait",
+                       "wait is a time with its unit, such as 500ms or 2s, of at most %d s",
+                       TARGET_WAIT_MAX_MS / 1000);
 }
 
 bool target_number(const char *text, uint64_t max, uint64_t *value)
