@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
 
@@ -118,7 +119,8 @@ static void http_free(struct http *http)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     tls_drop(http->tls);
-    headwatch_release(&http->heads);
+    if (http->heads_epoll > 0)
+        close(http->heads_epoll);
     free(http->munge_socket);
     free(http->socket_path);
     free(http);
@@ -214,7 +216,8 @@ static int options_apply(struct http *http, const struct http_options *options, 
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
-    http->quota.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
+    quota_init(&http->quota,
+               options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
     http->socket_path = strdup(options->socket_path);
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
                                                       MHD_RESPMEM_PERSISTENT);
@@ -246,7 +249,7 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
-    if (headwatch_init(&http->heads, err) < 0 || options_apply(http, options, err) < 0) {
+    if ((http->heads_epoll = headwatch_open(err)) < 0 || options_apply(http, options, err) < 0) {
         http_free(http);
         return NULL;
     }

@@ -55,10 +55,10 @@ struct http {
     ino_t socket_inode;
     int port;
     bool metrics_anonymous, quiescing, closing;
-    struct quota quota;                         /* of connections */
-    LIST_HEAD(peer_list, peer) unauthenticated; /* the newest first */
-    struct headwatch heads;
-    struct MHD_Response *no_memory; /* made beforehand */
+    struct quota quota;               /* of connections */
+    LIST_HEAD(peer_list, peer) peers; /* the newest first */
+    int heads_epoll;                  /* headwatch.h */
+    struct MHD_Response *no_memory;   /* made beforehand */
 
     LIST_HEAD(call_list, call) calls; /* in progress */
     unsigned owed;                    /* of these: the answer is not out yet */

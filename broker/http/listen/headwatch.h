@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 
 /* Requests whose head is begun and does not end: each has HEADWATCH_MS from its first byte, however
  * its bytes trickle in (B8).
@@ -29,35 +28,25 @@ enum head_state {
 
 /* Of one connection; all zero before headwatch_expect. */
 struct head_entry {
-    TAILQ_ENTRY(head_entry) link;
     enum head_state state;
     int fd;
-    bool expected; /* it is in the list */
     bool in_epoll;
     uint64_t since_ms; /* QUIET, BEGUN */
 };
 
-struct headwatch {
-    int epoll_fd;
-    TAILQ_HEAD(head_list, head_entry) entries;
-};
-
-/* 0, or a code with a sentence. */
-int headwatch_init(struct headwatch *watch, struct error *err);
-void headwatch_release(struct headwatch *watch);
+/* The epoll, or a code with a sentence. */
+int headwatch_open(struct error *err);
 
 /* Looks for first bytes: before each run of a worker. */
-void headwatch_check(struct headwatch *watch, uint64_t now_ms);
-
-/* Every second: calls late for each whose time is over, which has to forget it. */
-void headwatch_sweep(struct headwatch *watch, uint64_t now_ms,
-                     void (*late)(struct head_entry *entry));
+void headwatch_check(int epoll_fd, uint64_t now_ms);
 
 /* A request may come on fd now: it is new, or its handshake is over. Again: nothing. */
-void headwatch_expect(struct headwatch *watch, struct head_entry *entry, int fd, uint64_t now_ms);
+void headwatch_expect(int epoll_fd, struct head_entry *entry, int fd, uint64_t now_ms);
 /* Its next request is over (QUIET), or its head COMPLETE. */
 void headwatch_set(struct head_entry *entry, enum head_state state, uint64_t now_ms);
+/* Every second, after headwatch_check. True: the time of its head is over. */
+bool headwatch_is_late(int epoll_fd, struct head_entry *entry, uint64_t now_ms);
 /* No further one comes; before fd is closed. Again: nothing. */
-void headwatch_forget(struct headwatch *watch, struct head_entry *entry);
+void headwatch_forget(int epoll_fd, struct head_entry *entry);
 
 #endif

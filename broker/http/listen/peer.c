@@ -130,28 +130,24 @@ static void uncount(struct peer *peer)
     if (peer->closing)
         return;
     peer->closing = true;
-    if (peer->unauthenticated)
-        LIST_REMOVE(peer, link);
-    peer->unauthenticated = false;
     quota_release(&http->quota, &peer->slot);
-    headwatch_forget(&http->heads, &peer->head);
+    headwatch_forget(http->heads_epoll, &peer->head);
 }
-
-static void close_slow(struct head_entry *entry)
-{
-    struct peer *peer = (struct peer *)((char *)entry - offsetof(struct peer, head));
-    uncount(peer);
-    peer_shutdown(peer, REFUSED_SLOW, "too-slow",
-                  "the head of this request was incomplete 10 s after its first byte; send it "
-                  "again without pauses");
-}
-
-static_assert((int)HEADWATCH_MS == 10000, "close_slow says so");
 
 void peer_close_slow(struct http *http)
 {
-    headwatch_sweep(&http->heads, uv_now(http->loop), close_slow);
+    struct peer *peer;
+    headwatch_check(http->heads_epoll, uv_now(http->loop));
+    LIST_FOREACH(peer, &http->peers, link)
+    if (headwatch_is_late(http->heads_epoll, &peer->head, uv_now(http->loop))) {
+        uncount(peer);
+        peer_shutdown(peer, REFUSED_SLOW, "too-slow",
+                      "the head of this request was incomplete 10 s after its first byte; send it "
+                      "again without pauses");
+    }
 }
+
+static_assert((int)HEADWATCH_MS == 10000, "peer_close_slow says so");
 
 /* ---- its quota ---- */
 
@@ -170,11 +166,12 @@ bool peer_may_accept(void *arg)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
-    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->unauthenticated);
+    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
     const unsigned eighth = http->quota.max / 8;
     unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
-    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS; left--)
-        peer = LIST_NEXT(peer, link);
+    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS;
+         peer = LIST_NEXT(peer, link))
+        left -= peer->unauthenticated && !peer->closing;
     return left > 0;
 }
 
@@ -182,7 +179,7 @@ bool peer_may_accept(void *arg)
 static bool take_share(struct peer *peer, const struct quota_holder *holder)
 {
     struct quota *quota = &peer->listener->http->quota;
-    if (quota_take_share(quota, &peer->slot, holder, now_ms(peer)))
+    if (quota_take_share(quota, &peer->slot, holder))
         return true;
     struct quota_slot *slot = quota_displaced(quota, holder);
     if (!slot)
@@ -192,7 +189,7 @@ static bool take_share(struct peer *peer, const struct quota_holder *holder)
     peer_shutdown(displaced, REFUSED_DISPLACED, "too-many-connections",
                   "this connection was idle, or its request incomplete, and was closed for another "
                   "one; connect again for the next request");
-    return quota_take_share(quota, &peer->slot, holder, now_ms(peer));
+    return quota_take_share(quota, &peer->slot, holder);
 }
 
 /* False: all connections that its user, or users, may have are busy at this moment. */
@@ -212,7 +209,6 @@ static bool count_new(struct peer *peer)
     if (!take_share(peer, &holder))
         return false;
     peer->unauthenticated = true;
-    LIST_INSERT_HEAD(&http->unauthenticated, peer, link);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                               (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
     return true;
@@ -230,10 +226,9 @@ static struct quota_holder holder_proved(const struct peer *peer, const struct i
 void peer_settle(struct peer *peer, const struct identity *identity)
 {
     struct http *http = peer->listener->http;
-    if (!peer->unauthenticated || identity->proof.kind == PROOF_NONE)
+    if (!peer->unauthenticated || peer->closing || identity->proof.kind == PROOF_NONE)
         return;
     const bool served = !peer->slot.idle;
-    LIST_REMOVE(peer, link);
     peer->unauthenticated = false;
     quota_release(&http->quota, &peer->slot);
     if (!identity_has_role(identity)) {
@@ -257,24 +252,23 @@ void peer_settle(struct peer *peer, const struct identity *identity)
 void peer_request(struct peer *peer, enum peer_request state)
 {
     struct quota *quota = &peer->listener->http->quota;
-    const uint64_t now = now_ms(peer);
     peer->answering = state == PEER_ANSWERING;
-    headwatch_set(&peer->head, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE, now);
+    headwatch_set(&peer->head, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE, now_ms(peer));
     if (state == PEER_DECIDING)
         quota_serve(quota, &peer->slot);
     else if (state != PEER_RECEIVING || !peer->slot.idle)
-        quota_wait(quota, &peer->slot, now);
+        quota_wait(quota, &peer->slot);
 }
 
 void peer_check_heads(void *arg)
 {
     struct http *http = ((struct listener *)arg)->http;
-    headwatch_check(&http->heads, uv_now(http->loop));
+    headwatch_check(http->heads_epoll, uv_now(http->loop));
 }
 
 static void expect_head(struct peer *peer)
 {
-    headwatch_expect(&peer->listener->http->heads, &peer->head, fd_of(peer), now_ms(peer));
+    headwatch_expect(peer->listener->http->heads_epoll, &peer->head, fd_of(peer), now_ms(peer));
 }
 
 /* ---- its handshake ---- */
@@ -344,6 +338,7 @@ static struct peer *peer_create(struct listener *listener, struct httpworker *wo
         free(peer);
         return NULL;
     }
+    LIST_INSERT_HEAD(&http->peers, peer, link);
     http->traffic.refused[REFUSED_LIMIT] += peer->surplus;
     http->traffic.open[listener - http->listeners]++;
     session_setup(peer);
@@ -356,6 +351,7 @@ static void peer_destroy(struct peer *peer)
 {
     struct http *http = peer->listener->http;
     uncount(peer);
+    LIST_REMOVE(peer, link);
     if (peer->tls)
         gnutls_db_set_ptr(session_of(peer), NULL);
     http->traffic.open[peer->listener - http->listeners]--;

@@ -16,14 +16,14 @@ struct peer {
     struct listener *listener;
     struct httpworker *worker; /* that serves it */
     struct MHD_Connection *connection;
-    LIST_ENTRY(peer) link; /* while unauthenticated: the others */
+    LIST_ENTRY(peer) link;
     struct quota_slot slot;
     struct head_entry head; /* of its next request */
     uint64_t came_ms;       /* by the loop's clock */
-    bool unauthenticated;
-    bool answering; /* an answer is queued and not sent yet */
-    bool closing;   /* is being closed: not counted any more, and no request of it is served */
-    bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
+    bool unauthenticated;   /* and on TCP */
+    bool answering;         /* an answer is queued and not sent yet */
+    bool closing; /* is being closed: not counted any more, and no request of it is served */
+    bool surplus; /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
     struct certificate *certificate; /* shown, whether trusted or not; or NULL */

@@ -20,8 +20,14 @@ struct quota_share {
     LIST_ENTRY(quota_share) link;
     struct quota_holder holder;
     unsigned taken;
-    TAILQ_HEAD(quota_slots, quota_slot) idle; /* the oldest first */
 };
+
+void quota_init(struct quota *quota, unsigned max)
+{
+    *quota = (struct quota){.max = max};
+    for (int i = 0; i < CLASSES; i++)
+        TAILQ_INIT(&quota->classes[i].slots);
+}
 
 struct quota_holder quota_user(uint32_t uid)
 {
@@ -71,7 +77,6 @@ static struct quota_share *add_share(struct quota *quota, const struct quota_hol
     if (!share)
         return NULL;
     share->holder = *holder;
-    TAILQ_INIT(&share->idle);
     LIST_INSERT_HEAD(&quota->shares, share, link);
     return share;
 }
@@ -87,19 +92,19 @@ static bool is_full(const struct quota_share *share)
 }
 
 bool quota_take_share(struct quota *quota, struct quota_slot *slot,
-                      const struct quota_holder *holder, uint64_t now_ms)
+                      const struct quota_holder *holder)
 {
+    struct quota_count *count = &quota->classes[holder->which];
     struct quota_share *share = find_share(quota, holder);
     assert(!slot->share);
-    if (quota->taken >= quota->max ||
-        quota->count[holder->which] >= class_max(quota, holder->which) || is_full(share) ||
-        (!share && !(share = add_share(quota, holder))))
+    if (quota->taken >= quota->max || count->taken >= class_max(quota, holder->which) ||
+        is_full(share) || (!share && !(share = add_share(quota, holder))))
         return false;
     share->taken++;
-    quota->count[holder->which]++;
+    count->taken++;
     quota->taken++;
     *slot = (struct quota_slot){.share = share};
-    quota_wait(quota, slot, now_ms);
+    quota_wait(quota, slot);
     return true;
 }
 
@@ -117,7 +122,7 @@ void quota_release(struct quota *quota, struct quota_slot *slot)
     quota->taken--;
     if (!share)
         return;
-    quota->count[share->holder.which]--;
+    quota->classes[share->holder.which].taken--;
     if (--share->taken > 0)
         return;
     LIST_REMOVE(share, link);
@@ -126,20 +131,15 @@ void quota_release(struct quota *quota, struct quota_slot *slot)
 
 struct quota_slot *quota_displaced(const struct quota *quota, const struct quota_holder *newcomer)
 {
-    const struct quota_share *own = find_share(quota, newcomer), *share;
-    struct quota_slot *found = NULL;
+    const struct quota_share *own = find_share(quota, newcomer);
+    struct quota_slot *slot, *found = NULL;
     unsigned most = 0;
-    if (is_full(own))
-        return TAILQ_FIRST(&own->idle);
-    /* The list begins with the newest share: of equals the oldest is taken. */
-    LIST_FOREACH(share, &quota->shares, link)
+    TAILQ_FOREACH(slot, &quota->classes[newcomer->which].slots, link)
     {
-        struct quota_slot *oldest = TAILQ_FIRST(&share->idle);
-        const unsigned taken = share->taken + (share == own);
-        if (!oldest || share->holder.which != newcomer->which || taken < most ||
-            (taken == most && oldest->since_ms > found->since_ms))
+        const unsigned taken = slot->share->taken + (slot->share == own);
+        if (taken <= most || (is_full(own) && slot->share != own))
             continue;
-        found = oldest;
+        found = slot;
         most = taken;
     }
     return found;
@@ -150,25 +150,27 @@ bool quota_crowded(const struct quota *quota, const struct quota_slot *slot)
     if (!slot->share)
         return false;
     const enum quota_class which = slot->share->holder.which;
-    return 2 * (quota->count[which] - quota->idle[which]) > class_max(quota, which);
+    const struct quota_count *count = &quota->classes[which];
+    return 2 * (count->taken - count->idle) > class_max(quota, which);
 }
 
 void quota_serve(struct quota *quota, struct quota_slot *slot)
 {
     if (!slot->idle)
         return;
-    TAILQ_REMOVE(&slot->share->idle, slot, link);
-    quota->idle[slot->share->holder.which]--;
+    struct quota_count *count = &quota->classes[slot->share->holder.which];
+    TAILQ_REMOVE(&count->slots, slot, link);
+    count->idle--;
     slot->idle = false;
 }
 
-void quota_wait(struct quota *quota, struct quota_slot *slot, uint64_t now_ms)
+void quota_wait(struct quota *quota, struct quota_slot *slot)
 {
     if (!slot->share)
         return;
     quota_serve(quota, slot);
+    struct quota_count *count = &quota->classes[slot->share->holder.which];
+    TAILQ_INSERT_TAIL(&count->slots, slot, link);
+    count->idle++;
     slot->idle = true;
-    slot->since_ms = now_ms;
-    quota->idle[slot->share->holder.which]++;
-    TAILQ_INSERT_TAIL(&slot->share->idle, slot, link);
 }

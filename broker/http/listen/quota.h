@@ -48,24 +48,26 @@ struct quota_share;
 /* One connection; all zero: a manager's, or not counted. */
 struct quota_slot {
     struct quota_share *share;    /* NULL: a manager's */
-    TAILQ_ENTRY(quota_slot) link; /* of the same share, while it is idle */
-    bool idle;                    /* the broker waits for its client: between two requests, or in
-                                     the middle of one */
-    uint64_t since_ms;            /* and since when */
+    TAILQ_ENTRY(quota_slot) link; /* while it is idle: the others of its class */
+    bool idle; /* the broker waits for its client: between two requests, or in the middle of one */
 };
 
 struct quota {
-    unsigned max;            /* of all together */
-    unsigned taken;          /* of them */
-    unsigned count[CLASSES]; /* of those taken, by peers without a role */
-    unsigned idle[CLASSES];  /* of these */
-    LIST_HEAD(quota_shares, quota_share) shares;
+    unsigned max;   /* of all together */
+    unsigned taken; /* of them */
+    struct quota_count {
+        unsigned taken, idle;
+        TAILQ_HEAD(, quota_slot) slots; /* that are idle, the oldest first */
+    } classes[CLASSES];                 /* of peers without a role */
+    LIST_HEAD(, quota_share) shares;
 };
+
+void quota_init(struct quota *quota, unsigned max);
 
 /* Counts a connection, idle since now. False: its holder has its share, or the class has theirs
  * together, or all are taken, or there is no memory. The slot stays where it is until released. */
 bool quota_take_share(struct quota *quota, struct quota_slot *slot,
-                      const struct quota_holder *holder, uint64_t now_ms);
+                      const struct quota_holder *holder);
 
 /* Counts one of an admin or resource manager. False: it is one above the limit; it counts all the
  * same, and is released. */
@@ -83,6 +85,6 @@ bool quota_crowded(const struct quota *quota, const struct quota_slot *slot);
 
 /* It is served now; it waits for its client again. Nothing for a manager's. */
 void quota_serve(struct quota *quota, struct quota_slot *slot);
-void quota_wait(struct quota *quota, struct quota_slot *slot, uint64_t now_ms);
+void quota_wait(struct quota *quota, struct quota_slot *slot);
 
 #endif

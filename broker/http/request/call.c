@@ -324,9 +324,7 @@ static void count_owed(struct call *call)
 static bool need_no_body(struct call *call)
 {
     if (announced(call) > body_limit(call)) {
-        if (!call->refused)
-            too_large(call);
-        call->refused = true;
+        call->refused = call->refused || too_large(call) < 0;
         return true;
     }
     return call->refused && call_header(call, MHD_HTTP_HEADER_EXPECT);
@@ -335,7 +333,7 @@ static bool need_no_body(struct call *call)
 /* The headers are here. As need_no_body. */
 static bool judge_head(struct call *call, const struct head *head)
 {
-    call->begun = true;
+    call->phase = CALL_READING;
     peer_request(call->peer, PEER_RECEIVING);
     call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
@@ -374,9 +372,9 @@ void call_proved(struct call *call)
 
 static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
 {
-    if (!call->refused && !call->overlong && size > body_limit(call) - call->body_used)
-        call->overlong = true;
-    if (call->refused || call->overlong || !call->route->body_max) {
+    if (!call->refused && size > body_limit(call) - call->body_used)
+        call->refused = too_large(call) < 0;
+    if (call->refused || !call->route->body_max) {
         call->body_dropped += size;
         body_drop(call);
         /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
@@ -412,7 +410,7 @@ static enum MHD_Result decide(struct call *call)
     peer_request(call->peer, PEER_DECIDING);
     count_owed(call);
     call->deciding = true;
-    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
+    if (call->refused || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         call_handler(call);
@@ -435,7 +433,7 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                                   listener->http->no_memory);
     if (call->peer->closing)
         return MHD_NO;
-    if (!call->begun) {
+    if (call->phase == CALL_NEW) {
         const struct head head = {
             .method = method, .target = url, .version = version, .uri = call->uri};
         return judge_head(call, &head) ? decide(call) : MHD_YES;

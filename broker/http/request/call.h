@@ -29,6 +29,7 @@ struct origin;
  * route's render writes the answer and the engine has it sent. */
 
 enum call_phase {
+    CALL_NEW, /* its head has not been judged */
     CALL_READING,
     CALL_PROVING,
     CALL_PROVED,
@@ -50,10 +51,8 @@ struct call {
     struct tokenproof *token; /* what a token that it shows proves; or NULL */
     struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
     bool head;                /* answered without a body */
-    bool begun;               /* its headers have been looked at */
     bool last;                /* where it ends can be seen differently: the connection ends */
     bool refused;             /* problem is set; the body is only waited for */
-    bool overlong;            /* the body is longer than the route takes */
     bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
     bool owed;                /* counted in http->owed */
     bool unsaved;             /* it shows something that is not durable yet */

@@ -2,38 +2,24 @@
 #include "broker/http/request/target.h"
 
 #include "base/duration.h"
+#include "base/hex.h"
 
 #include <string.h>
 #include <strings.h>
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 static int decode(char *text, struct problem *problem)
 {
     char *out = strchr(text, '%');
     if (!out)
         return 0;
-    for (const char *in = out; *in;) {
-        if (*in != '%') {
-            *out++ = *in++;
-            continue;
-        }
-        int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
-        if (low < 0 || (high == 0 && low == 0))
+    for (const char *in = out; *in; out++) {
+        unsigned char byte = (unsigned char)*in++;
+        if (byte == '%' && (hex_read(in, &byte, 1) < 0 || byte == 0))
             return problem_set(problem, 400, "bad-escape", NULL,
                                "the request's address holds a '%%' that is not followed by two "
                                "hexadecimal digits of a character");
-        *out++ = (char)(high * 16 + low);
-        in += 3;
+        in += in[-1] == '%' ? 2 : 0;
+        *out = (char)byte;
     }
     *out = '\0';
     return 0;

@@ -19,15 +19,13 @@ enum { MAX = 1024, SHARES = MAX / QUOTA_SHARE };
 static struct quota quota;
 static struct quota_slot taken[2 * MAX];
 static unsigned count;
-static uint64_t now_ms;
 
 static int empty(void **state)
 {
     (void)state;
-    quota = (struct quota){.max = MAX};
+    quota_init(&quota, MAX);
     memset(taken, 0, sizeof taken);
     count = 0;
-    now_ms = 1000;
     return 0;
 }
 
@@ -40,10 +38,9 @@ static int give_back(void **state)
     return LIST_EMPTY(&quota.shares) ? 0 : -1;
 }
 
-/* Each a moment later than the one before. */
 static bool take(struct quota_holder holder)
 {
-    if (!quota_take_share(&quota, &taken[count], &holder, now_ms++))
+    if (!quota_take_share(&quota, &taken[count], &holder))
         return false;
     count++;
     return true;
@@ -63,7 +60,7 @@ static void give_all_back(void)
         quota_release(&quota, &taken[--count]);
     assert_true(LIST_EMPTY(&quota.shares));
     for (int i = 0; i < CLASSES; i++)
-        assert_int_equal(quota.count[i], 0);
+        assert_int_equal(quota.classes[i].taken, 0);
 }
 
 static struct quota_holder address(enum quota_class which, const char *text)
@@ -105,7 +102,7 @@ static void uid__has_its_share_only(void **state)
     assert_ptr_equal(taken[0].share, taken[1].share);
     quota_release(&quota, &taken[0]);
     const struct quota_holder again = quota_user(1000);
-    assert_true(quota_take_share(&quota, &taken[0], &again, now_ms));
+    assert_true(quota_take_share(&quota, &taken[0], &again));
     assert_ptr_equal(taken[0].share, taken[1].share);
     give_all_back();
     assert_int_equal(quota.taken, 0);
@@ -123,10 +120,10 @@ static void class__has_connections_of_its_own(void **state)
     }
     for (unsigned i = 0; i < MAX / QUOTA_UNAUTHENTICATED_SHARE; i++)
         take_all(host(CLASS_UNAUTHENTICATED, i));
-    assert_int_equal(quota.count[CLASS_USERS], MAX / 8);
-    assert_int_equal(quota.count[CLASS_BEARERS], MAX / 8);
-    assert_int_equal(quota.count[CLASS_NODES], 3 * MAX / 8);
-    assert_int_equal(quota.count[CLASS_UNAUTHENTICATED], MAX / 4);
+    assert_int_equal(quota.classes[CLASS_USERS].taken, MAX / 8);
+    assert_int_equal(quota.classes[CLASS_BEARERS].taken, MAX / 8);
+    assert_int_equal(quota.classes[CLASS_NODES].taken, 3 * MAX / 8);
+    assert_int_equal(quota.classes[CLASS_UNAUTHENTICATED].taken, MAX / 4);
     assert_int_equal(quota.taken, 7 * MAX / 8);
     for (int i = 0; i < MAX / 8; i++)
         assert_true(quota_take(&quota));
@@ -155,8 +152,8 @@ static void class__is_crowded_by_those_that_are_worked_for(void **state)
     assert_true(take(quota_user(1)));
     assert_false(quota_crowded(&quota, &taken[MAX / 8])); /* another class */
     assert_false(quota_crowded(&quota, &(struct quota_slot){0}));
-    quota_wait(&quota, &taken[0], now_ms);
-    quota_wait(&quota, &taken[0], now_ms);
+    quota_wait(&quota, &taken[0]);
+    quota_wait(&quota, &taken[0]);
     assert_false(quota_crowded(&quota, &taken[1]));
     quota_serve(&quota, &taken[0]);
     quota_release(&quota, &taken[1]);
@@ -170,7 +167,7 @@ static void many_uids__leave_nodes_and_owners_theirs(void **state)
     enum { SUB_UIDS = 33 };
     for (uint32_t i = 0; i < SUB_UIDS; i++)
         take_all(quota_user(100000 + i));
-    assert_int_equal(quota.count[CLASS_USERS], MAX / 8);
+    assert_int_equal(quota.classes[CLASS_USERS].taken, MAX / 8);
     assert_int_equal(take_all(host(CLASS_NODES, 1)), QUOTA_SHARE);
     const struct quota_holder owner = quota_user(5588);
     assert_false(take(owner));
@@ -193,7 +190,7 @@ static void newcomer__displaces_whoever_has_most(void **state)
     assert_int_equal(displaced(quota_user(2)), 1); /* it would have most */
     quota_serve(&quota, &taken[0]);
     assert_int_equal(displaced(quota_user(3)), 1);
-    quota_wait(&quota, &taken[0], now_ms);
+    quota_wait(&quota, &taken[0]);
     assert_int_equal(displaced(quota_user(1)), 2);
     for (unsigned i = 0; i < 8; i += 2)
         quota_serve(&quota, &taken[i]);
@@ -202,7 +199,7 @@ static void newcomer__displaces_whoever_has_most(void **state)
         quota_serve(&quota, &taken[i]);
     const struct quota_holder newcomer = quota_user(3);
     assert_null(quota_displaced(&quota, &newcomer));
-    quota_wait(&quota, &taken[5], now_ms);
+    quota_wait(&quota, &taken[5]);
     assert_int_equal(displaced(newcomer), 5);
     const struct quota_holder node = host(CLASS_NODES, 1); /* who has nothing to do with them */
     assert_null(quota_displaced(&quota, &node));
@@ -216,7 +213,7 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
     assert_int_equal(take_all(quota_user(2)), QUOTA_SHARE);
     assert_int_equal(displaced(quota_user(2)), 1);
     quota_serve(&quota, &taken[1]);
-    quota_wait(&quota, &taken[1], now_ms);
+    quota_wait(&quota, &taken[1]);
     assert_int_equal(displaced(quota_user(2)), 2);
     for (unsigned i = 1; i <= QUOTA_SHARE; i++)
         quota_serve(&quota, &taken[i]);
@@ -232,7 +229,7 @@ static void unauthenticated__have_a_small_share(void **state)
     assert_int_equal(take_all(host(CLASS_UNAUTHENTICATED, 1)), QUOTA_UNAUTHENTICATED_SHARE);
     assert_true(take(host(CLASS_UNAUTHENTICATED, 2)));
     assert_int_equal(take_all(host(CLASS_NODES, 1)), QUOTA_SHARE);
-    assert_int_equal(quota.count[CLASS_UNAUTHENTICATED], QUOTA_UNAUTHENTICATED_SHARE + 1);
+    assert_int_equal(quota.classes[CLASS_UNAUTHENTICATED].taken, QUOTA_UNAUTHENTICATED_SHARE + 1);
 }
 
 /* A job's user cannot take what the root of his node needs to end jobs there. */
