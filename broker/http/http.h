@@ -52,9 +52,8 @@ struct http;
 /* Descriptors that the process needs for so many connections, all of them with TLS. */
 uint64_t http_descriptors(unsigned connections_max);
 
-/* Binds, starts to listen and registers itself with engine_listen; copies the options. While the
- * engine is not leader, calls that need it are answered 503. NULL with a sentence in err: a user
- * that does not exist, a socket in use, an address that is not loopback. */
+/* Binds, starts to listen and registers itself with engine_listen; copies the options. NULL with a
+ * sentence in err: a user that does not exist, a socket in use, an address that is not loopback. */
 struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.

@@ -120,12 +120,6 @@ static void write_event(struct writer *writer, const struct event_record *event)
     writer_text(writer, "\n\n");
 }
 
-static void write_gap(struct writer *writer, uint64_t from, uint64_t to)
-{
-    writer_textf(writer, "event: gap\ndata: {\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}\n\n", from,
-                 to);
-}
-
 /* Steps over what was pruned; numbers that never were are refused before. */
 static void skip_missing(struct stream *stream)
 {
@@ -134,7 +128,9 @@ static void skip_missing(struct stream *stream)
     assert(stream->after <= core_last_seq(core));
     if (stream->after + 1 < first) {
         if (stream->tell_gap)
-            write_gap(&stream->out, stream->after + 1, first - 1);
+            writer_textf(&stream->out,
+                         "event: gap\ndata: {\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}\n\n",
+                         stream->after + 1, first - 1);
         stream->after = first - 1;
     }
     stream->tell_gap = true;

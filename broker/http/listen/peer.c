@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/peer.h"
 
-#include "broker/http/request/problem.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
-#include "broker/http/request/writer.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -95,32 +94,26 @@ uint64_t peer_user(void *arg, int fd)
 
 /* Sends the reason for closing, without waiting: a response that belongs to no request (RFC
  * 9112, 9.5). Not in the middle of another response, nor during a handshake. */
-static void send_reason(const struct peer *peer, const struct problem *problem)
-{
-    gnutls_session_t tls = session_of(peer);
-    struct writer body = {0}, answer = {0};
-    problem_write(problem, &body);
-    writer_textf(&answer,
-                 "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nRetry-After: %u\r\n"
-                 "Connection: close\r\nContent-Length: %zu\r\n\r\n%.*s",
-                 problem->status, MHD_get_reason_phrase_for((unsigned)problem->status),
-                 problem->retry_after, body.used, (int)body.used, body.failed ? "" : body.data);
-    if (!body.failed && !answer.failed && tls)
-        (void)gnutls_record_send(tls, answer.data, answer.used);
-    else if (!body.failed && !answer.failed)
-        (void)send(fd_of(peer), answer.data, answer.used, MSG_DONTWAIT | MSG_NOSIGNAL);
-    writer_release(&body);
-    writer_release(&answer);
-}
-
 static void peer_shutdown(struct peer *peer, enum traffic_refusal why, const char *code,
-                          const char *sentence)
+                          const char *detail)
 {
-    struct problem problem;
-    problem_set(&problem, 503, code, NULL, "%s", sentence);
+    char body[512], answer[1024];
+    gnutls_session_t tls = session_of(peer);
+    const int length = snprintf(body, sizeof body,
+                                "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\","
+                                "\"status\":503,\"detail\":\"%s\",\"code\":\"%s\"}",
+                                detail, code);
+    const int size = snprintf(answer, sizeof answer,
+                              "HTTP/1.1 503 Service Unavailable\r\n"
+                              "Content-Type: application/problem+json\r\nRetry-After: 1\r\n"
+                              "Connection: close\r\nContent-Length: %d\r\n\r\n%s",
+                              length, body);
+    assert(length < (int)sizeof body && size < (int)sizeof answer);
     peer->listener->http->traffic.refused[why]++;
-    if (!peer->answering)
-        send_reason(peer, &problem);
+    if (!peer->answering && tls)
+        (void)gnutls_record_send(tls, answer, (size_t)size);
+    else if (!peer->answering)
+        (void)send(fd_of(peer), answer, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(fd_of(peer), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 

@@ -38,7 +38,6 @@ struct server {
     unsigned handles; /* of these, until they are closed */
     unsigned connections, limit;
     unsigned peak;     /* of connections, since memory was last given back */
-    bool paused;       /* nothing is accepted for a while */
     bool fault_logged; /* that no worker can be made */
     bool arrived;      /* connections, in this turn */
     bool swept;        /* all workers were queued for their timeouts */
@@ -115,20 +114,6 @@ static void on_arrival(uv_poll_t *poll, int status, int events)
     ((struct server *)poll->data)->arrived = true;
 }
 
-static void pause_accepting(struct server *server)
-{
-    server->paused = true;
-    uv_poll_stop(&server->arrivals);
-}
-
-static void resume_accepting(struct server *server)
-{
-    if (!server->paused || server->listener < 0 || !may_accept(server))
-        return;
-    server->paused = false;
-    uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
-}
-
 /* Without descriptors or memory for it, it is tried again later. */
 static bool is_exhausted(int cause)
 {
@@ -174,7 +159,7 @@ static enum arrival accept_one(struct server *server)
                                     SOCK_NONBLOCK | SOCK_CLOEXEC)
                           : -1;
     if (!worker || (fd < 0 && is_exhausted(errno))) {
-        pause_accepting(server);
+        uv_poll_stop(&server->arrivals); /* until on_check starts it again */
         return ARRIVAL_NONE;
     }
     if (fd < 0)
@@ -286,8 +271,9 @@ static void on_check(uv_check_t *check)
     run_workers(server);
     if (server->arrived && server->listener >= 0)
         accept_some(server);
-    else
-        resume_accepting(server);
+    else if (server->listener >= 0 && !uv_is_active((uv_handle_t *)&server->arrivals) &&
+             may_accept(server))
+        uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
     server->arrived = false;
     turn_leave(server->hooks.turn, before);
     if (!server->swept || has_work(server))

@@ -38,10 +38,13 @@ static size_t body_weight(size_t size)
     return size > SMALL_BYTES ? size : 0;
 }
 
-static int body_grow(struct call *call, size_t size)
+static int body_append(struct call *call, const char *data, size_t length)
 {
     struct http *http = call->http;
-    size_t others = http->body_bytes - body_weight(call->body_size);
+    const size_t others = http->body_bytes - body_weight(call->body_size);
+    size_t size = call->body_size ? call->body_size : BODY_FIRST;
+    while (size < call->body_used + length)
+        size *= 2;
     if (body_weight(size) > BODIES_MAX - others)
         return problem_set(&call->problem, 503, "busy", NULL,
                            "too many long bodies are being received; try again");
@@ -52,6 +55,8 @@ static int body_grow(struct call *call, size_t size)
     call->body = grown;
     call->body_size = size;
     http->body_bytes = others + body_weight(size);
+    memcpy(call->body + call->body_used, data, length);
+    call->body_used += length;
     return 0;
 }
 
@@ -135,10 +140,9 @@ static struct MHD_Response *response_create(struct call *call)
 {
     if (call->stream && !call->head) /* MHD would send a HEAD the end of its chunks */
         return stream_response(call->stream);
-    if (call->document)
-        return MHD_create_response_from_buffer(call->document_length, (void *)call->document,
-                                               MHD_RESPMEM_PERSISTENT);
-    return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
+    const char *text = call->document ? call->document : call->out.data;
+    return MHD_create_response_from_buffer(call->document ? call->document_length : call->out.used,
+                                           (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 }
 
 /* How a refused client can authenticate (RFC 9110, 11.6.1). */
@@ -180,11 +184,11 @@ static enum MHD_Result send_answer(struct call *call)
     body_drop(call);
     int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
-    if (!response) {
-        traffic_answered(&http->traffic, call->route, MHD_HTTP_SERVICE_UNAVAILABLE, took_us);
-        return MHD_queue_response(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->no_memory);
-    }
+    if (!response)
+        call->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     traffic_answered(&http->traffic, call->route, call->status, took_us);
+    if (!response)
+        return MHD_queue_response(call->connection, (unsigned)call->status, http->no_memory);
     headers_add(call, response);
     enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
     MHD_destroy_response(response);
@@ -313,8 +317,11 @@ static size_t body_limit(const struct call *call)
     return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
 }
 
-static void count_owed(struct call *call)
+/* The broker works for it: its answer is owed. */
+static void begin_phase(struct call *call, enum call_phase phase)
 {
+    call->phase = phase;
+    peer_request(call->peer, PEER_DECIDING);
     call->http->owed += !call->owed;
     call->owed = true;
 }
@@ -345,9 +352,7 @@ static bool judge_head(struct call *call, const struct head *head)
     call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
-        call->phase = CALL_PROVING;
-        peer_request(call->peer, PEER_DECIDING);
-        count_owed(call);
+        begin_phase(call, CALL_PROVING);
         MHD_suspend_connection(call->connection);
         return false;
     }
@@ -380,16 +385,9 @@ static enum MHD_Result take_body(struct call *call, const char *data, size_t siz
         /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
         return call->body_dropped > UNREAD_ENDLESS ? MHD_NO : MHD_YES;
     }
-    size_t want = call->body_size ? call->body_size : BODY_FIRST;
-    while (want < call->body_used + size)
-        want *= 2;
-    if (body_grow(call, want) < 0) {
-        call->refused = true;
+    call->refused = body_append(call, data, size) < 0;
+    if (call->refused)
         body_drop(call);
-        return MHD_YES;
-    }
-    memcpy(call->body + call->body_used, data, size);
-    call->body_used += size;
     return MHD_YES;
 }
 
@@ -406,9 +404,7 @@ static void call_handler(struct call *call)
 
 static enum MHD_Result decide(struct call *call)
 {
-    call->phase = CALL_DECIDING;
-    peer_request(call->peer, PEER_DECIDING);
-    count_owed(call);
+    begin_phase(call, CALL_DECIDING);
     call->deciding = true;
     if (call->refused || gate_judge_again(call) < 0)
         call_refuse(call);

@@ -31,4 +31,8 @@ int head_check(struct MHD_Connection *connection, const struct head *head, struc
 const char *head_value(struct MHD_Connection *connection, const char *name, char **copy);
 void head_value_drop(char **copy);
 
+/* How much a client wants a media type ("text/plain"), by its Accept header (RFC 9110, 12.5.1):
+ * 0 (not at all) to 1000. The most specific range that matches counts. accept may be NULL: 1000. */
+int accept_weight(const char *accept, const char *type);
+
 #endif
