@@ -5,7 +5,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/decoder.h"
 #include "broker/http/metrics/metrics.h"
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 #include "broker/http/listen/peer.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/shared.h"
@@ -15,8 +15,10 @@
 #include "broker/log/log.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -219,6 +221,9 @@ static int options_apply(struct http *http, const struct http_options *options, 
     quota_init(&http->quota,
                options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
     http->socket_path = strdup(options->socket_path);
+    http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (http->heads_epoll < 0)
+        return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
                                                       MHD_RESPMEM_PERSISTENT);
     if (!http->socket_path || !http->no_memory ||
@@ -249,7 +254,7 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
-    if ((http->heads_epoll = headwatch_open(err)) < 0 || options_apply(http, options, err) < 0) {
+    if (options_apply(http, options, err) < 0) {
         http_free(http);
         return NULL;
     }

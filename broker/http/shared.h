@@ -6,7 +6,6 @@
 #include "broker/keyring.h"
 #include "broker/http/auth/identity.h"
 #include "broker/http/auth/mintlimit.h"
-#include "broker/http/listen/headwatch.h"
 #include "broker/http/listen/quota.h"
 #include "broker/http/routes.h"
 #include "broker/http/listen/server.h"
@@ -57,7 +56,7 @@ struct http {
     bool metrics_anonymous, quiescing, closing;
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
-    int heads_epoll;                  /* headwatch.h */
+    int heads_epoll;                  /* peer.h: for first bytes */
     struct MHD_Response *no_memory;   /* made beforehand */
 
     LIST_HEAD(call_list, call) calls; /* in progress */

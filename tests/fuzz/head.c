@@ -4,7 +4,7 @@
  * 9112, which is worked out a second time here, from the bytes alone. */
 
 #include "broker/http/request/head.h"
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

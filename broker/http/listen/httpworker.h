@@ -2,7 +2,6 @@
 #ifndef MCAST_BROKER_HTTP_LISTEN_HTTPWORKER_H
 #define MCAST_BROKER_HTTP_LISTEN_HTTPWORKER_H
 
-#include "broker/http/listen/workqueue.h"
 #include "base/error.h"
 
 #include <microhttpd.h>
@@ -35,10 +34,25 @@ enum {
 };
 
 /* Seconds until an idle connection is closed. An unauthenticated one's include its handshake, and
- * are longer than a head may take (headwatch.h), so that a slow one gets its 503. */
+ * are longer than a head may take (peer.h), so that a slow one gets its 503. */
 enum { WORKER_IDLE_SECONDS = 120, WORKER_UNAUTHENTICATED_SECONDS = 12 };
 
+/* The workers of a server that have work. Shared ones (managers and admins, and all of TCP) have
+ * their turns in the order in which they came. The others serve one user each, and the user who was
+ * served least recently has the next turn, however many workers his connections fill: a user with
+ * many requests delays only himself (B8). */
+
+enum { WORKQUEUE_SHARED = 0 };
+
+struct httpworker;
 struct server_hooks;
+TAILQ_HEAD(worker_list, httpworker);
+
+struct workqueue {
+    struct worker_list all; /* workers of the server, with work or without; the caller's */
+    struct worker_list shared, users;
+    uint64_t turns; /* of users so far */
+};
 
 struct httpworker {
     struct MHD_Daemon *daemon;
@@ -51,7 +65,7 @@ struct httpworker {
     bool progress;       /* in its last run: MHD made a callback, or continued a handshake */
     bool resumed;        /* a connection, since its last run began */
 
-    /* workqueue.c's: */
+    /* the queue's: */
     uint64_t user; /* whose connections it serves, or WORKQUEUE_SHARED */
     uint64_t served;
     bool queued;
@@ -83,5 +97,31 @@ enum httpworker_result httpworker_run(struct httpworker *worker);
 
 /* Lets a suspended connection go on, with the next httpworker_run. */
 void httpworker_resume(struct httpworker *worker, struct MHD_Connection *connection);
+
+/* ---- the queue ---- */
+
+void workqueue_init(struct workqueue *queue);
+
+/* A worker without work is this user's, or shared, from now on. */
+void workqueue_assign(struct workqueue *queue, struct httpworker *worker, uint64_t user);
+
+/* The worker has work. Nothing when that is known. */
+void workqueue_add(struct workqueue *queue, struct httpworker *worker);
+
+/* The next shared one, or the next user's; NULL: none has work. */
+struct httpworker *workqueue_take_shared(struct workqueue *queue);
+struct httpworker *workqueue_take_user(struct workqueue *queue);
+
+/* ---- libmicrohttpd ---- */
+
+/* Which libmicrohttpd the program runs with. The dynamic linker takes 0.9.75 and 1.0 for the same
+ * library, so the version counts that is there when the program runs, not when it is built. */
+
+/* Since 1.0, libmicrohttpd itself refuses heads with a bare LF or CR, a NUL, a folded line or a
+ * space in the wrong place, when it is told to be strict (MHD_OPTION_STRICT_FOR_CLIENT). */
+bool mhd_checks_lines(const char *version);
+
+/* Whether the tests of the HTTP interface were not run with this version; then line says so. */
+bool mhd_remark(const char *version, char *line, size_t size);
 
 #endif

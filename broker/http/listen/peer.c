@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 
 /* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
  * quota. */
 enum { HANDSHAKES_MAX = 256, HANDSHAKE_MS = 2000 };
+
+enum { READY_MAX = 64 };
 
 static int fd_of(const struct peer *peer)
 {
@@ -30,6 +33,12 @@ static gnutls_session_t session_of(const struct peer *peer)
 static uint64_t now_ms(const struct peer *peer)
 {
     return uv_now(peer->listener->http->loop);
+}
+
+static void set_head(struct peer *peer, enum peer_head head)
+{
+    peer->head = head;
+    peer->head_ms = now_ms(peer);
 }
 
 /* ---- who it is ---- */
@@ -124,23 +133,11 @@ static void uncount(struct peer *peer)
         return;
     peer->closing = true;
     quota_release(&http->quota, &peer->slot);
-    headwatch_forget(http->heads_epoll, &peer->head);
+    if (peer->in_epoll)
+        (void)epoll_ctl(http->heads_epoll, EPOLL_CTL_DEL, peer->watched_fd, NULL);
+    peer->in_epoll = false;
+    set_head(peer, HEAD_COMPLETE);
 }
-
-void peer_close_slow(struct http *http)
-{
-    struct peer *peer;
-    headwatch_check(http->heads_epoll, uv_now(http->loop));
-    LIST_FOREACH(peer, &http->peers, link)
-    if (headwatch_is_late(http->heads_epoll, &peer->head, uv_now(http->loop))) {
-        uncount(peer);
-        peer_shutdown(peer, REFUSED_SLOW, "too-slow",
-                      "the head of this request was incomplete 10 s after its first byte; send it "
-                      "again without pauses");
-    }
-}
-
-static_assert((int)HEADWATCH_MS == 10000, "peer_close_slow says so");
 
 /* ---- its quota ---- */
 
@@ -246,23 +243,69 @@ void peer_request(struct peer *peer, enum peer_request state)
 {
     struct quota *quota = &peer->listener->http->quota;
     peer->answering = state == PEER_ANSWERING;
-    headwatch_set(&peer->head, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE, now_ms(peer));
+    set_head(peer, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE);
     if (state == PEER_DECIDING)
         quota_serve(quota, &peer->slot);
     else if (state != PEER_RECEIVING || !peer->slot.idle)
         quota_wait(quota, &peer->slot);
 }
 
-void peer_check_heads(void *arg)
+/* Without memory for it, the connection counts as quiet for ever. */
+static void watch_first_byte(struct peer *peer)
 {
-    struct http *http = ((struct listener *)arg)->http;
-    headwatch_check(http->heads_epoll, uv_now(http->loop));
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = peer};
+    const int how = peer->in_epoll ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    const int epoll_fd = peer->listener->http->heads_epoll;
+    const bool watched = epoll_ctl(epoll_fd, how, peer->watched_fd, &event) == 0;
+    peer->in_epoll = peer->in_epoll || watched;
+    peer->head = watched ? HEAD_WATCHED : HEAD_COMPLETE;
 }
 
+/* A request may come now: the peer is new, or its handshake is over. Most who connect have sent
+ * theirs by then: they need no watching. */
 static void expect_head(struct peer *peer)
 {
-    headwatch_expect(peer->listener->http->heads_epoll, &peer->head, fd_of(peer), now_ms(peer));
+    char byte;
+    if (peer->watched_fd != 0)
+        return;
+    peer->watched_fd = fd_of(peer);
+    if (recv(peer->watched_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+        set_head(peer, HEAD_BEGUN);
+    else
+        watch_first_byte(peer);
 }
+
+void peer_check_heads(void *arg)
+{
+    struct epoll_event ready[READY_MAX];
+    int count;
+    do {
+        count = epoll_wait(((struct listener *)arg)->http->heads_epoll, ready, READY_MAX, 0);
+        for (int i = 0; i < count; i++)
+            if (((struct peer *)ready[i].data.ptr)->head == HEAD_WATCHED)
+                set_head(ready[i].data.ptr, HEAD_BEGUN);
+    } while (count == READY_MAX);
+}
+
+void peer_close_slow(struct http *http)
+{
+    struct peer *peer;
+    peer_check_heads(&http->listeners[LISTENER_UNIX]);
+    LIST_FOREACH(peer, &http->peers, link)
+    {
+        const uint64_t since_ms = now_ms(peer) - peer->head_ms;
+        if (peer->head == HEAD_QUIET && since_ms >= PEER_QUIET_MS)
+            watch_first_byte(peer);
+        if (peer->head != HEAD_BEGUN || since_ms < PEER_HEAD_MS)
+            continue;
+        uncount(peer);
+        peer_shutdown(peer, REFUSED_SLOW, "too-slow",
+                      "the head of this request was incomplete 10 s after its first byte; send it "
+                      "again without pauses");
+    }
+}
+
+static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 
 /* ---- its handshake ---- */
 

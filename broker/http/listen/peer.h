@@ -12,16 +12,36 @@
  * or a credential in one of its requests proves who it is. When a class has all its connections, an
  * idle one is closed with 503 for the next. */
 
+/* A request whose head is begun has PEER_HEAD_MS to complete it, however its bytes trickle in (B8).
+ *
+ * libmicrohttpd reports a request when its head is complete, and takes each byte for a sign of
+ * life. So connections that are between two requests are watched here, too, by an epoll of our own:
+ * once, for the first byte that comes, before libmicrohttpd reads it. That costs a connection
+ * nothing while its requests follow each other: it is watched when it has been quiet for a while.
+ * Bytes that come before that, behind an answer, are noticed with the next ones; until then it
+ * counts as quiet. */
+enum { PEER_HEAD_MS = 10000, PEER_QUIET_MS = 1000 };
+
+enum peer_head {
+    HEAD_COMPLETE, /* a request is being served, or nothing is expected yet */
+    HEAD_QUIET,    /* the last request is over */
+    HEAD_WATCHED,  /* for a first byte */
+    HEAD_BEGUN
+};
+
 struct peer {
     struct listener *listener;
     struct httpworker *worker; /* that serves it */
     struct MHD_Connection *connection;
     LIST_ENTRY(peer) link;
     struct quota_slot slot;
-    struct head_entry head; /* of its next request */
-    uint64_t came_ms;       /* by the loop's clock */
-    bool unauthenticated;   /* and on TCP */
-    bool answering;         /* an answer is queued and not sent yet */
+    enum peer_head head; /* of its next request */
+    uint64_t head_ms;    /* since when it is QUIET or BEGUN */
+    int watched_fd;      /* once a head is expected; else 0 */
+    bool in_epoll;
+    uint64_t came_ms;     /* by the loop's clock */
+    bool unauthenticated; /* and on TCP */
+    bool answering;       /* an answer is queued and not sent yet */
     bool closing; /* is being closed: not counted any more, and no request of it is served */
     bool surplus; /* above the limit: its next request is answered 503, and it is closed */
 

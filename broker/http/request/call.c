@@ -4,7 +4,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/request/head.h"
 #include "broker/http/metrics/metrics.h"
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 #include "broker/http/events/stream.h"
 #include "core/reservation/reservation.h"
 

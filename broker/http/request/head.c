@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/head.h"
 
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

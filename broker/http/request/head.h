@@ -13,9 +13,9 @@
  * each of these differently, and see another request end where ours does. */
 
 /* The head as libmicrohttpd hands it to its callbacks. Before 1.0, which tells nothing of its lines
- * (mhd.h), the pointers have to be those of the callbacks, not copies: it keeps the head in one
- * piece and cuts it in place, so that they tell what stood between the parts. If a version did not,
- * every head would be refused. */
+ * (httpworker.h), the pointers have to be those of the callbacks, not copies: it keeps the head in
+ * one piece and cuts it in place, so that they tell what stood between the parts. If a version did
+ * not, every head would be refused. */
 struct head {
     const char *method, *target, *version;
     const char *uri; /* the target as it came; in place MHD has cut it at its query */

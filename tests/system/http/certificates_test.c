@@ -374,22 +374,16 @@ static void authorization__of_other_kinds_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_name__may_what_its_list_says, open_site, close_site),
-        cmocka_unit_test_setup_teardown(refusal__names_the_certificate, open_site, close_site),
-        cmocka_unit_test_setup_teardown(node__sees_its_jobs_without_their_tokens, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(node__lists_what_may_run_on_it, open_site, close_site),
-        cmocka_unit_test_setup_teardown(names__are_the_common_name_and_dns_names, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(bad_certificate__is_told_why, open_site, close_site),
-        cmocka_unit_test_setup_teardown(reload__changes_the_rights_of_open_connections, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(reload__counts_for_a_request_whose_body_is_to_come,
-                                        open_site, close_site),
-        cmocka_unit_test_setup_teardown(reload__of_the_authority_counts_for_open_connections,
-                                        open_site, close_site),
-        cmocka_unit_test_setup_teardown(authorization__of_other_kinds_is_refused, open_site,
-                                        close_site),
+        ON_SITE(each_name__may_what_its_list_says),
+        ON_SITE(refusal__names_the_certificate),
+        ON_SITE(node__sees_its_jobs_without_their_tokens),
+        ON_SITE(node__lists_what_may_run_on_it),
+        ON_SITE(names__are_the_common_name_and_dns_names),
+        ON_SITE(bad_certificate__is_told_why),
+        ON_SITE(reload__changes_the_rights_of_open_connections),
+        ON_SITE(reload__counts_for_a_request_whose_body_is_to_come),
+        ON_SITE(reload__of_the_authority_counts_for_open_connections),
+        ON_SITE(authorization__of_other_kinds_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

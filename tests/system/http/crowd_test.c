@@ -53,34 +53,6 @@ static char *append_request(char *at, const char *method, int i)
                         method, i, strlen(body), body);
 }
 
-/* 60 requests in one write: 60 answers, in their order. */
-static void pipeline__gets_all_its_answers(void **state)
-{
-    static const struct {
-        const char *method;
-        int status;
-    } rounds[] = {{"PUT", 201}, {"PUT", 200}, {"GET", 200}, {"DELETE", 202}, {"DELETE", 200}};
-    struct site *site = *state;
-    struct line *line = site_line(site);
-    static char text[PIPELINED * 256];
-    for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
-        char *end = text;
-        for (int i = 0; i < PIPELINED; i++)
-            end = append_request(end, rounds[round].method, i);
-        assert_int_equal(line_send(line, text, (size_t)(end - text)), 0);
-        for (int i = 0; i < PIPELINED; i++) {
-            struct answer answer;
-            char job[16];
-            assert_int_equal(line_answer(line, false, &answer), 0);
-            assert_int_equal(answer.status, rounds[round].status);
-            snprintf(job, sizeof job, "f%d", i);
-            assert_string_equal(json_string_value(json_object_get(answer.json, "job")), job);
-            answer_release(&answer);
-        }
-    }
-    line_close(line);
-}
-
 /* Answers that wait for a commit and answers that do not, and refusals, mixed on one connection. */
 static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
 {
@@ -302,7 +274,7 @@ static void assert_told(const struct greedy *greedy)
 }
 
 /* However many uids a user has, he takes nothing from managers and nodes, and of what is left for
- * users an owner finds a place: that of a connection that is idle. */
+ * users an owner gets a connection: that of one that is idle. */
 static void sub_uids__keep_nobody_out(void **state)
 {
     enum { USERS = PLACES / 8 };
@@ -351,18 +323,18 @@ static bool has_served(void *arg)
     return site_call(site, "GET", "/v1/status", NULL, NULL) == 200;
 }
 
-/* Who connects and leaves, over and over, is put aside: those behind him in line are let in as if
- * he had not been there (B8). What a manager said before he left is done. */
-static void leavers__are_not_let_in(void **state)
+/* Clients that connect and leave, over and over, do not delay those behind them in the listen queue
+ * (B8). */
+static void gone_clients__are_not_accepted(void **state)
 {
-    enum { LEAVERS = 100 };
+    enum { GONE = 100 };
     struct site *site = *state;
     if (!open_to_all(site))
         skip();
     const pid_t broker = process_pid(site_broker(site));
     const long before = accepted(site);
     assert_int_equal(kill(broker, SIGSTOP), 0);
-    for (int i = 0; i < LEAVERS; i++) {
+    for (int i = 0; i < GONE; i++) {
         become((uid_t)(SUB_UID + i));
         const int fd = connect_to(site);
         if (i % 2)
@@ -372,7 +344,7 @@ static void leavers__are_not_let_in(void **state)
     become(0);
     assert_int_equal(kill(broker, SIGCONT), 0);
     assert_true(await(has_served, site, AWAIT_DEADLINE_MS));
-    assert_true(accepted(site) - before < LEAVERS);
+    assert_true(accepted(site) - before < GONE);
 }
 
 /* A request that waits for its answer is not given up for a newcomer's; one that is not whole is.
@@ -429,7 +401,7 @@ static void head__that_does_not_end_is_given_up(void **state)
                       whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
     struct site *site = *state;
     char answer[4096] = "";
-    process_signal(site_broker(site), SIGSTOP); /* so that it is there when they are let in */
+    process_signal(site_broker(site), SIGSTOP); /* so that it is there when they are accepted */
     struct line *quiet = site_line(site), *remote = site_tcp(site);
     assert_int_equal(line_send(quiet, half, strlen(half)), 0);
     assert_int_equal(line_send(remote, half, strlen(half)), 0);
@@ -486,7 +458,7 @@ static void stop__answers_what_was_accepted(void **state)
     answer_release(&answer);
 }
 
-/* ---- strangers who never pause ---- */
+/* ---- unauthenticated peers that never pause ---- */
 
 enum { FLOODERS = 16, ASKED = 20 }; /* as many as one address may have connections */
 
@@ -539,7 +511,7 @@ static int flood(int port, int tell)
     }
 }
 
-/* One door's crowd takes nothing from the other's: they have turns of their own. */
+/* Many requests at one listener take nothing from the other: both have turns of their own. */
 static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
 {
     struct site *site = *state;
@@ -565,21 +537,16 @@ static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
-        cmocka_unit_test_setup_teardown(pipeline__keeps_the_order_of_slow_and_quick, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(surplus_connection__is_told_503_and_closed, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
-        cmocka_unit_test_setup_teardown(sub_uids__keep_nobody_out, open_site, close_site),
-        cmocka_unit_test_setup_teardown(leavers__are_not_let_in, open_site, close_site),
-        cmocka_unit_test_setup_teardown(unfinished_request__makes_room, open_site, close_site),
-        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
-        cmocka_unit_test_setup_teardown(flood__over_tcp_keeps_nobody_from_the_socket, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),
+        ON_SITE(pipeline__keeps_the_order_of_slow_and_quick),
+        ON_SITE(thousand_connections__are_served_at_once),
+        ON_SITE(surplus_connection__is_told_503_and_closed),
+        ON_SITE(long_bodies__have_a_bound_together),
+        ON_SITE(sub_uids__keep_nobody_out),
+        ON_SITE(gone_clients__are_not_accepted),
+        ON_SITE(unfinished_request__makes_room),
+        ON_SITE(head__that_does_not_end_is_given_up),
+        ON_SITE(flood__over_tcp_keeps_nobody_from_the_socket),
+        ON_SITE(stop__answers_what_was_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

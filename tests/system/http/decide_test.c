@@ -112,11 +112,10 @@ static void alarms__are_a_list_in_the_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(decision__is_counted_and_logged, open_site, close_site),
-        cmocka_unit_test_setup_teardown(decision__that_is_asked_wrongly_is_refused, open_site,
-                                        close_site),
+        ON_SITE(decision__is_counted_and_logged),
+        ON_SITE(decision__that_is_asked_wrongly_is_refused),
         cmocka_unit_test(decision__is_the_admins),
-        cmocka_unit_test_setup_teardown(alarms__are_a_list_in_the_status, open_site, close_site),
+        ON_SITE(alarms__are_a_list_in_the_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

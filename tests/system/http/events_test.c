@@ -230,15 +230,13 @@ static void stalled_reader__does_not_keep_the_broker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(replay__starts_after_the_number_given, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(replay__survives_a_restart, open_site, close_site),
-        cmocka_unit_test_setup_teardown(gap__is_told_first, open_site, close_site),
-        cmocka_unit_test_setup_teardown(number__that_never_was_is_refused, open_site, close_site),
-        cmocka_unit_test_setup_teardown(followers__get_what_comes, open_site, close_site),
-        cmocka_unit_test_setup_teardown(slow_reader__gets_a_gap, open_site, close_site),
-        cmocka_unit_test_setup_teardown(stalled_reader__does_not_keep_the_broker, open_site,
-                                        close_site),
+        ON_SITE(replay__starts_after_the_number_given),
+        ON_SITE(replay__survives_a_restart),
+        ON_SITE(gap__is_told_first),
+        ON_SITE(number__that_never_was_is_refused),
+        ON_SITE(followers__get_what_comes),
+        ON_SITE(slow_reader__gets_a_gap),
+        ON_SITE(stalled_reader__does_not_keep_the_broker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,13 +237,12 @@ static void tcp__proves_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(admin__may_do_everything, open_site, close_site),
-        cmocka_unit_test_setup_teardown(manager__rules_its_cluster_only, open_site, close_site),
-        cmocka_unit_test_setup_teardown(manager__of_two_clusters_sees_both, open_site, close_site),
-        cmocka_unit_test_setup_teardown(owner__reads_own_jobs_only, open_site, close_site),
-        cmocka_unit_test_setup_teardown(metrics__are_for_roles_and_who_is_named, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(tcp__proves_nobody, open_site, close_site),
+        ON_SITE(admin__may_do_everything),
+        ON_SITE(manager__rules_its_cluster_only),
+        ON_SITE(manager__of_two_clusters_sees_both),
+        ON_SITE(owner__reads_own_jobs_only),
+        ON_SITE(metrics__are_for_roles_and_who_is_named),
+        ON_SITE(tcp__proves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,9 @@ struct site_options {
     bool keep;                        /* state on disk, so that it survives site_restart */
 };
 
+/* A test on a site of its own, by the test program's open_site and close_site. */
+#define ON_SITE(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
+
 struct site;
 struct site *site_open(const struct site_options *options);
 void site_close(struct site *site); /* stops the broker, which must exit with 0 */

@@ -16,12 +16,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The road: TLS itself, many connections, and certificates of the broker's that change. */
+/* TLS itself, many connections, and certificates of the broker's that change. */
 
 #define JOB "/v1/clusters/elcap/jobs/"
 #define BODY "{\"uid\":1,\"node_count\":1}"
 
-enum { CROWD = 1000, PIPELINED = 60, STRANGERS = 16 };
+enum { CROWD = 1000, PIPELINED = 60, UNPROVED = 16 };
 
 static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root cert:boss"};
 
@@ -127,7 +127,7 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
     struct tlssite *tls = *state;
     const long before = accepted(tls);
     process_signal(site_broker(tls->site), SIGSTOP);
-    for (int i = 0; i < STRANGERS; i++) {
+    for (int i = 0; i < UNPROVED; i++) {
         struct line *line = tlssite_tcp(tls);
         assert_int_equal(line_send(line, "\x16\x03\x01", 3), 0);
         line_close(line);
@@ -137,24 +137,24 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
     assert_int_equal(accepted(tls), before + 1);
 }
 
-/* Those who prove nothing make room for each other, and take nothing from who proves something. */
-static void strangers__make_room(void **state)
+/* Unauthenticated peers displace each other, and nobody who has proved something. */
+static void unauthenticated__are_displaced(void **state)
 {
     struct tlssite *tls = *state;
-    struct line *strangers[STRANGERS + 1], *boss = tlssite_line(tls, "boss");
-    for (int i = 0; i <= STRANGERS; i++)
-        strangers[i] = tlssite_line(tls, NULL);
+    struct line *unproved[UNPROVED + 1], *boss = tlssite_line(tls, "boss");
+    for (int i = 0; i <= UNPROVED; i++)
+        unproved[i] = tlssite_line(tls, NULL);
     struct answer answer;
-    assert_int_equal(line_answer(strangers[0], false, &answer), 0); /* the oldest */
+    assert_int_equal(line_answer(unproved[0], false, &answer), 0); /* the oldest */
     site_expect_problem(&answer, 503, "too-many-connections", NULL);
-    assert_true(line_ended(strangers[0]));
+    assert_true(line_ended(unproved[0]));
     struct line *late = tlssite_line(tls, "boss");
     assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
-    assert_int_equal(site_ask(tls->site, strangers[STRANGERS], "GET", "/healthz", NULL, NULL, NULL),
+    assert_int_equal(site_ask(tls->site, unproved[UNPROVED], "GET", "/healthz", NULL, NULL, NULL),
                      200);
-    for (int i = 0; i <= STRANGERS; i++)
-        line_close(strangers[i]);
+    for (int i = 0; i <= UNPROVED; i++)
+        line_close(unproved[i]);
     line_close(boss);
     line_close(late);
 }
@@ -334,23 +334,18 @@ static void tls__is_not_turned_off_by_a_reload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tls__speaks_new_versions_and_http_1_1_only, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(tls__is_not_spoken_to_in_the_clear, open_site, close_site),
-        cmocka_unit_test_setup_teardown(handshake__that_never_ends_is_cut_off, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(handshake__is_not_begun_with_who_has_left, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(strangers__make_room, open_site, close_site),
-        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
-        cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
-        cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(events__come_over_tls, open_site, close_site),
-        cmocka_unit_test_setup_teardown(new_certificate__is_used_after_a_reload, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(bad_certificate__changes_nothing, open_site, close_site),
-        cmocka_unit_test_setup_teardown(tls__is_not_turned_off_by_a_reload, open_site, close_site),
+        ON_SITE(tls__speaks_new_versions_and_http_1_1_only),
+        ON_SITE(tls__is_not_spoken_to_in_the_clear),
+        ON_SITE(handshake__that_never_ends_is_cut_off),
+        ON_SITE(handshake__is_not_begun_with_who_has_left),
+        ON_SITE(unauthenticated__are_displaced),
+        ON_SITE(head__that_does_not_end_is_given_up),
+        ON_SITE(pipeline__gets_all_its_answers),
+        ON_SITE(thousand_connections__are_served_at_once),
+        ON_SITE(events__come_over_tls),
+        ON_SITE(new_certificate__is_used_after_a_reload),
+        ON_SITE(bad_certificate__changes_nothing),
+        ON_SITE(tls__is_not_turned_off_by_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which libmicrohttpd the broker runs with (B8). */
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 
 #include <microhttpd.h>
 #include <stdarg.h>
