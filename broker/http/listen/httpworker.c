@@ -139,6 +139,7 @@ struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacit
                                      struct error *err)
 {
     struct httpworker *worker = calloc(1, sizeof *worker);
+    int rc;
     if (!worker) {
         error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
         return NULL;
@@ -146,24 +147,22 @@ struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacit
     worker->hooks = hooks;
     worker->queue = queue;
     worker->capacity = capacity;
+    worker->poll.data = worker;
     worker->daemon = daemon_start(worker, tls);
     if (!worker->daemon) {
         error_set(err, ERROR_IO, "libmicrohttpd does not start (it gives no reason; errno: %s)",
                   strerror(errno));
-        free(worker);
-        return NULL;
-    }
-    int epoll_fd = MHD_get_daemon_info(worker->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
-    int rc = uv_poll_init(loop, &worker->poll, epoll_fd);
-    if (rc < 0) {
+    } else if ((rc = uv_poll_init(
+                    loop, &worker->poll,
+                    MHD_get_daemon_info(worker->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd)) < 0) {
         error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptors: %s", uv_strerror(rc));
         MHD_stop_daemon(worker->daemon);
-        free(worker);
-        return NULL;
+    } else {
+        uv_poll_start(&worker->poll, UV_READABLE, on_readable);
+        return worker;
     }
-    worker->poll.data = worker;
-    uv_poll_start(&worker->poll, UV_READABLE, on_readable);
-    return worker;
+    free(worker);
+    return NULL;
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -24,8 +24,8 @@ static int stream_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Removes an old socket file, unless a process listens on it. */
-static int clear_path(const struct sockaddr_un *address, struct error *err)
+/* Removes an old socket file, unless a process listens on it, which fd is used to find out. */
+static int clear_path(int fd, const struct sockaddr_un *address, struct error *err)
 {
     struct stat found;
     if (lstat(address->sun_path, &found) < 0)
@@ -35,13 +35,8 @@ static int clear_path(const struct sockaddr_un *address, struct error *err)
                          "%s exists and is no socket; remove it or choose another "
                          "path",
                          address->sun_path);
-    int fd = stream_socket(AF_UNIX);
-    if (fd < 0)
-        return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
-    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
-    int reason = errno;
-    close(fd);
-    if (rc == 0 || reason != ECONNREFUSED)
+    if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        errno != ECONNREFUSED)
         return error_set(err, ERROR_IO, "another process listens at %s; stop it first",
                          address->sun_path);
     if (unlink(address->sun_path) < 0)
@@ -97,18 +92,16 @@ int socket_listen_unix(const char *path, unsigned mode, const char *group, struc
                          "allows: %s",
                          sizeof address.sun_path - 1, path);
     strcpy(address.sun_path, path);
-    int rc = clear_path(&address, err);
-    if (rc < 0)
-        return rc;
     int fd = stream_socket(AF_UNIX);
     if (fd < 0)
         return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
-    rc = unix_open(fd, &address, mode, group, err);
-    if (rc < 0) {
-        close(fd);
-        return rc;
-    }
-    return fd;
+    int rc = clear_path(fd, &address, err);
+    if (rc == 0)
+        rc = unix_open(fd, &address, mode, group, err);
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
 }
 
 void socket_unlink_unix(const char *path, dev_t device, ino_t inode)
