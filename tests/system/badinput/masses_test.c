@@ -211,21 +211,21 @@ static struct peer *open_spinner(const struct site *site, int i)
     return spinner;
 }
 
-/* A connection that shares a room with one (broker/http/listen/room.h) must not multiply what it
- * costs. */
+/* A connection that shares a worker with one (broker/http/listen/httpworker.h) must not multiply
+ * what it costs. */
 static void endless_chunk_header__does_not_take_the_processor(void **state)
 {
-    enum { SPINNERS = 20, ROOM = 48, SLEEPS = 300 };
-    const int places = (int)allowed_of((size_t)SPINNERS * ROOM);
+    enum { SPINNERS = 20, SHARED = 48, SLEEPS = 300 };
+    const int count = (int)allowed_of((size_t)SPINNERS * SHARED);
     (void)state;
     struct site *site = open_site(LORIS);
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
     struct wanted before = {pid, gauge_descriptors(pid)};
-    for (int i = 0; i < places; i++) {
-        mass[i] = i % ROOM > 0 ? peer_open(site_socket(site), 0) : open_spinner(site, i / ROOM);
-        if (i % ROOM == 0)
+    for (int i = 0; i < count; i++) {
+        mass[i] = i % SHARED > 0 ? peer_open(site_socket(site), 0) : open_spinner(site, i / SHARED);
+        if (i % SHARED == 0)
             assert_served(site, good);
     }
     struct sleeper sleeper = {site, good, pid, gauge_sleeps(pid) + SLEEPS};
@@ -237,7 +237,7 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
         fail_msg("busy for %ju of %ju ms", (uintmax_t)(gauge_busy_ns(pid) - busy_ns) / 1000000,
                  (uintmax_t)took_ns / 1000000);
     assert_served(site, good);
-    for (int i = 0; i < places; i++)
+    for (int i = 0; i < count; i++)
         peer_close(mass[i]);
     assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
     line_close(good);

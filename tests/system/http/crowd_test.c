@@ -48,7 +48,7 @@ static int close_site(void **state)
 
 static char *append_request(char *at, const char *method, int i)
 {
-    const char *body = strcmp(method, "PUT") ? "" : "{\"uid\":1,\"node_count\":1}";
+    const char *body = strcmp(method, "PUT") ? "" : ONE_NODE;
     return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
                         method, i, strlen(body), body);
 }
@@ -128,7 +128,7 @@ static void surplus_connection__is_told_503_and_closed(void **state)
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .broker = "connections_max = 20"});
     for (int i = 0; i < MAX + MORE; i++) {
         lines[i] = site_line(site);
-        site_ask(site, lines[i], "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", &answer);
+        site_ask(site, lines[i], "PUT", JOB "f1", NULL, ONE_NODE, &answer);
         assert_int_equal(answer.status, i == 0 ? 201 : i < MAX ? 200 : 503);
         if (i >= MAX) {
             site_expect_problem(&answer, 503, "too-many-connections", NULL);
@@ -172,7 +172,7 @@ static void long_bodies__have_a_bound_together(void **state)
     site_call(site, "POST", sync, body, &answer);
     assert_true(answer_header(&answer, "Retry-After", retry, sizeof retry));
     site_expect_problem(&answer, 503, "busy", NULL);
-    assert_int_equal(site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_call(site, "PUT", JOB "f1", ONE_NODE, NULL), 201);
     assert_int_equal(line_send(lines[0], body + SENT, LONG - SENT), 0);
     assert_int_equal(line_answer(lines[0], false, &answer), 0);
     assert_int_equal(answer.status, 200);
@@ -186,7 +186,7 @@ static void long_bodies__have_a_bound_together(void **state)
 /* ---- users without a role ---- */
 
 /* As newuidmap gives them to one user: 33 uids, each with its own share (B8). */
-enum { SUB_UID = 100000, SUB_UIDS = 33, OWNER = 65534, EACH = 20, PLACES = 128 };
+enum { SUB_UID = 100000, SUB_UIDS = 33, OWNER = 65534, EACH = 20, CONNECTIONS_MAX = 128 };
 
 static void become(uid_t uid)
 {
@@ -257,7 +257,7 @@ static int open_of(const struct greedy *greedy)
 
 static bool have_their_share(void *arg)
 {
-    return open_of(arg) == PLACES / 8;
+    return open_of(arg) == CONNECTIONS_MAX / 8;
 }
 
 static void assert_told(const struct greedy *greedy)
@@ -277,9 +277,9 @@ static void assert_told(const struct greedy *greedy)
  * users an owner gets a connection: that of one that is idle. */
 static void sub_uids__keep_nobody_out(void **state)
 {
-    enum { USERS = PLACES / 8 };
+    enum { USERS = CONNECTIONS_MAX / 8 };
     static struct greedy greedy;
-    struct line *managers[PLACES - USERS];
+    struct line *managers[CONNECTIONS_MAX - USERS];
     struct site *site = *state;
     if (!open_to_all(site))
         skip();
@@ -292,7 +292,7 @@ static void sub_uids__keep_nobody_out(void **state)
     struct line *owner = line_as(site, OWNER);
     assert_int_equal(site_ask(site, owner, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(open_of(&greedy), USERS - 1);
-    for (int i = 0; i < PLACES - USERS; i++) {
+    for (int i = 0; i < CONNECTIONS_MAX - USERS; i++) {
         managers[i] = site_line(site);
         assert_int_equal(site_ask(site, managers[i], "GET", "/v1/status", NULL, NULL, NULL), 200);
     }
@@ -300,7 +300,7 @@ static void sub_uids__keep_nobody_out(void **state)
     assert_told(&greedy);
     for (int i = 0; i < SUB_UIDS * EACH; i++)
         close(greedy.fds[i]);
-    for (int i = 0; i < PLACES - USERS; i++)
+    for (int i = 0; i < CONNECTIONS_MAX - USERS; i++)
         line_close(managers[i]);
     line_close(owner);
 }
@@ -352,7 +352,7 @@ static void gone_clients__are_not_accepted(void **state)
 static void unfinished_request__makes_room(void **state)
 {
     static const char half[] = "GET /v1/status HTTP/1.1\r\nHost: x";
-    enum { USERS = PLACES / 8 };
+    enum { USERS = CONNECTIONS_MAX / 8 };
     struct line *lines[USERS], *more;
     struct site *site = *state;
     if (!open_to_all(site))
@@ -452,10 +452,7 @@ static void stop__answers_what_was_accepted(void **state)
     for (int i = 0; i < CROWD; i++)
         line_close(lines[i]);
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
-    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_t *jobs = json_object_get(answer.json, "jobs");
-    assert_int_equal(json_integer_value(json_object_get(jobs, "active")), created);
-    answer_release(&answer);
+    assert_int_equal(site_number(site, "/v1/status", "jobs.active"), created);
 }
 
 /* ---- unauthenticated peers that never pause ---- */

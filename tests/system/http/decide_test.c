@@ -62,9 +62,8 @@ static void decision__that_is_asked_wrongly_is_refused(void **state)
         {"PUT", CLAIM, "{}", 405, "method-not-allowed", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct answer answer;
-        site_call(site, cases[i].method, cases[i].path, cases[i].body, &answer);
-        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+        site_refused(site, cases[i].method, cases[i].path, cases[i].body, cases[i].status,
+                     cases[i].code, cases[i].field);
     }
 }
 

@@ -138,7 +138,7 @@ static void root__is_nobodys_manager(void **state)
     assert_int_equal(ask(realm, 0, "GET", "/v1/whoami", NULL, &answer), 200);
     assert_true(json_is_false(json_object_get(answer.json, "admin")));
     assert_int_equal(json_array_size(json_object_get(answer.json, "clusters")), 0);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "uid")), 0);
+    assert_int_equal(answer_number(&answer, "uid"), 0);
     answer_release(&answer);
     assert_int_equal(site_call(realm->site, "GET", ELCAP "roots/env", NULL, NULL), 200);
 }
@@ -153,7 +153,7 @@ static void credential__counts_on_the_unix_socket_too(void **state)
     struct line *line = site_line(realm->site);
     testmunged_header(realm->ours, OWNER, 0, "GET", "/v1/whoami", header, sizeof header);
     assert_int_equal(site_ask(realm->site, line, "GET", "/v1/whoami", header, NULL, &answer), 200);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "uid")), OWNER);
+    assert_int_equal(answer_number(&answer, "uid"), OWNER);
     answer_release(&answer);
     site_ask(realm->site, line, "GET", "/v1/whoami", header, NULL, &answer);
     site_expect_problem(&answer, 401, "munge-replayed", NULL);

@@ -253,3 +253,20 @@ void site_expect_problem(struct answer *answer, int status, const char *code, co
     assert_string_equal(named ? named : "", field ? field : "");
     answer_release(answer);
 }
+
+void site_refused(struct site *site, const char *method, const char *path, const char *body,
+                  int status, const char *code, const char *field)
+{
+    struct answer answer;
+    site_call(site, method, path, body, &answer);
+    site_expect_problem(&answer, status, code, field);
+}
+
+json_int_t site_number(struct site *site, const char *path, const char *member)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+    const json_int_t number = answer_number(&answer, member);
+    answer_release(&answer);
+    return number;
+}

@@ -10,6 +10,8 @@
 /* A real broker without a fabric manager, in a folder of its own, and one way to ask it that holds
  * every answer against openapi.json. Failures are asserts. */
 
+#define ONE_NODE "{\"uid\":1,\"node_count\":1}" /* body of a reserve */
+
 struct site_options {
     const char *mcastd;
     const char *admins; /* NULL: whoever runs the test */
@@ -51,6 +53,12 @@ int site_ask(struct site *site, struct line *line, const char *method, const cha
 /* The same on a connection of its own. answer may be NULL. */
 int site_call(struct site *site, const char *method, const char *path, const char *body,
               struct answer *answer);
+
+/* The same, which must be refused with this problem. */
+void site_refused(struct site *site, const char *method, const char *path, const char *body,
+                  int status, const char *code, const char *field);
+/* GET of path, which must be 200: a number in its document, as answer_number. */
+json_int_t site_number(struct site *site, const char *path, const char *member);
 
 /* GET /metrics, as they are now: for an admin, who may ask so. */
 int site_metrics(struct site *site, struct answer *answer);
