@@ -304,7 +304,7 @@ void http_quiesce(struct http *http)
 static bool any_waiting(const struct http *http)
 {
     for (const struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
-        if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
+        if (call->phase == CALL_DECIDING || call->phase == CALL_PROVING)
             return true;
     return false;
 }

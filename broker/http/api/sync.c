@@ -105,7 +105,7 @@ static int check_alone(struct call *call)
 {
     for (const struct call *other = LIST_FIRST(&call->http->calls); other;
          other = LIST_NEXT(other, link))
-        if (other->phase == CALL_WAITING && other->route == call->route &&
+        if (other != call && other->phase == CALL_DECIDING && other->route == call->route &&
             !strcmp(other->target.segments[2], call->target.segments[2]))
             return problem_set(&call->problem, 503, "sync-under-way", NULL,
                                "another sync of this cluster is under way; try again");

@@ -118,7 +118,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (!call)
         return;
     /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
-    assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
+    assert(call->phase != CALL_DECIDING && call->phase != CALL_PROVING);
     LIST_REMOVE(call, link);
     stream_destroy(call->stream);
     metrics_text_drop(call->metrics_text);
@@ -174,11 +174,11 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
     }
 }
 
-/* Queues what is in out; also while the connection is suspended. */
-static enum MHD_Result send_answer(struct call *call)
+/* Queues what is in out. If that fails, MHD closes the connection when it goes on. */
+static void send_answer(struct call *call)
 {
     struct http *http = call->http;
-    assert(call->phase == CALL_RENDERED);
+    assert(call->phase == CALL_DECIDING);
     call->phase = CALL_SENT;
     peer_request(call->peer, PEER_ANSWERING);
     body_drop(call);
@@ -187,22 +187,12 @@ static enum MHD_Result send_answer(struct call *call)
     if (!response)
         call->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     traffic_answered(&http->traffic, call->route, call->status, took_us);
-    if (!response)
-        return MHD_queue_response(call->connection, (unsigned)call->status, http->no_memory);
-    headers_add(call, response);
-    enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
-/* What is rendered goes out: when the handler returns, or now if it has returned long ago. */
-static void send_rendered(struct call *call)
-{
-    assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
-    call->phase = CALL_RENDERED;
-    if (call->deciding)
-        return;
-    (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
+    if (response)
+        headers_add(call, response);
+    (void)MHD_queue_response(call->connection, (unsigned)call->status,
+                             response ? response : http->no_memory);
+    if (response)
+        MHD_destroy_response(response);
     httpworker_resume(call->peer->worker, call->connection);
 }
 
@@ -210,7 +200,7 @@ int call_reply(struct call *call, int status, const char *type)
 {
     call->status = status;
     call->type = type;
-    send_rendered(call);
+    send_answer(call);
     return 0;
 }
 
@@ -247,7 +237,7 @@ static void problem_render(struct call *call)
 void call_refuse(struct call *call)
 {
     problem_render(call);
-    send_rendered(call);
+    send_answer(call);
 }
 
 void call_render(void *http, const struct answer *answer)
@@ -293,7 +283,7 @@ void call_answered(void *http, uint64_t ticket, int code, const char *words)
         render_unsaved(call, code, words);
     else if (call->durable_seq > call->http->durable_seq)
         call->http->durable_seq = call->durable_seq;
-    send_rendered(call);
+    send_answer(call);
 }
 
 /* ---- reading ---- */
@@ -375,8 +365,10 @@ void call_proved(struct call *call)
     httpworker_resume(call->peer->worker, call->connection);
 }
 
-static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
+static enum MHD_Result take_body(struct call *call, const char *data, size_t *taken)
 {
+    const size_t size = *taken;
+    *taken = 0;
     if (!call->refused && size > body_limit(call) - call->body_used)
         call->refused = too_large(call) < 0;
     if (call->refused || !call->route->body_max) {
@@ -402,20 +394,15 @@ static void call_handler(struct call *call)
         call_refuse(call);
 }
 
-static enum MHD_Result decide(struct call *call)
+/* Suspended until its answer is sent, which may be now. */
+static void decide(struct call *call)
 {
     begin_phase(call, CALL_DECIDING);
-    call->deciding = true;
+    MHD_suspend_connection(call->connection);
     if (call->refused || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         call_handler(call);
-    call->deciding = false;
-    if (call->phase == CALL_RENDERED)
-        return send_answer(call);
-    call->phase = CALL_WAITING;
-    MHD_suspend_connection(call->connection);
-    return MHD_YES;
 }
 
 enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
@@ -429,17 +416,16 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                                   listener->http->no_memory);
     if (call->peer->closing)
         return MHD_NO;
-    if (call->phase == CALL_NEW) {
-        const struct head head = {
-            .method = method, .target = url, .version = version, .uri = call->uri};
-        return judge_head(call, &head) ? decide(call) : MHD_YES;
-    }
-    if (call->phase == CALL_PROVED)
-        return continue_proved(call) ? decide(call) : MHD_YES;
-    if (*size) {
-        size_t length = *size;
-        *size = 0;
-        return take_body(call, data, length);
-    }
-    return call->phase == CALL_READING ? decide(call) : MHD_YES;
+    const struct head head = {
+        .method = method, .target = url, .version = version, .uri = call->uri};
+    bool ready = call->phase == CALL_READING;
+    if (call->phase == CALL_NEW)
+        ready = judge_head(call, &head);
+    else if (call->phase == CALL_PROVED)
+        ready = continue_proved(call);
+    else if (*size)
+        return take_body(call, data, size);
+    if (ready)
+        decide(call);
+    return MHD_YES;
 }

@@ -18,11 +18,9 @@
 struct origin;
 
 /* One call of the API, from its request line to the last byte of its answer. While it is READING, a
- * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
- * comes to its head again, or finds that the client has gone).
- *
- *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ RENDERED (sent at
- * once) │                                   ▲ └─▶ WAITING (suspended) ── saved ───┘
+ * credential in its head may have to be decoded first (PROVING; PROVED until the server comes to
+ * its head again, or finds that the client has gone). With the whole request it is DECIDING, until
+ * its answer is SENT.
  *
  * A handler returns -1 with problem set, and that is the answer; or 0 after exactly one of:
  * call_reply, call_reply_saved, call_reply_shown, or engine_step with call_ticket, after which the
@@ -31,11 +29,9 @@ struct origin;
 enum call_phase {
     CALL_NEW, /* its head has not been judged */
     CALL_READING,
-    CALL_PROVING,
+    CALL_PROVING, /* suspended */
     CALL_PROVED,
-    CALL_DECIDING,
-    CALL_WAITING,
-    CALL_RENDERED,
+    CALL_DECIDING, /* suspended */
     CALL_SENT
 };
 
@@ -53,7 +49,6 @@ struct call {
     bool head;                /* answered without a body */
     bool last;                /* where it ends can be seen differently: the connection ends */
     bool refused;             /* problem is set; the body is only waited for */
-    bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
     bool owed;                /* counted in http->owed */
     bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
