@@ -10,7 +10,6 @@
 #include "broker/http/auth/resolver.h"
 #include "broker/http/shared.h"
 #include "broker/http/listen/socket.h"
-#include "broker/http/events/stream.h"
 #include "broker/http/listen/tls.h"
 #include "broker/log/log.h"
 
@@ -212,25 +211,25 @@ static int listeners_open(struct http *http, const struct http_options *options,
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 
-static int options_apply(struct http *http, const struct http_options *options, struct error *err)
+static int parts_create(struct http *http, const struct http_options *options, struct error *err)
 {
-    http->loop = options->loop;
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
     quota_init(&http->quota,
                options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
-    http->socket_path = strdup(options->socket_path);
+    http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
+                                                      MHD_RESPMEM_PERSISTENT);
+    if (!(http->socket_path = strdup(options->socket_path)) || !http->no_memory ||
+        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                "application/problem+json") != MHD_YES ||
+        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
+        !(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
+        !(http->resolver = resolver_create(http->loop, host_resolve)))
+        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
     if (http->heads_epoll < 0)
         return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
-    http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
-                                                      MHD_RESPMEM_PERSISTENT);
-    if (!http->socket_path || !http->no_memory ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                "application/problem+json") != MHD_YES ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES)
-        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     struct http_change *change = http_change_read(options, err);
     if (!change)
         return ERROR_INVALID;
@@ -254,19 +253,13 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
-    if (options_apply(http, options, err) < 0) {
-        http_free(http);
-        return NULL;
-    }
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
+    http->loop = options->loop;
     uv_timer_init(http->loop, &http->timer);
     http->timer.data = http;
     uv_timer_start(&http->timer, on_second, 1000, 1000);
-    if (!(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
-        !(http->resolver = resolver_create(http->loop, host_resolve)))
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-    else if (listeners_open(http, options, err) == 0) {
+    if (parts_create(http, options, err) == 0 && listeners_open(http, options, err) == 0) {
         const struct engine_listener listener = {
             .arg = http, .render = call_render, .send = call_answered, .events = on_events};
         engine_listen(http->engine, &listener);
@@ -293,7 +286,8 @@ void http_quiesce(struct http *http)
     if (http->quiescing)
         return;
     http->quiescing = true;
-    socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
+    if (http->socket_inode != 0)
+        socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
     for (int i = 0; i < LISTENERS; i++)
         if (http->listeners[i].server)
             server_quiesce(http->listeners[i].server);

@@ -81,4 +81,13 @@ struct http {
 /* The last owed answer has left (call.c says so while stopping). */
 void http_settled(struct http *http);
 
+/* ---- events/stream.c: subscribers of events (F24) ---- */
+
+void stream_destroy(struct stream *stream);                  /* NULL is allowed */
+struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
+/* Something is new, or a right has ended: all that wait go on. */
+void stream_wake_all(struct http *http);
+/* Every second: those that wait get a keep-alive now and then. */
+void stream_pulse(struct http *http);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/events/stream.h"
+#include "broker/http/request/call.h"
+#include "core/reservation/record.h"
 
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/permit.h"
@@ -19,12 +20,17 @@ enum {
     PULSE_MS = 15000
 };
 
+/* One subscriber of events (F24): server-sent events pulled from what the core keeps. A subscriber
+ * is a number, the last event it has had; however slowly it reads, nothing gathers for it. If what
+ * it has yet to read is no longer kept, it gets the range of numbers that it missed. One that reads
+ * nothing while thousands happen is dropped, and so is one that reads nothing for the idle time of
+ * the server. */
 struct stream {
     struct call *call;
     LIST_ENTRY(stream) link;
     uint64_t after;
     uint64_t seen_seq; /* the newest durable event when it last took something */
-    bool tell_gap, follow, waiting, pulse, begun, dropped;
+    bool tell_gap, follow, waiting, pulse;
     struct writer out;
     size_t sent; /* of out */
 };
@@ -36,7 +42,11 @@ static struct stream *stream_create(struct call *call, uint64_t after, bool tell
     struct stream *stream = malloc(sizeof *stream);
     if (!stream)
         return NULL;
-    *stream = (struct stream){.call = call, .after = after, .tell_gap = tell_gap, .follow = follow};
+    *stream = (struct stream){.call = call,
+                              .after = after,
+                              .seen_seq = call->http->durable_seq,
+                              .tell_gap = tell_gap,
+                              .follow = follow};
     if (LIST_EMPTY(&call->http->streams))
         call->http->pulse_ms = uv_now(call->http->loop);
     LIST_INSERT_HEAD(&call->http->streams, stream, link);
@@ -57,13 +67,11 @@ void stream_destroy(struct stream *stream)
 /* A subscriber that does not read blocks a connection for others. */
 static void drop_if_stuck(struct stream *stream)
 {
-    if (!stream->begun || stream->dropped ||
-        stream->call->http->durable_seq - stream->seen_seq <= UNREAD_MAX)
-        return;
-    stream->dropped = true;
-    shutdown(MHD_get_connection_info(stream->call->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
-                 ->connect_fd,
-             SHUT_RDWR); /* MHD notices, and frees it */
+    if (stream->call->http->durable_seq - stream->seen_seq > UNREAD_MAX)
+        shutdown(
+            MHD_get_connection_info(stream->call->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                ->connect_fd,
+            SHUT_RDWR); /* MHD notices, and frees it */
 }
 
 static void wake_all(struct http *http, bool pulse)
@@ -172,7 +180,6 @@ static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t si
 {
     struct stream *stream = arg;
     (void)position;
-    stream->begun = true;
     stream->seen_seq = stream->call->http->durable_seq;
     stream->call->peer->worker->progress = true; /* it makes no other callback */
     if (stream->sent < stream->out.used)
@@ -200,6 +207,7 @@ static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t si
 
 struct MHD_Response *stream_response(struct stream *stream)
 {
+    stream->seen_seq = stream->call->http->durable_seq;
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_writable, stream, NULL);
 }
 

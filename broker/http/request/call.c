@@ -5,7 +5,6 @@
 #include "broker/http/request/head.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/httpworker.h"
-#include "broker/http/events/stream.h"
 #include "core/reservation/reservation.h"
 
 #include <assert.h>

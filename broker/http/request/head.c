@@ -184,46 +184,38 @@ static int weight_parse(const char *text, size_t length)
     return weight;
 }
 
-/* 3: the very type, 2: "text" and any, 1: any and any, 0: no match. */
-static int specificity(const char *range, size_t length, const char *type)
+/* The weight among the parameters that stand before end. */
+static int find_weight(const char *at, const char *end)
 {
-    size_t main = strcspn(type, "/") + 1;
-    if (length == strlen(type) && !strncasecmp(range, type, length))
-        return 3;
-    if (length == main + 1 && range[main] == '*' && !strncasecmp(range, type, main))
-        return 2;
-    return length == 3 && !strncmp(range, "*/*", 3) ? 1 : 0;
-}
-
-static int range_weight(const char *parameters, const char *end)
-{
-    for (const char *at = parameters; at < end;) {
-        at += strspn(at, "; \t");
-        const char *stop = at + strcspn(at, ";,");
-        if (stop > end)
-            stop = end;
-        if (stop - at > 2 && (at[0] == 'q' || at[0] == 'Q') && at[1] == '=')
-            return weight_parse(at + 2, (size_t)(stop - at - 2));
-        at = stop < end ? stop + 1 : end;
+    while ((at = memchr(at, ';', (size_t)(end - at)))) {
+        at += 1 + strspn(at + 1, " \t");
+        if ((at[0] == 'q' || at[0] == 'Q') && at[1] == '=')
+            return weight_parse(at + 2, (size_t)(end - at - 2));
     }
     return 1000;
 }
 
 int accept_weight(const char *accept, const char *type)
 {
+    const size_t main = strcspn(type, "/") + 1;
+    int best = 0, weight = 0;
     if (!accept || !*accept)
         return 1000;
-    int best = 0, weight = 0;
-    for (const char *at = accept; *at;) {
+    for (const char *at = accept, *end; *at; at = end) {
         at += strspn(at, ", \t");
-        const char *end = at + strcspn(at, ",");
-        size_t length = strcspn(at, ";, \t");
-        int match = specificity(at, length, type);
+        end = at + strcspn(at, ",");
+        const size_t length = strcspn(at, ";, \t");
+        int match = 0; /* 3: the very type, 2: "text" and any, 1: any and any */
+        if (length == strlen(type) && !strncasecmp(at, type, length))
+            match = 3;
+        else if (length == main + 1 && at[main] == '*' && !strncasecmp(at, type, main))
+            match = 2;
+        else if (length == 3 && !strncmp(at, "*/*", 3))
+            match = 1;
         if (match > best) {
             best = match;
-            weight = range_weight(at + length, end);
+            weight = find_weight(at + length, end);
         }
-        at = end;
     }
     return weight;
 }
