@@ -129,60 +129,61 @@ static bool has_gone(const struct server *server, int fd, uint64_t user)
     return (server->tls || user != WORKQUEUE_SHARED) && poll(&end, 1, 0) > 0;
 }
 
-static void add_connection(struct server *server, struct httpworker *worker, int fd,
+/* The shared worker takes a user's connection when he can have no worker of his own. False: the
+ * client has gone. */
+static bool add_connection(struct server *server, struct httpworker *shared, int fd,
                            const struct sockaddr_storage *address, socklen_t length)
 {
+    const uint64_t user =
+        server->hooks.user ? server->hooks.user(server->hooks.arg, fd) : WORKQUEUE_SHARED;
+    if (has_gone(server, fd, user)) {
+        close(fd);
+        return false;
+    }
+    struct httpworker *own = user == WORKQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
+    struct httpworker *worker = own ? own : shared;
     const unsigned before = worker->connections;
     httpworker_add_connection(worker, fd, (const struct sockaddr *)address, length);
     server->connections += worker->connections - before;
     if (server->connections > server->peak)
         server->peak = server->connections;
+    return true;
 }
 
-enum arrival { ARRIVAL_NONE, ARRIVAL_GONE, ARRIVAL_ADDED };
-
-/* NONE: the queue is empty, or nothing is accepted now. A shared worker has to be there in any
- * case: it takes a user's connection when he can have no worker of his own. */
-static enum arrival accept_one(struct server *server)
+/* A worker for the next connection; NULL: nothing is accepted now. */
+static struct httpworker *accepting_worker(struct server *server)
 {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
     struct error err = {0};
-    struct httpworker *worker = NULL, *own = NULL;
-    if (may_accept(server))
-        worker = worker_for(server, WORKQUEUE_SHARED, &err);
-    if (err.code != 0 && !server->fault_logged)
+    if (!may_accept(server))
+        return NULL;
+    struct httpworker *worker = worker_for(server, WORKQUEUE_SHARED, &err);
+    if (!worker && !server->fault_logged)
         log_line(LOG_WARNING, "no new connections are accepted: %s; retry every second", err.text);
-    if (worker || err.code != 0)
-        server->fault_logged = !worker;
-    const int fd = worker ? accept4(server->listener, (struct sockaddr *)&address, &length,
-                                    SOCK_NONBLOCK | SOCK_CLOEXEC)
-                          : -1;
-    if (!worker || (fd < 0 && is_exhausted(errno))) {
-        uv_poll_stop(&server->arrivals); /* until on_check starts it again */
-        return ARRIVAL_NONE;
-    }
-    if (fd < 0)
-        return errno == ECONNABORTED || errno == EINTR ? ARRIVAL_GONE : ARRIVAL_NONE;
-    const uint64_t user =
-        server->hooks.user ? server->hooks.user(server->hooks.arg, fd) : WORKQUEUE_SHARED;
-    if (has_gone(server, fd, user)) {
-        close(fd);
-        return ARRIVAL_GONE;
-    }
-    if (user != WORKQUEUE_SHARED)
-        own = worker_for(server, user, &err);
-    add_connection(server, own ? own : worker, fd, &address, length);
-    return ARRIVAL_ADDED;
+    server->fault_logged = !worker;
+    return worker;
 }
 
 static void accept_some(struct server *server)
 {
     const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
-    unsigned counts[] = {[ARRIVAL_NONE] = 0, [ARRIVAL_GONE] = 0, [ARRIVAL_ADDED] = 0};
-    while (counts[ARRIVAL_NONE] == 0 && counts[ARRIVAL_ADDED] < at_once &&
-           counts[ARRIVAL_GONE] < GONE_AT_ONCE)
-        counts[accept_one(server)]++;
+    for (unsigned added = 0, gone = 0; added < at_once && gone < GONE_AT_ONCE;) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        struct httpworker *worker = accepting_worker(server);
+        const int fd = worker ? accept4(server->listener, (struct sockaddr *)&address, &length,
+                                        SOCK_NONBLOCK | SOCK_CLOEXEC)
+                              : -1;
+        if (!worker || (fd < 0 && is_exhausted(errno))) {
+            uv_poll_stop(&server->arrivals); /* until on_check starts it again */
+            return;
+        }
+        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
+            return; /* the queue is empty */
+        if (fd >= 0 && add_connection(server, worker, fd, &address, length))
+            added++;
+        else
+            gone++;
+    }
 }
 
 /* ---- turns ---- */

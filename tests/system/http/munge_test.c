@@ -362,24 +362,23 @@ static void bodies__come_after_the_credential(void **state)
     free(body);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_realm, close_realm)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(uid__has_the_rights_of_its_lists, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(root__is_nobodys_manager, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(credential__counts_on_the_unix_socket_too, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(replayed__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(foreign__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(other_request__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(expired__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_hangs__delays_nobody_else, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_hangs__does_not_keep_the_broker, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_is_gone__is_said_so, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(reload__takes_and_leaves_munge, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(bodies__come_after_the_credential, open_realm, close_realm),
+        TEST(uid__has_the_rights_of_its_lists),
+        TEST(root__is_nobodys_manager),
+        TEST(credential__counts_on_the_unix_socket_too),
+        TEST(replayed__is_refused),
+        TEST(foreign__is_refused),
+        TEST(other_request__is_refused),
+        TEST(expired__is_refused),
+        TEST(munged_that_hangs__delays_nobody_else),
+        TEST(munged_that_hangs__does_not_keep_the_broker),
+        TEST(munged_that_is_gone__is_said_so),
+        TEST(reload__takes_and_leaves_munge),
+        TEST(bodies__come_after_the_credential),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
