@@ -115,6 +115,10 @@ void http_adopt(struct http *http, struct http_change *change)
 
 static void http_free(struct http *http)
 {
+    for (struct call *call; (call = LIST_FIRST(&http->spare_calls));) {
+        LIST_REMOVE(call, link);
+        call_destroy(call);
+    }
     metrics_text_drop(http->metrics_text);
     if (http->no_memory)
         MHD_destroy_response(http->no_memory);

@@ -59,8 +59,8 @@ struct http {
     int heads_epoll;                  /* peer.h: for first bytes */
     struct MHD_Response *no_memory;   /* made beforehand */
 
-    LIST_HEAD(call_list, call) calls; /* in progress */
-    unsigned owed;                    /* of these: the answer is not out yet */
+    LIST_HEAD(call_list, call) calls, spare_calls; /* in progress; kept for reuse */
+    unsigned spare_count, owed;                    /* owed: calls whose answer is not out yet */
     LIST_HEAD(stream_list, stream) streams;
     size_t body_bytes;    /* of the large bodies in memory */
     uint64_t durable_seq; /* events up to here may be shown */

@@ -13,7 +13,8 @@
 #include <string.h>
 
 enum {
-    SMALL_BYTES = 16384,      /* buffers of bodies up to this do not count as large */
+    SPARE_CALLS = 256,        /* kept for reuse, with their small buffers (G5) */
+    SMALL_BYTES = 16384,      /* larger buffers are not kept, and those of bodies are counted */
     BODY_FIRST = 1024,        /* first size of a body's buffer */
     BODIES_MAX = 64 << 20,    /* of all large ones together */
     UNREAD_MAX = 1 << 20,     /* of a body that is not used: read to keep the connection */
@@ -59,10 +60,12 @@ static int body_append(struct call *call, const char *data, size_t length)
     return 0;
 }
 
-/* As soon as it is not needed any more. */
+/* A large body is freed as soon as it is not needed any more. */
 static void body_drop(struct call *call)
 {
-    call->http->body_bytes -= body_weight(call->body_size);
+    if (!body_weight(call->body_size))
+        return;
+    call->http->body_bytes -= call->body_size;
     free(call->body);
     call->body = NULL;
     call->body_size = 0;
@@ -81,22 +84,42 @@ const json_t *call_json(struct call *call)
 
 /* ---- life ---- */
 
+static struct call *call_create(struct http *http)
+{
+    struct call *call = LIST_FIRST(&http->spare_calls);
+    if (!call)
+        return calloc(1, sizeof *call);
+    LIST_REMOVE(call, link);
+    http->spare_count--;
+    *call = (struct call){.body = call->body, .body_size = call->body_size, .out = call->out};
+    return call;
+}
+
+void call_destroy(struct call *call)
+{
+    writer_release(&call->out);
+    free(call->body);
+    free(call);
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct listener *listener = arg;
     struct http *http = listener->http;
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct call *call = peer ? malloc(sizeof *call) : NULL;
+    struct call *call = peer ? call_create(http) : NULL;
     if (!call)
         return NULL;
-    *call = (struct call){.http = http, .connection = connection, .peer = peer};
     uri = uri ? uri : ""; /* a request line without a target */
     call->uri = strdup(uri);
     if (!call->uri) {
-        free(call);
+        call_destroy(call);
         return NULL;
     }
+    call->http = http;
+    call->connection = connection;
+    call->peer = peer;
     /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
      * parameters; what it is about to cut there is cut shorter: it finds none. */
     char *query = strchr(uri, '?');
@@ -128,9 +151,14 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     peer_request(call->peer, PEER_OVER);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
-    writer_release(&call->out);
     free(call->uri);
-    free(call);
+    writer_wipe(&call->out); /* it may hold a token */
+    if (http->spare_count == SPARE_CALLS || call->out.size > SMALL_BYTES) {
+        call_destroy(call);
+        return;
+    }
+    LIST_INSERT_HEAD(&http->spare_calls, call, link);
+    http->spare_count++;
 }
 
 /* ---- answering ---- */

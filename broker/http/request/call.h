@@ -106,6 +106,7 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                             void **context);
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code);
+void call_destroy(struct call *call); /* of http->spare_calls */
 /* ---- for http.c: the engine's listener ---- */
 void call_render(void *http, const struct answer *answer);
 void call_answered(void *http, uint64_t ticket, int code, const char *words);

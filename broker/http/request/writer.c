@@ -182,16 +182,20 @@ void writer_null(struct writer *writer, const char *key)
 void writer_time(struct writer *writer, const char *key, int64_t unix_ms)
 {
     struct tm tm;
-    char text[32];
     time_t seconds = (time_t)(unix_ms / 1000);
     if (unix_ms < 0 || !gmtime_r(&seconds, &tm) || tm.tm_year + 1900 > 9999) {
         writer_null(writer, key);
         return;
     }
-    size_t used = strftime(text, sizeof text, "\"%Y-%m-%dT%H:%M:%S", &tm);
-    used += (size_t)snprintf(text + used, sizeof text - used, ".%03dZ\"", (int)(unix_ms % 1000));
+    static const int widths[] = {4, 2, 2, 2, 2, 2, 3};
+    const int numbers[] = {tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,           tm.tm_hour,
+                           tm.tm_min,         tm.tm_sec,     (int)(unix_ms % 1000)};
+    char text[] = "\"0000-00-00T00:00:00.000Z\"", *at = text + 1;
+    for (int i = 0; i < 7; at += widths[i++] + 1)
+        for (int j = widths[i], rest = numbers[i]; j-- > 0; rest /= 10)
+            at[j] = (char)('0' + rest % 10);
     lead(writer, key);
-    put(writer, text, used);
+    put(writer, text, sizeof text - 1);
 }
 
 void writer_text(struct writer *writer, const char *text)
