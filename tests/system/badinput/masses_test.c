@@ -76,21 +76,10 @@ static void assert_served(struct site *site, struct line *good)
     assert_int_equal(site_call(site, "GET", "/v1/jobs", NULL, NULL), 200);
 }
 
-struct wanted {
-    pid_t pid;
-    size_t descriptors;
-};
-
-static bool descriptors_are_back(void *arg)
-{
-    const struct wanted *wanted = arg;
-    return gauge_descriptors(wanted->pid) <= wanted->descriptors;
-}
-
 /* All come, all are there at once, all go. Returns the memory while all were there. */
 static size_t come_and_go(struct site *site, struct line *good, size_t count, pid_t pid)
 {
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     for (size_t i = 0; i < count; i++) {
         mass[i] = peer_open(site_socket(site), 0);
         send_part(mass[i], i);
@@ -105,7 +94,7 @@ static size_t come_and_go(struct site *site, struct line *good, size_t count, pi
         if (i % ASK_EVERY == 0)
             assert_served(site, good);
     }
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     assert_served(site, good);
     return memory;
 }
@@ -146,7 +135,7 @@ static void slow_loris__waits_only_for_itself(void **state)
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     static char requests[LORIS][96];
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
@@ -171,7 +160,7 @@ static void slow_loris__waits_only_for_itself(void **state)
         site_expect_problem(&answer, 422, "unknown-parameter", field);
         peer_close(mass[i]);
     }
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     line_close(good);
     site_close(site);
 }
@@ -222,7 +211,7 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     for (int i = 0; i < count; i++) {
         mass[i] = i % SHARED > 0 ? peer_open(site_socket(site), 0) : open_spinner(site, i / SHARED);
         if (i % SHARED == 0)
@@ -239,7 +228,7 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
     assert_served(site, good);
     for (int i = 0; i < count; i++)
         peer_close(mass[i]);
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     line_close(good);
     site_close(site);
 }

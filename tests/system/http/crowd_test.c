@@ -18,7 +18,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -32,10 +31,6 @@ enum { CROWD = 1000, PIPELINED = 60 };
 
 static int open_site(void **state)
 {
-    struct rlimit files;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
     *state = site_open(&(struct site_options){.mcastd = MCASTD});
     return 0;
 }
@@ -46,13 +41,6 @@ static int close_site(void **state)
     return 0;
 }
 
-static char *append_request(char *at, const char *method, int i)
-{
-    const char *body = strcmp(method, "PUT") ? "" : ONE_NODE;
-    return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-                        method, i, strlen(body), body);
-}
-
 /* Answers that wait for a commit and answers that do not, and refusals, mixed on one connection. */
 static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
 {
@@ -61,7 +49,7 @@ static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
     static char text[PIPELINED * 512];
     char *end = text;
     for (int i = 0; i < PIPELINED; i++) {
-        end = append_request(end, "PUT", i);
+        end = site_append_request(end, "PUT", i);
         end += sprintf(end, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
         end += sprintf(end, "PUT /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
     }
@@ -104,7 +92,7 @@ static void thousand_connections__are_served_at_once(void **state)
         for (int i = 0; i < CROWD; i++)
             assert_int_equal(
                 line_send(lines[i], text,
-                          (size_t)(append_request(text, round ? "DELETE" : "PUT", i) - text)),
+                          (size_t)(site_append_request(text, round ? "DELETE" : "PUT", i) - text)),
                 0);
         for (int i = CROWD - 1; i >= 0; i--) {
             struct answer answer;
@@ -305,18 +293,6 @@ static void sub_uids__keep_nobody_out(void **state)
     line_close(owner);
 }
 
-static long accepted(struct site *site)
-{
-    static const char name[] = "\nmcastd_http_connections_total{door=\"unix\"} ";
-    struct answer answer;
-    assert_int_equal(site_metrics(site, &answer), 200);
-    const char *at = strstr(answer.body, name);
-    assert_non_null(at);
-    const long count = strtol(at + sizeof name - 1, NULL, 10);
-    answer_release(&answer);
-    return count;
-}
-
 static bool has_served(void *arg)
 {
     struct site *site = arg;
@@ -332,7 +308,7 @@ static void gone_clients__are_not_accepted(void **state)
     if (!open_to_all(site))
         skip();
     const pid_t broker = process_pid(site_broker(site));
-    const long before = accepted(site);
+    const long before = site_accepted(site, "unix");
     assert_int_equal(kill(broker, SIGSTOP), 0);
     for (int i = 0; i < GONE; i++) {
         become((uid_t)(SUB_UID + i));
@@ -344,7 +320,7 @@ static void gone_clients__are_not_accepted(void **state)
     become(0);
     assert_int_equal(kill(broker, SIGCONT), 0);
     assert_true(await(has_served, site, AWAIT_DEADLINE_MS));
-    assert_true(accepted(site) - before < GONE);
+    assert_true(site_accepted(site, "unix") - before < GONE);
 }
 
 /* A request that waits for its answer is not given up for a newcomer's; one that is not whole is.
@@ -434,8 +410,8 @@ static void stop__answers_what_was_accepted(void **state)
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
     for (int i = 0; i < CROWD; i++) {
         lines[i] = site_line(site);
-        assert_int_equal(line_send(lines[i], text, (size_t)(append_request(text, "PUT", i) - text)),
-                         0);
+        assert_int_equal(
+            line_send(lines[i], text, (size_t)(site_append_request(text, "PUT", i) - text)), 0);
     }
     struct answer answer;
     assert_int_equal(line_answer(lines[CROWD - 1], false, &answer), 0);

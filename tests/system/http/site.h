@@ -26,7 +26,7 @@ struct site_options {
 #define ON_SITE(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
 
 struct site;
-struct site *site_open(const struct site_options *options);
+struct site *site_open(const struct site_options *options); /* with all descriptors there are */
 void site_close(struct site *site); /* stops the broker, which must exit with 0 */
 
 /* The same folder, other options. */
@@ -59,6 +59,12 @@ void site_refused(struct site *site, const char *method, const char *path, const
                   int status, const char *code, const char *field);
 /* GET of path, which must be 200: a number in its document, as answer_number. */
 json_int_t site_number(struct site *site, const char *path, const char *member);
+
+/* Connections accepted so far, by listener: "unix" or "tcp". */
+long site_accepted(struct site *site, const char *listener);
+
+/* Appends a request about job f<number> of elcap, PUT with ONE_NODE; returns where it ends. */
+char *site_append_request(char *at, const char *method, int number);
 
 /* GET /metrics, as they are now: for an admin, who may ask so. */
 int site_metrics(struct site *site, struct answer *answer);

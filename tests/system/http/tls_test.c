@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -27,10 +26,6 @@ static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root ce
 
 static int open_site(void **state)
 {
-    struct rlimit files;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
     struct tlssite *tls = tlssite_open(&as_boss);
     tlssite_issue(tls, "boss");
     *state = tls;
@@ -109,23 +104,11 @@ static void handshake__that_never_ends_is_cut_off(void **state)
     line_close(begun);
 }
 
-static long accepted(struct tlssite *tls)
-{
-    static const char name[] = "\nmcastd_http_connections_total{door=\"tcp\"} ";
-    struct answer answer;
-    assert_int_equal(site_metrics(tls->site, &answer), 200);
-    const char *at = strstr(answer.body, name);
-    assert_non_null(at);
-    const long count = strtol(at + strlen(name), NULL, 10);
-    answer_release(&answer);
-    return count;
-}
-
 /* Who waited too long for its turn has said hello, and is gone: of a crowd that is most (G15). */
 static void handshake__is_not_begun_with_who_has_left(void **state)
 {
     struct tlssite *tls = *state;
-    const long before = accepted(tls);
+    const long before = site_accepted(tls->site, "tcp");
     process_signal(site_broker(tls->site), SIGSTOP);
     for (int i = 0; i < UNPROVED; i++) {
         struct line *line = tlssite_tcp(tls);
@@ -134,7 +117,7 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
     }
     process_signal(site_broker(tls->site), SIGCONT);
     assert_served(tls); /* behind them all */
-    assert_int_equal(accepted(tls), before + 1);
+    assert_int_equal(site_accepted(tls->site, "tcp"), before + 1);
 }
 
 /* Unauthenticated peers displace each other, and nobody who has proved something. */
@@ -157,13 +140,6 @@ static void unauthenticated__are_displaced(void **state)
         line_close(unproved[i]);
     line_close(boss);
     line_close(late);
-}
-
-static char *append_request(char *at, const char *method, int i)
-{
-    const char *body = strcmp(method, "PUT") ? "" : BODY;
-    return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-                        method, i, strlen(body), body);
 }
 
 /* One more byte of its header each time; whether the other side has had enough of it. */
@@ -198,7 +174,7 @@ static void pipeline__gets_all_its_answers(void **state)
     for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
         char *end = text;
         for (int i = 0; i < PIPELINED; i++)
-            end = append_request(end, rounds[round].method, i);
+            end = site_append_request(end, rounds[round].method, i);
         assert_int_equal(line_send(line, text, (size_t)(end - text)), 0);
         for (int i = 0; i < PIPELINED; i++) {
             struct answer answer;
@@ -221,8 +197,8 @@ static void thousand_connections__are_served_at_once(void **state)
     for (int i = 0; i < CROWD; i++)
         lines[i] = tlssite_line(tls, "boss");
     for (int i = 0; i < CROWD; i++)
-        assert_int_equal(line_send(lines[i], text, (size_t)(append_request(text, "PUT", i) - text)),
-                         0);
+        assert_int_equal(
+            line_send(lines[i], text, (size_t)(site_append_request(text, "PUT", i) - text)), 0);
     for (int i = CROWD - 1; i >= 0; i--) {
         struct answer answer;
         assert_int_equal(line_answer(lines[i], false, &answer), 0);

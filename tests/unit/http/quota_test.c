@@ -87,28 +87,35 @@ static unsigned displaced(struct quota_holder newcomer)
     return (unsigned)(slot - taken);
 }
 
-static bool equal(const struct quota_holder *a, const struct quota_holder *b)
-{
-    return a->which == b->which && memcmp(a->id, b->id, sizeof a->id) == 0;
-}
-
-static void uid__has_its_share_only(void **state)
+/* Each holder has a share of its own, of any kind: a job's user cannot take what the root of his
+ * node needs, and one job's token is one holder on however many hosts. */
+static void holder__has_its_share_only(void **state)
 {
     (void)state;
-    assert_int_equal(take_all(quota_user(1000)), QUOTA_SHARE);
-    assert_int_equal(quota.taken, QUOTA_SHARE);
-    assert_true(take(quota_user(1001)));
-    assert_ptr_not_equal(taken[0].share, taken[QUOTA_SHARE].share);
-    assert_ptr_equal(taken[0].share, taken[1].share);
-    quota_release(&quota, &taken[0]);
-    const struct quota_holder again = quota_user(1000);
-    assert_true(quota_take_share(&quota, &taken[0], &again));
-    assert_ptr_equal(taken[0].share, taken[1].share);
+    const struct {
+        struct quota_holder holder;
+        unsigned share;
+    } cases[] = {
+        {quota_user(1000), QUOTA_SHARE},
+        {host(CLASS_USERS, 1), QUOTA_SHARE},
+        {host(CLASS_NODES, 1), QUOTA_SHARE},
+        {quota_bearer(1), QUOTA_SHARE},
+        {host(CLASS_UNAUTHENTICATED, 1), QUOTA_UNAUTHENTICATED_SHARE},
+        {host(CLASS_UNAUTHENTICATED, 2), QUOTA_UNAUTHENTICATED_SHARE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const unsigned first = count;
+        assert_int_equal(take_all(cases[i].holder), cases[i].share);
+        quota_release(&quota, &taken[first]);
+        assert_true(quota_take_share(&quota, &taken[first], &cases[i].holder));
+        assert_ptr_equal(taken[first].share, taken[first + 1].share);
+    }
+    assert_int_equal(quota.classes[CLASS_UNAUTHENTICATED].taken, 2 * QUOTA_UNAUTHENTICATED_SHARE);
     give_all_back();
     assert_int_equal(quota.taken, 0);
 }
 
-/* Each class fills up, in whatever order, and leaves the others theirs; managers an eighth. */
+/* Each class fills up, in whatever order, and leaves the others theirs; managers have an eighth. */
 static void class__has_connections_of_its_own(void **state)
 {
     (void)state;
@@ -136,8 +143,8 @@ static void class__has_connections_of_its_own(void **state)
     assert_int_equal(quota.taken, MAX / 8);
 }
 
-/* More than half of a class are worked for, of any users. */
-static void class__is_crowded_by_those_that_are_worked_for(void **state)
+/* More than half of a class are being served, of any users. */
+static void class__is_crowded_by_those_that_are_served(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < MAX / 8; i++)
@@ -221,86 +228,47 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
     assert_null(quota_displaced(&quota, &two));
 }
 
-/* However many addresses unauthenticated peers come from, and who has proved something is none of
- * them. */
-static void unauthenticated__have_a_small_share(void **state)
+static void holder__is_a_uid_a_reservation_or_an_address(void **state)
 {
     (void)state;
-    assert_int_equal(take_all(host(CLASS_UNAUTHENTICATED, 1)), QUOTA_UNAUTHENTICATED_SHARE);
-    assert_true(take(host(CLASS_UNAUTHENTICATED, 2)));
-    assert_int_equal(take_all(host(CLASS_NODES, 1)), QUOTA_SHARE);
-    assert_int_equal(quota.classes[CLASS_UNAUTHENTICATED].taken, QUOTA_UNAUTHENTICATED_SHARE + 1);
-}
-
-/* A job's user cannot take what the root of his node needs to end jobs there. */
-static void node__has_a_share_beside_its_users(void **state)
-{
-    (void)state;
-    assert_int_equal(take_all(host(CLASS_USERS, 1)), QUOTA_SHARE);
-    assert_int_equal(take_all(host(CLASS_NODES, 1)), QUOTA_SHARE);
-    give_all_back();
-}
-
-/* One job's token, on however many hosts, is one holder. */
-static void bearers__have_one_share_each(void **state)
-{
-    (void)state;
-    assert_int_equal(take_all(quota_bearer(1)), QUOTA_SHARE);
-    assert_true(take(quota_bearer(2)));
-}
-
-static void holder__is_a_uid_or_an_address(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *a, *b;
+    const struct {
+        struct quota_holder a, b;
         bool same;
     } cases[] = {
-        {"10.0.0.7", "10.0.0.7", true},
-        {"10.0.0.7", "10.0.0.8", false},
-        {"10.0.0.7", "::ffff:10.0.0.7", true},
-        {"::ffff:10.0.0.7", "::ffff:10.0.0.8", false},
-        {"2001:db8:1:2::1", "2001:db8:1:2:ffff::2", true},
-        {"2001:db8:1:2::1", "2001:db8:1:3::1", false},
+#define ADDRESSES(a, b, same) {address(CLASS_USERS, a), address(CLASS_USERS, b), same}
+        ADDRESSES("10.0.0.7", "10.0.0.7", true),
+        ADDRESSES("10.0.0.7", "10.0.0.8", false),
+        ADDRESSES("10.0.0.7", "::ffff:10.0.0.7", true),
+        ADDRESSES("::ffff:10.0.0.7", "::ffff:10.0.0.8", false),
+        ADDRESSES("2001:db8:1:2::1", "2001:db8:1:2:ffff::2", true),
+        ADDRESSES("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+        {address(CLASS_NODES, "10.0.0.7"), address(CLASS_USERS, "10.0.0.7"), false},
+        {quota_user(1), quota_user(1), true},
+        {quota_user(1), quota_user(2), false},
+        {quota_user(0xb80d0120), address(CLASS_USERS, "2001:db8::1"), false},
+        {quota_user(0), address(CLASS_USERS, "::"), false},
+        {quota_bearer(1), quota_bearer(1), true},
+        {quota_bearer(1), quota_bearer(UINT64_C(1) << 32 | 1), false},
+        {quota_bearer(1), quota_user(1), false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const struct quota_holder a = address(CLASS_UNAUTHENTICATED, cases[i].a);
-        const struct quota_holder b = address(CLASS_UNAUTHENTICATED, cases[i].b);
-        const struct quota_holder proven = address(CLASS_USERS, cases[i].b);
-        assert_int_equal(equal(&a, &b), cases[i].same);
-        assert_false(equal(&a, &proven));
+        assert_true(take(cases[i].a) && take(cases[i].b));
+        assert_int_equal(taken[0].share == taken[1].share, cases[i].same);
+        give_all_back();
     }
-    const struct quota_holder one = quota_user(1), two = quota_user(2);
-    assert_true(equal(&one, &one));
-    assert_false(equal(&one, &two));
-}
-
-static void holder__of_a_token_is_its_reservation(void **state)
-{
-    (void)state;
-    const struct quota_holder one = quota_bearer(1), other = quota_bearer(UINT64_C(1) << 32 | 1);
-    const struct quota_holder user = quota_user(1);
-    assert_true(equal(&one, &one));
-    assert_false(equal(&one, &other));
-    assert_false(equal(&one, &user));
 }
 
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, empty, give_back)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(uid__has_its_share_only, empty, give_back),
-        cmocka_unit_test_setup_teardown(class__has_connections_of_its_own, empty, give_back),
-        cmocka_unit_test_setup_teardown(class__is_crowded_by_those_that_are_worked_for, empty,
-                                        give_back),
-        cmocka_unit_test_setup_teardown(many_uids__leave_nodes_and_owners_theirs, empty, give_back),
-        cmocka_unit_test_setup_teardown(newcomer__displaces_whoever_has_most, empty, give_back),
-        cmocka_unit_test_setup_teardown(newcomer__of_a_full_share_displaces_its_own, empty,
-                                        give_back),
-        cmocka_unit_test(holder__is_a_uid_or_an_address),
-        cmocka_unit_test_setup_teardown(unauthenticated__have_a_small_share, empty, give_back),
-        cmocka_unit_test_setup_teardown(node__has_a_share_beside_its_users, empty, give_back),
-        cmocka_unit_test_setup_teardown(bearers__have_one_share_each, empty, give_back),
-        cmocka_unit_test(holder__of_a_token_is_its_reservation),
+        TEST(holder__has_its_share_only),
+        TEST(class__has_connections_of_its_own),
+        TEST(class__is_crowded_by_those_that_are_served),
+        TEST(many_uids__leave_nodes_and_owners_theirs),
+        TEST(newcomer__displaces_whoever_has_most),
+        TEST(newcomer__of_a_full_share_displaces_its_own),
+        TEST(holder__is_a_uid_a_reservation_or_an_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
