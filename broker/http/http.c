@@ -192,8 +192,7 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
-    listener->server = server_create(http->loop, fd, !listener->local && http->tls,
-                                     http->quota.max + CONNECTIONS_SPARE, &hooks, err);
+    listener->server = server_create(http->loop, fd, !listener->local && http->tls, &hooks, err);
     return listener->server ? 0 : ERROR_IO;
 }
 

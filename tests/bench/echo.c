@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_MAX = 4096, CONNECTIONS_MAX = 4096 };
+enum { BODY_MAX = 4096 };
 
 struct exchange {
     size_t length;
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     }
     turn_init(&turn, loop);
     if ((fd = socket_listen_unix(argv[1], 0600, NULL, &err)) < 0 ||
-        !server_create(loop, fd, false, CONNECTIONS_MAX, &hooks, &err)) {
+        !server_create(loop, fd, false, &hooks, &err)) {
         fprintf(stderr, "bench-echo: %s\n", err.text);
         return 1;
     }

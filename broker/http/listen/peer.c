@@ -157,6 +157,8 @@ bool peer_may_accept(void *arg)
     const struct listener *listener = arg;
     const struct http *http = listener->http;
     const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
+    if (http->quota.taken >= http->quota.max + CONNECTIONS_SPARE)
+        return false;
     const unsigned eighth = http->quota.max / 8;
     unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
     for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS;
@@ -185,22 +187,19 @@ static bool take_share(struct peer *peer, const struct quota_holder *holder)
 /* False: all connections that its user, or users, may have are busy at this moment. */
 static bool count_new(struct peer *peer)
 {
-    struct http *http = peer->listener->http;
-    struct quota_holder holder;
-    if (peer->listener->local && identity_has_role(peer_identity(peer))) {
-        peer->surplus = !quota_take(&http->quota);
+    const bool local = peer->listener->local;
+    if (local && identity_has_role(peer_identity(peer))) {
+        peer->surplus = !quota_take(&peer->listener->http->quota);
         return true;
     }
-    if (peer->listener->local) {
-        holder = quota_user(uid_of(&peer->proof));
-        return take_share(peer, &holder);
-    }
-    holder = holder_by_address(peer, CLASS_UNAUTHENTICATED);
+    const struct quota_holder holder =
+        local ? quota_user(uid_of(&peer->proof)) : holder_by_address(peer, CLASS_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
-    peer->unauthenticated = true;
-    MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
+    peer->unauthenticated = !local;
+    if (!local)
+        MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                  (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
     return true;
 }
 

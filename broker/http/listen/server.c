@@ -34,13 +34,12 @@ struct server {
     uv_check_t check;     /* after all ready descriptors were handled */
     uv_prepare_t prepare; /* before the loop waits: a turn is over */
     uv_timer_t sweep, rest;
-    uv_idle_t idle;   /* active while workers have work: the loop does not wait */
-    unsigned handles; /* of these, until they are closed */
-    unsigned connections, limit;
-    unsigned peak;     /* of connections, since memory was last given back */
-    bool fault_logged; /* that no worker can be made */
-    bool arrived;      /* connections, in this turn */
-    bool swept;        /* all workers were queued for their timeouts */
+    uv_idle_t idle;             /* active while workers have work: the loop does not wait */
+    unsigned handles;           /* of these, until they are closed */
+    unsigned connections, peak; /* at the last sweep; since memory was last given back */
+    bool fault_logged;          /* that no worker can be made */
+    bool arrived;               /* connections, in this turn */
+    bool swept;                 /* all workers were queued for their timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -103,8 +102,7 @@ static void close_unused_workers(struct server *server)
  * cost nothing and none has to be refused. */
 static bool may_accept(const struct server *server)
 {
-    return server->connections < server->limit &&
-           (!server->hooks.may_accept || server->hooks.may_accept(server->hooks.arg));
+    return !server->hooks.may_accept || server->hooks.may_accept(server->hooks.arg);
 }
 
 static void on_arrival(uv_poll_t *poll, int status, int events)
@@ -141,12 +139,7 @@ static bool add_connection(struct server *server, struct httpworker *shared, int
         return false;
     }
     struct httpworker *own = user == WORKQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
-    struct httpworker *worker = own ? own : shared;
-    const unsigned before = worker->connections;
-    httpworker_add_connection(worker, fd, (const struct sockaddr *)address, length);
-    server->connections += worker->connections - before;
-    if (server->connections > server->peak)
-        server->peak = server->connections;
+    httpworker_add_connection(own ? own : shared, fd, (const struct sockaddr *)address, length);
     return true;
 }
 
@@ -234,10 +227,8 @@ static void run_worker(struct server *server, struct httpworker *worker)
     if (server->hooks.before_run)
         server->hooks.before_run(server->hooks.arg);
     const uint64_t began = uv_hrtime();
-    const unsigned connections = worker->connections;
     const enum httpworker_result result = httpworker_run(worker);
     const uint64_t took_ns = uv_hrtime() - began;
-    server->connections += worker->connections - connections;
     *server->hooks.spent_ns += took_ns;
     if (result == WORKER_BUSY)
         workqueue_add(&server->queue, worker);
@@ -305,15 +296,21 @@ static void on_sweep(uv_timer_t *timer)
     struct server *server = timer->data;
     struct httpworker *worker;
     server->swept = true;
+    server->connections = 0;
     TAILQ_FOREACH(worker, &server->queue.all, link)
-    if (worker->connections > 0)
-        workqueue_add(&server->queue, worker);
+    {
+        server->connections += worker->connections;
+        if (worker->connections > 0)
+            workqueue_add(&server->queue, worker);
+    }
+    if (server->connections > server->peak)
+        server->peak = server->connections;
 }
 
 /* ---- life ---- */
 
-struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
-                             const struct server_hooks *hooks, struct error *err)
+struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct server_hooks *hooks,
+                             struct error *err)
 {
     struct server *server = calloc(1, sizeof *server);
     if (!server) {
@@ -323,7 +320,6 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     }
     server->loop = loop;
     server->hooks = *hooks;
-    server->limit = connections;
     server->tls = tls;
     server->listener = fd;
     workqueue_init(&server->queue);

@@ -30,10 +30,9 @@ struct server_hooks {
 struct server;
 
 /* Takes over fd, also when it fails. tls: connections are encrypted; the connection hook has to set
- * up their sessions (tls.h), or no handshake succeeds. connections: limit above which nothing is
- * accepted. */
-struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
-                             const struct server_hooks *hooks, struct error *err);
+ * up their sessions (tls.h), or no handshake succeeds. */
+struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct server_hooks *hooks,
+                             struct error *err);
 
 /* Connections that wait in the kernel's listen queue; 0 also where it does not tell (Unix
  * sockets). */
