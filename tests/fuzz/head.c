@@ -199,7 +199,7 @@ static bool is_head(const char *bytes, size_t length)
 
 static struct MHD_Daemon *start(struct verdict *verdict)
 {
-    /* As room.c starts it. */
+    /* As httpworker.c starts it. */
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_access, verdict,
         MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(MHD_get_version()),

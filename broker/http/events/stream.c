@@ -30,7 +30,7 @@ struct stream {
     LIST_ENTRY(stream) link;
     uint64_t after;
     uint64_t seen_seq; /* the newest durable event when it last took something */
-    bool tell_gap, follow, waiting, pulse;
+    bool tell_gap, follow, waiting;
     struct writer out;
     size_t sent; /* of out */
 };
@@ -74,7 +74,8 @@ static void drop_if_stuck(struct stream *stream)
             SHUT_RDWR); /* MHD notices, and frees it */
 }
 
-static void wake_all(struct http *http, bool pulse)
+/* text: what those that wait get first; or NULL. */
+static void wake_all(struct http *http, const char *text)
 {
     struct stream *stream;
     LIST_FOREACH(stream, &http->streams, link)
@@ -84,14 +85,15 @@ static void wake_all(struct http *http, bool pulse)
             continue;
         }
         stream->waiting = false;
-        stream->pulse = pulse;
+        if (text)
+            writer_text(&stream->out, text);
         httpworker_resume(stream->call->peer->worker, stream->call->connection);
     }
 }
 
 void stream_wake_all(struct http *http)
 {
-    wake_all(http, false);
+    wake_all(http, NULL);
 }
 
 void stream_pulse(struct http *http)
@@ -100,7 +102,7 @@ void stream_pulse(struct http *http)
     if (now_ms - http->pulse_ms < PULSE_MS)
         return;
     http->pulse_ms = now_ms;
-    wake_all(http, true);
+    wake_all(http, ": keep-alive\n\n");
 }
 
 static void write_event(struct writer *writer, const struct event_record *event)
@@ -193,16 +195,12 @@ static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t si
     if (stream->out.used == 0 && !more) {
         if (!stream->follow || stream->call->http->quiescing)
             return MHD_CONTENT_READER_END_OF_STREAM;
-        if (!stream->pulse) {
-            writer_release(&stream->out);
-            stream->waiting = true;
-            MHD_suspend_connection(stream->call->connection);
-            return 0;
-        }
-        writer_text(&stream->out, ": keep-alive\n\n");
+        writer_release(&stream->out);
+        stream->waiting = true;
+        MHD_suspend_connection(stream->call->connection);
+        return 0;
     }
-    stream->pulse = false;
-    return stream->out.failed ? MHD_CONTENT_READER_END_WITH_ERROR : copy_rest(stream, buffer, size);
+    return copy_rest(stream, buffer, size);
 }
 
 struct MHD_Response *stream_response(struct stream *stream)
