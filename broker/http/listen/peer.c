@@ -157,7 +157,7 @@ bool peer_may_accept(void *arg)
     const struct listener *listener = arg;
     const struct http *http = listener->http;
     const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
-    if (http->quota.taken >= http->quota.max + CONNECTIONS_SPARE)
+    if (http->traffic.open[listener - http->listeners] >= http->quota.max + CONNECTIONS_SPARE)
         return false;
     const unsigned eighth = http->quota.max / 8;
     unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
