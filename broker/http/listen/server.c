@@ -36,7 +36,7 @@ struct server {
     uv_timer_t sweep, rest;
     uv_idle_t idle;             /* active while workers have work: the loop does not wait */
     unsigned handles;           /* of these, until they are closed */
-    unsigned connections, peak; /* at the last sweep; since memory was last given back */
+    unsigned connections, peak; /* since memory was last given back */
     bool fault_logged;          /* that no worker can be made */
     bool arrived;               /* connections, in this turn */
     bool swept;                 /* all workers were queued for their timeouts */
@@ -139,7 +139,12 @@ static bool add_connection(struct server *server, struct httpworker *shared, int
         return false;
     }
     struct httpworker *own = user == WORKQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
-    httpworker_add_connection(own ? own : shared, fd, (const struct sockaddr *)address, length);
+    struct httpworker *worker = own ? own : shared;
+    const unsigned before = worker->connections;
+    httpworker_add_connection(worker, fd, (const struct sockaddr *)address, length);
+    server->connections += worker->connections - before;
+    if (server->connections > server->peak)
+        server->peak = server->connections;
     return true;
 }
 
@@ -224,11 +229,13 @@ static void rest_worker(struct server *server, struct httpworker *worker, uint64
 
 static void run_worker(struct server *server, struct httpworker *worker)
 {
+    const uint64_t began = uv_hrtime();
     if (server->hooks.before_run)
         server->hooks.before_run(server->hooks.arg);
-    const uint64_t began = uv_hrtime();
+    const unsigned connections = worker->connections;
     const enum httpworker_result result = httpworker_run(worker);
     const uint64_t took_ns = uv_hrtime() - began;
+    server->connections += worker->connections - connections;
     *server->hooks.spent_ns += took_ns;
     if (result == WORKER_BUSY)
         workqueue_add(&server->queue, worker);
@@ -259,19 +266,22 @@ static void run_workers(struct server *server)
 static void on_check(uv_check_t *check)
 {
     struct server *server = check->data;
-    const char *before = turn_enter(server->hooks.turn, "clients' connections");
-    run_workers(server);
-    if (server->arrived && server->listener >= 0)
-        accept_some(server);
-    else if (server->listener >= 0 && !uv_is_active((uv_handle_t *)&server->arrivals) &&
-             may_accept(server))
+    if (has_work(server) || server->arrived) {
+        const char *before = turn_enter(server->hooks.turn, "clients' connections");
+        run_workers(server);
+        if (server->arrived && server->listener >= 0)
+            accept_some(server);
+        turn_leave(server->hooks.turn, before);
+    }
+    if (!server->arrived && server->listener >= 0 &&
+        !uv_is_active((uv_handle_t *)&server->arrivals) && may_accept(server))
         uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
     server->arrived = false;
-    turn_leave(server->hooks.turn, before);
-    if (!server->swept || has_work(server))
+    if (has_work(server))
         return;
+    if (server->swept)
+        close_unused_workers(server);
     server->swept = false;
-    close_unused_workers(server);
     trim_memory(server);
 }
 
@@ -296,15 +306,9 @@ static void on_sweep(uv_timer_t *timer)
     struct server *server = timer->data;
     struct httpworker *worker;
     server->swept = true;
-    server->connections = 0;
     TAILQ_FOREACH(worker, &server->queue.all, link)
-    {
-        server->connections += worker->connections;
-        if (worker->connections > 0)
-            workqueue_add(&server->queue, worker);
-    }
-    if (server->connections > server->peak)
-        server->peak = server->connections;
+    if (worker->connections > 0)
+        workqueue_add(&server->queue, worker);
 }
 
 /* ---- life ---- */

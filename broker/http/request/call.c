@@ -220,7 +220,8 @@ static void send_answer(struct call *call)
                              response ? response : http->no_memory);
     if (response)
         MHD_destroy_response(response);
-    httpworker_resume(call->peer->worker, call->connection);
+    if (call->suspended)
+        httpworker_resume(call->peer->worker, call->connection);
 }
 
 int call_reply(struct call *call, int status, const char *type)
@@ -421,15 +422,18 @@ static void call_handler(struct call *call)
         call_refuse(call);
 }
 
-/* Suspended until its answer is sent, which may be now. */
+/* Suspended until its answer is sent, unless that is now. */
 static void decide(struct call *call)
 {
     begin_phase(call, CALL_DECIDING);
-    MHD_suspend_connection(call->connection);
     if (call->refused || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         call_handler(call);
+    if (call->phase == CALL_SENT)
+        return;
+    call->suspended = true;
+    MHD_suspend_connection(call->connection);
 }
 
 enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,

@@ -31,7 +31,7 @@ enum call_phase {
     CALL_READING,
     CALL_PROVING, /* suspended */
     CALL_PROVED,
-    CALL_DECIDING, /* suspended */
+    CALL_DECIDING, /* by its handler, then suspended */
     CALL_SENT
 };
 
@@ -49,6 +49,7 @@ struct call {
     bool head;                /* answered without a body */
     bool last;                /* where it ends can be seen differently: the connection ends */
     bool refused;             /* problem is set; the body is only waited for */
+    bool suspended;           /* while DECIDING: its answer resumes the connection */
     bool owed;                /* counted in http->owed */
     bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
