@@ -5,20 +5,21 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/decoder.h"
 #include "broker/http/metrics/metrics.h"
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 #include "broker/http/listen/peer.h"
 #include "broker/http/auth/resolver.h"
-#include "broker/http/listen/room.h"
 #include "broker/http/shared.h"
 #include "broker/http/listen/socket.h"
-#include "broker/http/events/stream.h"
 #include "broker/http/listen/tls.h"
 #include "broker/log/log.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
 
@@ -31,44 +32,18 @@ static const char no_memory[] =
     "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
     "\"detail\":\"out of memory for the answer; try again\",\"code\":\"out-of-memory\"}";
 
-/* ---- the engine's listener ---- */
-
-static void on_render(void *arg, const struct answer *answer)
-{
-    (void)arg;
-    call_render((struct call *)(uintptr_t)answer->ticket, answer);
-}
-
-static void on_send(void *arg, uint64_t ticket, int code, const char *words)
-{
-    (void)arg;
-    call_answered((struct call *)(uintptr_t)ticket, code, words);
-}
-
-static void on_flushed(void *arg)
-{
-    http_turn(arg);
-}
-
 static void on_events(void *arg, uint64_t last_seq)
 {
     struct http *http = arg;
     if (last_seq > http->durable_seq)
         http->durable_seq = last_seq;
-    stream_wake_all(http, false);
-}
-
-void http_turn(struct http *http)
-{
-    for (int i = 0; i < LISTENERS; i++)
-        if (http->listeners[i].server)
-            server_turn(http->listeners[i].server);
+    stream_wake_all(http);
 }
 
 /* ---- what a reload can change ---- */
 
-/* What the options say that a reload can change, read and resolved, before it is heeded. The start
- * is a change like any other. */
+/* What the options say that a reload can change, read and resolved. The start is a change like any
+ * other. */
 struct http_change {
     struct rights *rights;
     struct tls *tls;    /* NULL: none */
@@ -76,32 +51,34 @@ struct http_change {
     bool metrics_anonymous;
 };
 
-static void change_release(struct http_change *change)
+void http_change_discard(struct http_change *change)
 {
+    if (!change)
+        return;
     rights_destroy(change->rights);
     tls_drop(change->tls);
     free(change->munge_socket);
-    *change = (struct http_change){0};
+    free(change);
 }
 
-/* Reads files and looks users up. To be released in either case. */
-static int change_read(struct http_change *change, const struct http_options *options,
-                       struct error *err)
+struct http_change *http_change_read(const struct http_options *options, struct error *err)
 {
-    *change = (struct http_change){.metrics_anonymous = options->metrics_anonymous};
-    change->rights = rights_create(options->admins, options->metrics_users, options->clusters,
-                                   options->cluster_count, err);
-    if (!change->rights)
-        return ERROR_INVALID;
-    if (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket)))
-        return error_set(err, ERROR_NOMEM, "no memory for the name of munged's socket");
-    if (!options->tls_cert)
-        return 0;
-    change->tls = tls_load(options->tls_cert, options->tls_key, options->tls_client_ca, err);
-    return change->tls ? 0 : ERROR_INVALID;
+    struct http_change *change = calloc(1, sizeof *change);
+    if (!change ||
+        (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket))))
+        error_set(err, ERROR_NOMEM, "no memory for the settings of the HTTP interface");
+    else if ((change->rights = rights_create(options->admins, options->metrics_users,
+                                             options->clusters, options->cluster_count, err)) &&
+             (!options->tls_cert || (change->tls = tls_load(options->tls_cert, options->tls_key,
+                                                            options->tls_client_ca, err)))) {
+        change->metrics_anonymous = options->metrics_anonymous;
+        return change;
+    }
+    http_change_discard(change);
+    return NULL;
 }
 
-/* Puts it in place of what was there, and leaves the change empty. */
+/* Ends the change, with what it replaces. */
 static void change_apply(struct http *http, struct http_change *change)
 {
     const struct http_change old = {
@@ -112,20 +89,7 @@ static void change_apply(struct http *http, struct http_change *change)
     http->metrics_anonymous = change->metrics_anonymous;
     http->generation++;
     *change = old;
-    change_release(change);
-}
-
-struct http_change *http_change_read(const struct http_options *options, struct error *err)
-{
-    struct http_change *change = calloc(1, sizeof *change);
-    if (!change) {
-        error_set(err, ERROR_NOMEM, "no memory for a reload");
-        return NULL;
-    }
-    if (change_read(change, options, err) == 0)
-        return change;
     http_change_discard(change);
-    return NULL;
 }
 
 /* A listening socket speaks TLS or it does not. */
@@ -140,20 +104,11 @@ int http_change_check(const struct http *http, const struct http_change *change,
 void http_adopt(struct http *http, struct http_change *change)
 {
     change_apply(http, change);
-    free(change);
     resolver_forget(http->resolver); /* corrected names take effect at once */
     for (struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
         if (call->identity.proof.kind != PROOF_NONE)
             gate_refresh(call);
-    stream_wake_all(http, false); /* those whose right has ended */
-}
-
-void http_change_discard(struct http_change *change)
-{
-    if (!change)
-        return;
-    change_release(change);
-    free(change);
+    stream_wake_all(http); /* those whose right has ended */
 }
 
 /* ---- life ---- */
@@ -169,6 +124,8 @@ static void http_free(struct http *http)
         MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     tls_drop(http->tls);
+    if (http->heads_epoll > 0)
+        close(http->heads_epoll);
     free(http->munge_socket);
     free(http->socket_path);
     free(http);
@@ -196,8 +153,10 @@ static void close_all(struct http *http)
 {
     struct decoder *decoder = http->decoder;
     struct resolver *resolver = http->resolver;
-    http->handles = 1u + (decoder != NULL) + (resolver != NULL) + (http->slowheads != NULL);
-    uv_close((uv_handle_t *)&http->pulse, on_timer_closed);
+    http->handles = 1u + (decoder != NULL) + (resolver != NULL);
+    for (int i = 0; i < LISTENERS; i++)
+        http->handles += http->listeners[i].server != NULL;
+    uv_close((uv_handle_t *)&http->timer, on_timer_closed);
     http->decoder = NULL;
     if (decoder)
         decoder_destroy(decoder, on_closed, http);
@@ -207,31 +166,33 @@ static void close_all(struct http *http)
     for (int i = 0; i < LISTENERS; i++) {
         struct server *server = http->listeners[i].server;
         http->listeners[i].server = NULL;
-        if (!server)
-            continue;
-        http->handles++;
-        server_destroy(server, on_closed, http);
+        if (server)
+            server_destroy(server, on_closed, http);
     }
-    if (http->slowheads) /* after the connections */
-        slowheads_destroy(http->slowheads, on_closed, http);
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    struct http *http = timer->data;
+    peer_close_slow(http);
+    stream_pulse(http);
 }
 
 static int listener_open(struct http *http, int which, int fd, struct error *err)
 {
     struct listener *listener = &http->listeners[which];
-    const struct server_hooks hooks = {.room = {.arg = listener,
-                                                .access = call_access,
-                                                .target = call_target,
-                                                .completed = call_completed,
-                                                .connection = peer_connection},
-                                       .has_room = peer_has_room,
+    const struct server_hooks hooks = {.arg = listener,
+                                       .access = call_access,
+                                       .target = call_target,
+                                       .completed = call_completed,
+                                       .connection = peer_connection,
+                                       .may_accept = peer_may_accept,
                                        .user = peer_user,
-                                       .look = peer_check_heads,
+                                       .before_run = peer_check_heads,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
-    listener->server = server_create(http->loop, fd, !listener->local && http->tls,
-                                     http->places.max + CONNECTIONS_SPARE, &hooks, err);
+    listener->server = server_create(http->loop, fd, !listener->local && http->tls, &hooks, err);
     return listener->server ? 0 : ERROR_IO;
 }
 
@@ -253,46 +214,38 @@ static int listeners_open(struct http *http, const struct http_options *options,
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 
-static int options_apply(struct http *http, const struct http_options *options, struct error *err)
+static int parts_create(struct http *http, const struct http_options *options, struct error *err)
 {
-    http->loop = options->loop;
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
-    http->places.max = options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT;
-    http->socket_path = strdup(options->socket_path);
+    quota_init(&http->quota,
+               options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
                                                       MHD_RESPMEM_PERSISTENT);
-    if (!http->socket_path || !http->no_memory ||
+    if (!(http->socket_path = strdup(options->socket_path)) || !http->no_memory ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
                                 "application/problem+json") != MHD_YES ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES)
-        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-    struct http_change change;
-    int rc = change_read(&change, options, err);
-    if (rc < 0)
-        change_release(&change);
-    else
-        change_apply(http, &change);
-    return rc;
-}
-
-static int workers_create(struct http *http, struct error *err)
-{
-    http->slowheads = slowheads_create(http->loop, peer_too_slow, http, err);
-    if (!http->slowheads)
-        return ERROR_IO;
-    if (!(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
+        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
+        !(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
         !(http->resolver = resolver_create(http->loop, host_resolve)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+    http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (http->heads_epoll < 0)
+        return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
+    struct http_change *change = http_change_read(options, err);
+    if (!change)
+        return ERROR_INVALID;
+    change_apply(http, change);
     return 0;
 }
 
-/* A room takes one for itself; users without a role have few places, and at worst a room each. */
+/* A worker takes one for itself; users without a role have few connections, and at worst a worker
+ * for each. */
 uint64_t http_descriptors(unsigned connections_max)
 {
-    return (uint64_t)connections_max + connections_max / ROOM_PLACES_TLS + connections_max / 8 +
-           OTHER_DESCRIPTORS;
+    return (uint64_t)connections_max + connections_max / WORKER_CONNECTIONS_TLS +
+           connections_max / 8 + OTHER_DESCRIPTORS;
 }
 
 struct http *http_create(const struct http_options *options, struct error *err)
@@ -303,25 +256,20 @@ struct http *http_create(const struct http_options *options, struct error *err)
         error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
         return NULL;
     }
-    if (options_apply(http, options, err) < 0) {
-        http_free(http);
-        return NULL;
-    }
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
-    uv_timer_init(http->loop, &http->pulse);
-    http->pulse.data = http;
-    if (workers_create(http, err) < 0 || listeners_open(http, options, err) < 0) {
-        http_destroy(http, NULL, NULL);
-        return NULL;
+    http->loop = options->loop;
+    uv_timer_init(http->loop, &http->timer);
+    http->timer.data = http;
+    uv_timer_start(&http->timer, on_second, 1000, 1000);
+    if (parts_create(http, options, err) == 0 && listeners_open(http, options, err) == 0) {
+        const struct engine_listener listener = {
+            .arg = http, .render = call_render, .send = call_answered, .events = on_events};
+        engine_listen(http->engine, &listener);
+        return http;
     }
-    const struct engine_listener listener = {.arg = http,
-                                             .render = on_render,
-                                             .send = on_send,
-                                             .flushed = on_flushed,
-                                             .events = on_events};
-    engine_listen(http->engine, &listener);
-    return http;
+    http_destroy(http, NULL, NULL);
+    return NULL;
 }
 
 int http_port(const struct http *http)
@@ -341,19 +289,19 @@ void http_quiesce(struct http *http)
     if (http->quiescing)
         return;
     http->quiescing = true;
-    uv_timer_stop(&http->pulse);
-    socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
+    if (http->socket_inode != 0)
+        socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
     for (int i = 0; i < LISTENERS; i++)
         if (http->listeners[i].server)
             server_quiesce(http->listeners[i].server);
-    stream_wake_all(http, false);
+    stream_wake_all(http);
 }
 
-/* Whether a worker still has a call's body: that must be waited for. */
+/* Whether another thread still has a call's body: that must be waited for. */
 static bool any_waiting(const struct http *http)
 {
     for (const struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
-        if (call->phase == CALL_WAITING || call->phase == CALL_PROVING)
+        if (call->phase == CALL_DECIDING || call->phase == CALL_PROVING)
             return true;
     return false;
 }
@@ -370,7 +318,7 @@ static void on_deadline(uv_timer_t *timer)
 void http_settled(struct http *http)
 {
     if (http->closing)
-        uv_timer_start(&http->pulse, on_deadline, 0, 100);
+        uv_timer_start(&http->timer, on_deadline, 0, 100);
 }
 
 void http_destroy(struct http *http, void (*closed)(void *arg), void *arg)
@@ -381,9 +329,8 @@ void http_destroy(struct http *http, void (*closed)(void *arg), void *arg)
     http->closing = true;
     http->closed = closed;
     http->closed_arg = arg;
-    http_turn(http);
     if (http->owed == 0)
         close_all(http);
     else
-        uv_timer_start(&http->pulse, on_deadline, LEAVE_MS, 100);
+        uv_timer_start(&http->timer, on_deadline, LEAVE_MS, 100);
 }

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <uv.h>
 
-/* The broker's HTTP API (openapi.json): HTTP/1.1 on a Unix socket and on TCP, with TLS but
- * for loopback. It turns requests into events for the engine and the core's answers into HTTP
- * responses. Who may do what: docs/security.md. */
+/* The broker's HTTP API (openapi.json): HTTP/1.1 on a Unix socket and on TCP. It turns requests
+ * into events for the engine and the core's answers into HTTP responses. Who may do what:
+ * docs/security.md. */
 
 struct http_cluster {
     const char *name;
@@ -28,20 +28,19 @@ struct http_options {
     struct keyring *keyring;
     const char *socket_path;
     unsigned socket_mode;
-    const char *socket_group;  /* name or number; NULL: as it comes */
-    const char *listen;        /* "HOST:PORT", port 0: any; NULL: no TCP */
-    const char *tls_cert;      /* PEM files, NULL: none. Without these two, listen must be */
-    const char *tls_key;       /* loopback and is not encrypted */
-    const char *tls_client_ca; /* NULL: client certificates prove nothing */
-    const char *munge_socket;  /* of munged; NULL: MUNGE credentials are not taken */
-    const char *const *admins; /* as http_cluster.users */
-    const char *const
-        *metrics_users; /* the same: may read /metrics, as those with a role do; NULL: none */
+    const char *socket_group;         /* name or number; NULL: as it comes */
+    const char *listen;               /* "HOST:PORT", port 0: any; NULL: no TCP */
+    const char *tls_cert;             /* PEM files, NULL: none. Without these two, listen must be */
+    const char *tls_key;              /* loopback and is not encrypted */
+    const char *tls_client_ca;        /* NULL: client certificates prove nothing */
+    const char *munge_socket;         /* of munged; NULL: MUNGE credentials are not taken */
+    const char *const *admins;        /* as http_cluster.users */
+    const char *const *metrics_users; /* the same, who may read /metrics too; NULL: none */
     const struct http_cluster *clusters;
     size_t cluster_count;
     bool metrics_anonymous;   /* /metrics without a proven identity */
     unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it get 503,
-                                 other connections above a small share are closed (places.h) */
+                                 other connections above a small share are closed (quota.h) */
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */
@@ -52,9 +51,8 @@ struct http;
 /* Descriptors that the process needs for so many connections, all of them with TLS. */
 uint64_t http_descriptors(unsigned connections_max);
 
-/* Binds, starts to listen and registers itself with engine_listen; copies the options. While the
- * engine is not leader, calls that need it are answered 503. NULL with a sentence in err: a user
- * that does not exist, a socket in use, an address that is not loopback. */
+/* Binds, starts to listen and registers itself with engine_listen; copies the options. NULL with a
+ * sentence in err: a user that does not exist, a socket in use, an address that is not loopback. */
 struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.

@@ -70,28 +70,21 @@ const struct route *route_match(const struct route *routes, size_t count,
     return NULL;
 }
 
-static bool allowed(const char *const *names, const char *name)
-{
-    for (; names && *names; names++)
-        if (!strcmp(*names, name))
-            return true;
-    return false;
-}
-
 int route_check_query(const struct route *route, const struct target *target,
                       struct problem *problem)
 {
     for (size_t i = 0; i < target->query_count; i++) {
         const char *name = target->query[i].name;
-        if (allowed(route->query, name))
-            continue;
         char known[128] = "none";
         size_t used = 0;
-        for (const char *const *q = route->query; q && *q && used < sizeof known; q++)
-            used +=
-                (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", *q);
-        return problem_set(problem, 422, "unknown-parameter", name,
-                           "there is no parameter '%s' here; there is: %s", name, known);
+        const char *const *known_name = route->query;
+        for (; known_name && *known_name && strcmp(*known_name, name) != 0; known_name++)
+            if (used < sizeof known)
+                used += (size_t)snprintf(known + used, sizeof known - used, "%s%s",
+                                         used ? ", " : "", *known_name);
+        if (!known_name || !*known_name)
+            return problem_set(problem, 422, "unknown-parameter", name,
+                               "there is no parameter '%s' here; there is: %s", name, known);
     }
     return 0;
 }

@@ -35,12 +35,15 @@ enum need {
     NEED_BEARER, /* a token of a job; no other identity, whatever its role */
 };
 
+typedef int route_handle(struct call *call); /* see call.h */
+typedef void route_render(struct call *call, const struct answer *answer);
+
 struct route {
     enum method method;
     enum need need;
-    const char *pattern;                                            /* "/v1/clusters/{}/jobs/{}" */
-    int (*handle)(struct call *call);                               /* see call.h */
-    void (*render)(struct call *call, const struct answer *answer); /* NULL: core is not asked */
+    const char *pattern; /* "/v1/clusters/{}/jobs/{}" */
+    route_handle *handle;
+    route_render *render;     /* NULL: core is not asked */
     const char *const *query; /* names of the parameters there are, NULL-terminated; or NULL */
     size_t body_max;          /* bytes; 0: takes no body */
     bool changes;             /* refused while nothing can be saved */

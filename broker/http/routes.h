@@ -10,39 +10,11 @@
 enum { ROUTES = 24 };
 extern const struct route routes[ROUTES];
 
-int reserve_handle(struct call *call);
-void reserve_render(struct call *call, const struct answer *answer);
-int job_handle(struct call *call);
-int release_handle(struct call *call);
-void release_render(struct call *call, const struct answer *answer);
-int env_handle(struct call *call);
-int node_handle(struct call *call);
-void node_render(struct call *call, const struct answer *answer);
-int fence_handle(struct call *call);
-void fence_render(struct call *call, const struct answer *answer);
-int boot_handle(struct call *call);
-void boot_render(struct call *call, const struct answer *answer);
-int accept_loss_handle(struct call *call);
-void accept_loss_render(struct call *call, const struct answer *answer);
-int claim_handle(struct call *call);
-void claim_render(struct call *call, const struct answer *answer);
-int steps_handle(struct call *call);
-void steps_render(struct call *call, const struct answer *answer);
-int ownjob_handle(struct call *call);
-int cleanup_handle(struct call *call);
-void cleanup_render(struct call *call, const struct answer *answer);
-int mint_handle(struct call *call);
-int rotate_handle(struct call *call);
-int list_handle(struct call *call);
-int sync_handle(struct call *call);
-void sync_render(struct call *call, const struct answer *answer);
-int events_handle(struct call *call);
-int status_handle(struct call *call);
-int whoami_handle(struct call *call);
-int doctor_handle(struct call *call);
-int metrics_handle(struct call *call);
-int health_alive(struct call *call);
-int health_ready(struct call *call);
-int openapi_handle(struct call *call);
+route_handle reserve_handle, job_handle, release_handle, env_handle, node_handle, fence_handle,
+    boot_handle, accept_loss_handle, claim_handle, steps_handle, ownjob_handle, cleanup_handle,
+    mint_handle, rotate_handle, list_handle, sync_handle, events_handle, status_handle,
+    whoami_handle, doctor_handle, metrics_handle, health_alive, health_ready, openapi_handle;
+route_render reserve_render, release_render, node_render, fence_render, boot_render,
+    accept_loss_render, claim_render, steps_render, cleanup_render, sync_render;
 
 #endif

@@ -6,7 +6,7 @@
 #include "broker/keyring.h"
 #include "broker/http/auth/identity.h"
 #include "broker/http/auth/mintlimit.h"
-#include "broker/http/listen/places.h"
+#include "broker/http/listen/quota.h"
 #include "broker/http/routes.h"
 #include "broker/http/listen/server.h"
 #include "broker/http/metrics/traffic.h"
@@ -14,14 +14,13 @@
 #include <microhttpd.h>
 #include <sys/queue.h>
 
-/* struct http as the parts of this room see it. */
+/* struct http as the parts of the HTTP interface see it. */
 
 struct call;
 struct decoder;
 struct metrics_text;
 struct peer;
 struct resolver;
-struct slowheads;
 struct stream;
 struct tls;
 
@@ -55,17 +54,18 @@ struct http {
     ino_t socket_inode;
     int port;
     bool metrics_anonymous, quiescing, closing;
-    struct places places;
-    LIST_HEAD(peer_list, peer) unauthenticated; /* the newest first */
-    struct slowheads *slowheads;
-    struct MHD_Response *no_memory; /* made beforehand */
+    struct quota quota;               /* of connections */
+    LIST_HEAD(peer_list, peer) peers; /* the newest first */
+    int heads_epoll;                  /* peer.h: for first bytes */
+    struct MHD_Response *no_memory;   /* made beforehand */
 
-    LIST_HEAD(call_list, call) calls, spare_calls; /* under way; kept for reuse */
+    LIST_HEAD(call_list, call) calls, spare_calls; /* in progress; kept for reuse */
     unsigned spare_count, owed;                    /* owed: calls whose answer is not out yet */
     LIST_HEAD(stream_list, stream) streams;
     size_t body_bytes;    /* of the large bodies in memory */
     uint64_t durable_seq; /* events up to here may be shown */
-    uv_timer_t pulse;     /* keeps event streams from looking dead; at the end, the deadline */
+    uv_timer_t timer;     /* every second; at the end, the deadline */
+    uint64_t pulse_ms;    /* when event streams were last kept from looking dead */
 
     struct mintlimit minted;
     struct metrics_text *metrics_text; /* the newest; NULL: not requested yet */
@@ -78,10 +78,16 @@ struct http {
     void *closed_arg;
 };
 
-/* Something was resumed: lets the servers go on. */
-void http_turn(struct http *http);
-
 /* The last owed answer has left (call.c says so while stopping). */
 void http_settled(struct http *http);
+
+/* ---- events/stream.c: subscribers of events (F24) ---- */
+
+void stream_destroy(struct stream *stream);                  /* NULL is allowed */
+struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
+/* Something is new, or a right has ended: all that wait go on. */
+void stream_wake_all(struct http *http);
+/* Every second: those that wait get a keep-alive now and then. */
+void stream_pulse(struct http *http);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_MAX = 4096, CONNECTIONS_MAX = 4096 };
+enum { BODY_MAX = 4096 };
 
 struct exchange {
     size_t length;
@@ -36,11 +36,12 @@ static void complete(void *arg, struct MHD_Connection *connection, void **contex
     *context = NULL;
 }
 
-static void ignore_connection(void *arg, struct room *room, struct MHD_Connection *connection,
-                              void **context, enum MHD_ConnectionNotificationCode code)
+static void ignore_connection(void *arg, struct httpworker *worker,
+                              struct MHD_Connection *connection, void **context,
+                              enum MHD_ConnectionNotificationCode code)
 {
     (void)arg;
-    (void)room;
+    (void)worker;
     (void)connection;
     (void)context;
     (void)code;
@@ -95,11 +96,15 @@ static void stop(uv_signal_t *signal, int number)
 
 int main(int argc, char **argv)
 {
-    static const struct server_hooks hooks = {.room = {.access = access_request,
-                                                       .target = begin,
-                                                       .completed = complete,
-                                                       .connection = ignore_connection}};
     uv_loop_t *loop = uv_default_loop();
+    uint64_t spent_ns = 0;
+    struct turn turn;
+    const struct server_hooks hooks = {.access = access_request,
+                                       .target = begin,
+                                       .completed = complete,
+                                       .connection = ignore_connection,
+                                       .turn = &turn,
+                                       .spent_ns = &spent_ns};
     uv_signal_t terminated;
     struct error err = {0};
     int fd;
@@ -108,8 +113,9 @@ int main(int argc, char **argv)
         fputs("usage: bench-echo SOCKET\n", stderr);
         return 2;
     }
+    turn_init(&turn, loop);
     if ((fd = socket_listen_unix(argv[1], 0600, NULL, &err)) < 0 ||
-        !server_create(loop, fd, false, CONNECTIONS_MAX, &hooks, &err)) {
+        !server_create(loop, fd, false, &hooks, &err)) {
         fprintf(stderr, "bench-echo: %s\n", err.text);
         return 1;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header Accept (broker/http/request/accept.h): a byte for the type asked about, then the
+/* The header Accept (broker/http/request/head.h): a byte for the type asked about, then the
  * header. */
 
-#include "broker/http/request/accept.h"
+#include "broker/http/request/head.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

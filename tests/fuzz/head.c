@@ -4,7 +4,7 @@
  * 9112, which is worked out a second time here, from the bytes alone. */
 
 #include "broker/http/request/head.h"
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -199,12 +199,12 @@ static bool is_head(const char *bytes, size_t length)
 
 static struct MHD_Daemon *start(struct verdict *verdict)
 {
-    /* As room.c starts it. */
+    /* As httpworker.c starts it. */
     struct MHD_Daemon *daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, on_access, verdict,
-        MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target, verdict,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        MHD_OPTION_STRICT_FOR_CLIENT, (int)mhd_checks_lines(MHD_get_version()),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+        verdict, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     if (!daemon)
         abort();
     return daemon;

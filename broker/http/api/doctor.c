@@ -52,8 +52,8 @@ static void write_findings(struct call *call)
         .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
         .files_open = usage.fds,
         .files_max = usage.fds_max,
-        .files_needed = http_descriptors(http->places.max),
-        .connections_max = http->places.max,
+        .files_needed = http_descriptors(http->quota.max),
+        .connections_max = http->quota.max,
     };
     writer_begin_array(&call->out, "findings");
     diagnosis_make(&facts, write_finding, &call->out);

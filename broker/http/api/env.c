@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/request/accept.h"
+#include "broker/http/request/head.h"
 #include "broker/http/request/call.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"

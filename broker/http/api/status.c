@@ -116,8 +116,8 @@ static void write_connections(struct writer *out, const struct http *http)
     for (int i = 0; i < TRAFFIC_REFUSALS; i++)
         refused += http->traffic.refused[i];
     writer_begin_object(out, "connections");
-    writer_number(out, "open", http->places.taken);
-    writer_number(out, "max", http->places.max);
+    writer_number(out, "open", http->quota.taken);
+    writer_number(out, "max", http->quota.max);
     writer_number(out, "refused", refused);
     writer_number(out, "event_streams", http->traffic.subscribers);
     writer_end_object(out);

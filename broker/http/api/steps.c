@@ -2,7 +2,6 @@
 #include "broker/http/request/call.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "broker/http/request/wait_query.h"
 #include "base/steppath.h"
 #include "broker/http/auth/tokenproof.h"
 #include "core/reservation/reservation.h"
@@ -18,7 +17,7 @@ int steps_handle(struct call *call)
 {
     enum job_sight sight;
     struct core_event event = {.kind = CORE_STEPS};
-    int rc = wait_query_read(&call->target, STEPS_WAIT_MS, &event.u.steps.wait_ms, &call->problem);
+    int rc = target_wait(&call->target, STEPS_WAIT_MS, &event.u.steps.wait_ms, &call->problem);
     const struct reservation *found = rc < 0 ? NULL : job_path_find(call, JOB_WHOLE, &sight);
     if (!found)
         return -1;
@@ -79,7 +78,7 @@ static int read_below(struct call *call, bool *below)
  * (B8). */
 static int64_t bounded_wait(const struct call *call, int64_t wait_ms)
 {
-    return wait_ms > 0 && places_crowded(&call->http->places, &call->peer->place) ? 1 : wait_ms;
+    return wait_ms > 0 && quota_crowded(&call->http->quota, &call->peer->slot) ? 1 : wait_ms;
 }
 
 int cleanup_handle(struct call *call)
@@ -88,7 +87,7 @@ int cleanup_handle(struct call *call)
     struct core_event event = {.kind = CORE_CLEANUP};
     const char *step = call->target.segments[3], *scope = proof->scope.steps;
     if (check_step(call) < 0 || read_below(call, &event.u.cleanup.below) < 0 ||
-        wait_query_read(&call->target, 0, &event.u.cleanup.wait_ms, &call->problem) < 0 ||
+        target_wait(&call->target, 0, &event.u.cleanup.wait_ms, &call->problem) < 0 ||
         tokenproof_allows(proof, BEARER_CLEANUP, step, &call->problem) < 0)
         return -1;
     event.u.cleanup.wait_ms = bounded_wait(call, event.u.cleanup.wait_ms);

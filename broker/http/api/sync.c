@@ -83,7 +83,6 @@ static void on_parsed(uv_work_t *request, int status)
         call_refuse(call);
         uv_close((uv_handle_t *)&work->turn, on_closed);
     }
-    http_turn(http);
 }
 
 static int parse_later(struct call *call)
@@ -106,7 +105,7 @@ static int check_alone(struct call *call)
 {
     for (const struct call *other = LIST_FIRST(&call->http->calls); other;
          other = LIST_NEXT(other, link))
-        if (other->phase == CALL_WAITING && other->route == call->route &&
+        if (other != call && other->phase == CALL_DECIDING && other->route == call->route &&
             !strcmp(other->target.segments[2], call->target.segments[2]))
             return problem_set(&call->problem, 503, "sync-under-way", NULL,
                                "another sync of this cluster is under way; try again");

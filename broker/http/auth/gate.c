@@ -290,7 +290,7 @@ static int check_place(struct call *call)
     problem_set(&call->problem, 503, "too-many-connections", NULL,
                 "all %u connections are in use; try again, and keep a connection for several "
                 "requests",
-                call->http->places.max);
+                call->http->quota.max);
     call->problem.retry_after = GATE_RETRY_CROWD;
     return -1;
 }

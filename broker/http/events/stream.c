@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/events/stream.h"
+#include "broker/http/request/call.h"
+#include "core/reservation/record.h"
 
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/permit.h"
+#include "broker/http/routes.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -18,35 +20,37 @@ enum {
     PULSE_MS = 15000
 };
 
+/* One subscriber of events (F24): server-sent events pulled from what the core keeps. A subscriber
+ * is a number, the last event it has had; however slowly it reads, nothing gathers for it. If what
+ * it has yet to read is no longer kept, it gets the range of numbers that it missed. One that reads
+ * nothing while thousands happen is dropped, and so is one that reads nothing for the idle time of
+ * the server. */
 struct stream {
     struct call *call;
     LIST_ENTRY(stream) link;
     uint64_t after;
     uint64_t seen_seq; /* the newest durable event when it last took something */
-    bool tell_gap, follow, waiting, pulse, begun, dropped;
+    bool tell_gap, follow, waiting;
     struct writer out;
     size_t sent; /* of out */
 };
 
-static void on_pulse(uv_timer_t *timer)
+/* After the event `after`, up to what is durable; then the end, or with follow whatever comes.
+ * tell_gap: whether to tell a gap before the first event, too. */
+static struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, bool follow)
 {
-    stream_wake_all(timer->data, true);
-}
-
-struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, bool follow)
-{
-    struct http *http = call->http;
-    struct stream *stream = calloc(1, sizeof *stream);
+    struct stream *stream = malloc(sizeof *stream);
     if (!stream)
         return NULL;
-    stream->call = call;
-    stream->after = after;
-    stream->tell_gap = tell_gap;
-    stream->follow = follow;
-    if (LIST_EMPTY(&http->streams))
-        uv_timer_start(&http->pulse, on_pulse, PULSE_MS, PULSE_MS);
-    LIST_INSERT_HEAD(&http->streams, stream, link);
-    http->traffic.subscribers++;
+    *stream = (struct stream){.call = call,
+                              .after = after,
+                              .seen_seq = call->http->durable_seq,
+                              .tell_gap = tell_gap,
+                              .follow = follow};
+    if (LIST_EMPTY(&call->http->streams))
+        call->http->pulse_ms = uv_now(call->http->loop);
+    LIST_INSERT_HEAD(&call->http->streams, stream, link);
+    call->http->traffic.subscribers++;
     return stream;
 }
 
@@ -54,11 +58,8 @@ void stream_destroy(struct stream *stream)
 {
     if (!stream)
         return;
-    struct http *http = stream->call->http;
     LIST_REMOVE(stream, link);
-    http->traffic.subscribers--;
-    if (LIST_EMPTY(&http->streams) && !http->quiescing)
-        uv_timer_stop(&http->pulse);
+    stream->call->http->traffic.subscribers--;
     writer_release(&stream->out);
     free(stream);
 }
@@ -66,28 +67,42 @@ void stream_destroy(struct stream *stream)
 /* A subscriber that does not read blocks a connection for others. */
 static void drop_if_stuck(struct stream *stream)
 {
-    if (!stream->begun || stream->dropped ||
-        stream->call->http->durable_seq - stream->seen_seq <= UNREAD_MAX)
-        return;
-    stream->dropped = true;
-    shutdown(MHD_get_connection_info(stream->call->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
-                 ->connect_fd,
-             SHUT_RDWR); /* MHD notices, and frees it */
+    if (stream->call->http->durable_seq - stream->seen_seq > UNREAD_MAX)
+        shutdown(
+            MHD_get_connection_info(stream->call->connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+                ->connect_fd,
+            SHUT_RDWR); /* MHD notices, and frees it */
 }
 
-void stream_wake_all(struct http *http, bool pulse)
+/* text: what those that wait get first; or NULL. */
+static void wake_all(struct http *http, const char *text)
 {
-    for (struct stream *stream = LIST_FIRST(&http->streams); stream;
-         stream = LIST_NEXT(stream, link)) {
+    struct stream *stream;
+    LIST_FOREACH(stream, &http->streams, link)
+    {
         if (!stream->waiting) {
             drop_if_stuck(stream);
             continue;
         }
         stream->waiting = false;
-        stream->pulse = pulse;
-        room_resume(stream->call->peer->room, stream->call->connection);
+        if (text)
+            writer_text(&stream->out, text);
+        httpworker_resume(stream->call->peer->worker, stream->call->connection);
     }
-    http_turn(http);
+}
+
+void stream_wake_all(struct http *http)
+{
+    wake_all(http, NULL);
+}
+
+void stream_pulse(struct http *http)
+{
+    const uint64_t now_ms = uv_now(http->loop);
+    if (now_ms - http->pulse_ms < PULSE_MS)
+        return;
+    http->pulse_ms = now_ms;
+    wake_all(http, ": keep-alive\n\n");
 }
 
 static void write_event(struct writer *writer, const struct event_record *event)
@@ -115,13 +130,7 @@ static void write_event(struct writer *writer, const struct event_record *event)
     writer_text(writer, "\n\n");
 }
 
-static void write_gap(struct writer *writer, uint64_t from, uint64_t to)
-{
-    writer_textf(writer, "event: gap\ndata: {\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}\n\n", from,
-                 to);
-}
-
-/* Steps over what was pruned; numbers that never were are refused before (events.c). */
+/* Steps over what was pruned; numbers that never were are refused before. */
 static void skip_missing(struct stream *stream)
 {
     const struct core *core = engine_core(stream->call->http->engine);
@@ -129,7 +138,9 @@ static void skip_missing(struct stream *stream)
     assert(stream->after <= core_last_seq(core));
     if (stream->after + 1 < first) {
         if (stream->tell_gap)
-            write_gap(&stream->out, stream->after + 1, first - 1);
+            writer_textf(&stream->out,
+                         "event: gap\ndata: {\"from\":%" PRIu64 ",\"to\":%" PRIu64 "}\n\n",
+                         stream->after + 1, first - 1);
         stream->after = first - 1;
     }
     stream->tell_gap = true;
@@ -166,14 +177,13 @@ static ssize_t copy_rest(struct stream *stream, char *buffer, size_t size)
     return (ssize_t)length;
 }
 
-/* MHD has room for more. 0 while suspended: called again after the resume; 0 otherwise: soon. */
-static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
+/* MHD can take more. 0 while suspended: called again after the resume; 0 otherwise: soon. */
+static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t size)
 {
     struct stream *stream = arg;
     (void)position;
-    stream->begun = true;
     stream->seen_seq = stream->call->http->durable_seq;
-    room_stir(stream->call->peer->room);
+    stream->call->peer->worker->progress = true; /* it makes no other callback */
     if (stream->sent < stream->out.used)
         return copy_rest(stream, buffer, size);
     /* Not after a reload that took the right away, nor when the certificate has expired. */
@@ -185,19 +195,69 @@ static ssize_t on_room(void *arg, uint64_t position, char *buffer, size_t size)
     if (stream->out.used == 0 && !more) {
         if (!stream->follow || stream->call->http->quiescing)
             return MHD_CONTENT_READER_END_OF_STREAM;
-        if (!stream->pulse) {
-            writer_release(&stream->out);
-            stream->waiting = true;
-            MHD_suspend_connection(stream->call->connection);
-            return 0;
-        }
-        writer_text(&stream->out, ": keep-alive\n\n");
+        writer_release(&stream->out);
+        stream->waiting = true;
+        MHD_suspend_connection(stream->call->connection);
+        return 0;
     }
-    stream->pulse = false;
-    return stream->out.failed ? MHD_CONTENT_READER_END_WITH_ERROR : copy_rest(stream, buffer, size);
+    return copy_rest(stream, buffer, size);
 }
 
 struct MHD_Response *stream_response(struct stream *stream)
 {
-    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_room, stream, NULL);
+    stream->seen_seq = stream->call->http->durable_seq;
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE, on_writable, stream, NULL);
+}
+
+/* ---- the call ---- */
+
+/* GET /v1/events. Last-Event-ID, which a browser or library sends when it connects again, counts
+ * for more than the address it connects to. */
+static int read_position(struct call *call, uint64_t *after, bool *given)
+{
+    const uint64_t last = core_last_seq(engine_core(call->http->engine));
+    const char *field = "after", *text = target_query(&call->target, field);
+    const char *id = call_header(call, "Last-Event-ID");
+    if (id && *id) {
+        field = "Last-Event-ID";
+        text = id;
+    }
+    *after = 0;
+    *given = text != NULL;
+    if (text && !target_number(text, UINT64_MAX - 1, after))
+        return problem_set(&call->problem, 422, "invalid", field,
+                           "%s must be the sequence number of an event, or 0", field);
+    if (*after <= last)
+        return 0;
+    /* Who waited for the next number would miss all events up to there (F24). */
+    return problem_set(&call->problem, 422, "no-such-event", field,
+                       "%s: there is no event %" PRIu64 ", the last one is %" PRIu64
+                       "; the ledger may have been restored from an older copy; start from %" PRIu64
+                       ", or from 0 for all that are kept",
+                       field, *after, last, last);
+}
+
+int events_handle(struct call *call)
+{
+    static const char type[] = "text/event-stream";
+    uint64_t after;
+    bool given;
+    const char *follow = target_query(&call->target, "follow");
+    if (read_position(call, &after, &given) < 0)
+        return -1;
+    if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0)
+        return problem_set(
+            &call->problem, 422, "invalid", "follow",
+            "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
+    call->stream = stream_create(call, after, given, !follow || *follow == '1');
+    if (!call->stream)
+        return problem_set(&call->problem, 503, "out-of-memory", NULL,
+                           "there is no memory for one more subscriber; try again");
+    /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
+     */
+    if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0)
+        return call_reply(call, MHD_HTTP_OK, type);
+    /* What is known now may be shown once it is saved. */
+    call->durable_seq = core_last_seq(engine_core(call->http->engine));
+    return call_reply_saved(call, MHD_HTTP_OK, type);
 }

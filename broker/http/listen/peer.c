@@ -1,31 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/peer.h"
 
-#include "broker/http/request/problem.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
-#include "broker/http/request/writer.h"
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 
 /* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
- * places. */
-enum { FRESH_MAX = 256, FRESH_MS = 2000 };
+ * quota. */
+enum { HANDSHAKES_MAX = 256, HANDSHAKE_MS = 2000 };
 
-static int fd_of(struct MHD_Connection *connection)
+enum { READY_MAX = 64 };
+
+static int fd_of(const struct peer *peer)
 {
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    return MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-static gnutls_session_t session_of(struct MHD_Connection *connection)
+static gnutls_session_t session_of(const struct peer *peer)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
     return info ? (gnutls_session_t)info->tls_session : NULL;
+}
+
+static uint64_t now_ms(const struct peer *peer)
+{
+    return uv_now(peer->listener->http->loop);
+}
+
+static void set_head(struct peer *peer, enum peer_head head)
+{
+    peer->head = head;
+    peer->head_ms = now_ms(peer);
 }
 
 /* ---- who it is ---- */
@@ -37,7 +50,7 @@ const char *peer_fault(const struct peer *peer)
                : NULL;
 }
 
-/* A certificate is good for its time and as long as its authority is believed. */
+/* A certificate is good for its time and as long as its authority is trusted. */
 static struct proof proof_of_certificate(struct peer *peer)
 {
     const struct http *http = peer->listener->http;
@@ -71,237 +84,227 @@ static struct proof proof_of_socket(int fd)
 }
 
 /* Without a uid from the kernel, it counts for (uid_t)-1. */
+static uint32_t uid_of(const struct proof *proof)
+{
+    return proof->kind == PROOF_SOCKET ? proof->uid : UINT32_MAX;
+}
+
 uint64_t peer_user(void *arg, int fd)
 {
     const struct listener *listener = arg;
     if (!listener->local)
-        return ROOMQUEUE_SHARED;
+        return WORKQUEUE_SHARED;
     const struct proof proof = proof_of_socket(fd);
     const struct identity identity = rights_judge(listener->http->rights, &proof);
-    return identity_has_role(&identity)
-               ? ROOMQUEUE_SHARED
-               : (uint64_t)(proof.kind == PROOF_SOCKET ? proof.uid : UINT32_MAX) + 1;
+    return identity_has_role(&identity) ? WORKQUEUE_SHARED : (uint64_t)uid_of(&proof) + 1;
 }
 
-/* ---- its place ---- */
-
-static struct holder holder_of(const struct peer *peer, enum holder_kind kind)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    return holder_of_address(kind, info->client_addr);
-}
-
-static void unauthenticated_add(struct http *http, struct peer *peer)
-{
-    peer->unauthenticated = true;
-    LIST_INSERT_HEAD(&http->unauthenticated, peer, link);
-}
-
-static void unauthenticated_remove(struct peer *peer)
-{
-    LIST_REMOVE(peer, link);
-    peer->unauthenticated = false;
-}
-
-static void send_bytes(int fd, gnutls_session_t tls, const char *bytes, size_t length)
-{
-    if (tls)
-        (void)gnutls_record_send(tls, bytes, length);
-    else
-        (void)send(fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
+/* ---- closing ---- */
 
 /* Sends the reason for closing, without waiting: a response that belongs to no request (RFC
  * 9112, 9.5). Not in the middle of another response, nor during a handshake. */
-static void send_farewell(int fd, gnutls_session_t tls, const struct problem *problem)
+static void peer_shutdown(struct peer *peer, enum traffic_refusal why, const char *code,
+                          const char *detail)
 {
-    struct writer body = {0}, answer = {0};
-    problem_write(problem, &body);
-    writer_textf(&answer,
-                 "HTTP/1.1 %d %s\r\nContent-Type: application/problem+json\r\nRetry-After: %u\r\n"
-                 "Connection: close\r\nContent-Length: %zu\r\n\r\n%.*s",
-                 problem->status, MHD_get_reason_phrase_for((unsigned)problem->status),
-                 problem->retry_after, body.used, (int)body.used, body.failed ? "" : body.data);
-    if (!body.failed && !answer.failed)
-        send_bytes(fd, tls, answer.data, answer.used);
-    writer_release(&body);
-    writer_release(&answer);
+    char body[512], answer[1024];
+    gnutls_session_t tls = session_of(peer);
+    const int length = snprintf(body, sizeof body,
+                                "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\","
+                                "\"status\":503,\"detail\":\"%s\",\"code\":\"%s\"}",
+                                detail, code);
+    const int size = snprintf(answer, sizeof answer,
+                              "HTTP/1.1 503 Service Unavailable\r\n"
+                              "Content-Type: application/problem+json\r\nRetry-After: 1\r\n"
+                              "Connection: close\r\nContent-Length: %d\r\n\r\n%s",
+                              length, body);
+    assert(length < (int)sizeof body && size < (int)sizeof answer);
+    peer->listener->http->traffic.refused[why]++;
+    if (!peer->answering && tls)
+        (void)gnutls_record_send(tls, answer, (size_t)size);
+    else if (!peer->answering)
+        (void)send(fd_of(peer), answer, (size_t)size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    shutdown(fd_of(peer), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
-static void tell_and_shut(struct peer *peer, const struct problem *problem)
-{
-    if (!peer->answering)
-        send_farewell(fd_of(peer->connection), session_of(peer->connection), problem);
-    shutdown(fd_of(peer->connection), SHUT_RDWR); /* MHD reads its end next, and frees it */
-}
-
-static void close_with_problem(struct peer *peer, const struct problem *problem)
+static void uncount(struct peer *peer)
 {
     struct http *http = peer->listener->http;
-    assert(!peer->closing);
-    if (peer->unauthenticated)
-        unauthenticated_remove(peer);
-    places_give_back(&http->places, &peer->place);
-    slowhead_forget(http->slowheads, &peer->head);
+    if (peer->closing)
+        return;
     peer->closing = true;
-    tell_and_shut(peer, problem);
+    quota_release(&http->quota, &peer->slot);
+    if (peer->in_epoll)
+        (void)epoll_ctl(http->heads_epoll, EPOLL_CTL_DEL, peer->watched_fd, NULL);
+    peer->in_epoll = false;
+    set_head(peer, HEAD_COMPLETE);
 }
 
-/* Closes the connection that has to make room for this newcomer; false: none does. */
-static bool make_room(struct http *http, const struct holder *newcomer)
+/* ---- its quota ---- */
+
+static struct quota_holder holder_by_address(const struct peer *peer, enum quota_class which)
 {
-    struct problem problem;
-    struct place *place = places_displaced(&http->places, newcomer);
-    if (!place)
-        return false;
-    struct peer *peer = (struct peer *)((char *)place - offsetof(struct peer, place));
-    problem_set(&problem, 503, "too-many-connections", NULL,
-                "this connection was idle, or its request incomplete, and another one needed its "
-                "place; connect again for the next request");
-    close_with_problem(peer, &problem);
-    http->traffic.refused[REFUSED_DISPLACED]++;
-    return true;
+    return quota_address(
+        which,
+        MHD_get_connection_info(peer->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
 }
 
-void peer_too_slow(void *arg, struct slowhead *head)
-{
-    struct http *http = arg;
-    struct problem problem;
-    problem_set(&problem, 503, "too-slow", NULL,
-                "the head of this request was incomplete %d s after its first byte; send it again "
-                "without pauses",
-                SLOWHEAD_MS / 1000);
-    close_with_problem(head->owner, &problem);
-    http->traffic.refused[REFUSED_SLOW]++;
-}
-
-/* All nodes of a large job come at once, and a handshake is a millisecond of work. Were all let in,
- * each would wait for all others, give up before its turn, and come again; the oldest would be
- * closed for the next. So a few hundred are worked at, and the others wait outside. A peer that is
- * idle for two seconds does not count. */
-bool peer_has_room(void *arg)
+/* When many nodes connect at once, a handshake is a millisecond of work for each. If all were
+ * accepted, each would wait for all others, give up before its turn, and come again; the oldest
+ * would be closed for the next. So a few hundred are served, and the others wait in the listen
+ * queue. A peer that is idle for two seconds does not count. */
+bool peer_may_accept(void *arg)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
-    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->unauthenticated);
-    const unsigned eighth = http->places.max / 8;
-    unsigned room = eighth < FRESH_MAX ? eighth : FRESH_MAX;
-    while (peer && uv_now(http->loop) - peer->came_ms < FRESH_MS && room > 0) {
-        peer = LIST_NEXT(peer, link);
-        room--;
+    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
+    if (http->traffic.open[listener - http->listeners] >= http->quota.max + CONNECTIONS_SPARE)
+        return false;
+    const unsigned eighth = http->quota.max / 8;
+    unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
+    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS;
+         peer = LIST_NEXT(peer, link))
+        left -= peer->unauthenticated && !peer->closing;
+    return left > 0;
+}
+
+/* Counts it for the holder, if need be after closing another. */
+static bool take_share(struct peer *peer, const struct quota_holder *holder)
+{
+    struct quota *quota = &peer->listener->http->quota;
+    if (quota_take_share(quota, &peer->slot, holder))
+        return true;
+    struct quota_slot *slot = quota_displaced(quota, holder);
+    if (!slot)
+        return false;
+    struct peer *displaced = (struct peer *)((char *)slot - offsetof(struct peer, slot));
+    uncount(displaced);
+    peer_shutdown(displaced, REFUSED_DISPLACED, "too-many-connections",
+                  "this connection was idle, or its request incomplete, and was closed for another "
+                  "one; connect again for the next request");
+    return quota_take_share(quota, &peer->slot, holder);
+}
+
+/* False: all connections that its user, or users, may have are busy at this moment. */
+static bool count_new(struct peer *peer)
+{
+    const bool local = peer->listener->local;
+    if (local && identity_has_role(peer_identity(peer))) {
+        peer->surplus = !quota_take(&peer->listener->http->quota);
+        return true;
     }
-    return room > 0;
-}
-
-/* With its share of the places, if need be with another's. */
-static bool take_share(struct peer *peer, const struct holder *holder)
-{
-    struct http *http = peer->listener->http;
-    const uint64_t now_ms = uv_now(http->loop);
-    return places_take_share(&http->places, &peer->place, holder, now_ms) ||
-           (make_room(http, holder) &&
-            places_take_share(&http->places, &peer->place, holder, now_ms));
-}
-
-static bool admit_unauthenticated(struct peer *peer)
-{
-    const struct holder holder = holder_of(peer, HOLDER_UNAUTHENTICATED);
+    const struct quota_holder holder =
+        local ? quota_user(uid_of(&peer->proof)) : holder_by_address(peer, CLASS_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
-    unauthenticated_add(peer->listener->http, peer);
-    MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)ROOM_UNAUTHENTICATED_SECONDS);
+    peer->unauthenticated = !local;
+    if (!local)
+        MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                                  (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
     return true;
 }
 
-/* False: the connection is closed at once: all that its user, or users, may have are busy at this
- * moment. */
-static bool take_place(struct peer *peer)
-{
-    struct places *places = &peer->listener->http->places;
-    if (!peer->listener->local)
-        return admit_unauthenticated(peer);
-    if (identity_has_role(peer_identity(peer))) {
-        peer->surplus = !places_take(places);
-        return true;
-    }
-    /* Without a uid from the kernel, it counts for (uid_t)-1. */
-    const bool known = peer->proof.kind == PROOF_SOCKET;
-    const struct holder holder = holder_of_user(known ? peer->proof.uid : UINT32_MAX);
-    return take_share(peer, &holder);
-}
-
-/* Of somebody without a role. A token proves no host: its job can have it on thousands of them. A
+/* Of a peer without a role. A token proves no host: its job can have it on thousands of them. A
  * node's root has a share that no user of the node can take. */
-static struct holder holder_proved(const struct peer *peer, const struct identity *identity)
+static struct quota_holder holder_proved(const struct peer *peer, const struct identity *identity)
 {
     if (identity->proof.kind == PROOF_BEARER)
-        return holder_of_bearer(identity->proof.token->scope.number);
-    return holder_of(peer, identity->node_of != 0 ? HOLDER_NODE : HOLDER_ADDRESS);
+        return quota_bearer(identity->proof.token->scope.number);
+    return holder_by_address(peer, identity->node_of != 0 ? CLASS_NODES : CLASS_USERS);
 }
 
 void peer_settle(struct peer *peer, const struct identity *identity)
 {
     struct http *http = peer->listener->http;
-    if (!peer->unauthenticated || identity->proof.kind == PROOF_NONE)
+    if (!peer->unauthenticated || peer->closing || identity->proof.kind == PROOF_NONE)
         return;
-    const bool works = !peer->place.waiting;
-    unauthenticated_remove(peer);
-    places_give_back(&http->places, &peer->place);
+    const bool served = !peer->slot.idle;
+    peer->unauthenticated = false;
+    quota_release(&http->quota, &peer->slot);
     if (!identity_has_role(identity)) {
-        const struct holder holder = holder_proved(peer, identity);
+        const struct quota_holder holder = holder_proved(peer, identity);
         peer->surplus = !take_share(peer, &holder);
         http->traffic.refused[REFUSED_SHARE] += peer->surplus;
     }
-    if (!peer->place.share && !places_take(&http->places) && !peer->surplus) {
+    if (!peer->slot.share && !quota_take(&http->quota) && !peer->surplus) {
         peer->surplus = true;
         http->traffic.refused[REFUSED_LIMIT]++;
     }
-    if (works)
-        place_works(&peer->place);
+    if (served)
+        quota_serve(&http->quota, &peer->slot);
     MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
-                              (unsigned)ROOM_IDLE_SECONDS);
+                              (unsigned)WORKER_IDLE_SECONDS);
 }
 
 /* ---- its requests ---- */
 
-void peer_head_whole(struct peer *peer)
-{
-    slowhead_whole(peer->listener->http->slowheads, &peer->head);
-}
-
-void peer_reads(struct peer *peer)
-{
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
-}
-
-void peer_decides(struct peer *peer)
-{
-    place_works(&peer->place);
-}
-
 /* A client that does not read its answer counts as idle, too. */
-void peer_answers(struct peer *peer)
+void peer_request(struct peer *peer, enum peer_request state)
 {
-    peer->answering = true;
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
+    struct quota *quota = &peer->listener->http->quota;
+    peer->answering = state == PEER_ANSWERING;
+    set_head(peer, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE);
+    if (state == PEER_DECIDING)
+        quota_serve(quota, &peer->slot);
+    else if (state != PEER_RECEIVING || !peer->slot.idle)
+        quota_wait(quota, &peer->slot);
 }
 
-void peer_request_over(struct peer *peer)
+/* Without memory for it, the connection counts as quiet for ever. */
+static void watch_first_byte(struct peer *peer)
 {
-    peer->answering = false;
-    if (peer->closing)
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.ptr = peer};
+    const int how = peer->in_epoll ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    const int epoll_fd = peer->listener->http->heads_epoll;
+    const bool watched = epoll_ctl(epoll_fd, how, peer->watched_fd, &event) == 0;
+    peer->in_epoll = peer->in_epoll || watched;
+    peer->head = watched ? HEAD_WATCHED : HEAD_COMPLETE;
+}
+
+/* A request may come now: the peer is new, or its handshake is over. Most who connect have sent
+ * theirs by then: they need no watching. */
+static void expect_head(struct peer *peer)
+{
+    char byte;
+    if (peer->watched_fd != 0)
         return;
-    place_waits(&peer->place, uv_now(peer->listener->http->loop));
-    slowhead_over(peer->listener->http->slowheads, &peer->head);
+    peer->watched_fd = fd_of(peer);
+    if (recv(peer->watched_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+        set_head(peer, HEAD_BEGUN);
+    else
+        watch_first_byte(peer);
 }
 
 void peer_check_heads(void *arg)
 {
-    const struct listener *listener = arg;
-    slowheads_check(listener->http->slowheads);
+    struct epoll_event ready[READY_MAX];
+    int count;
+    do {
+        count = epoll_wait(((struct listener *)arg)->http->heads_epoll, ready, READY_MAX, 0);
+        for (int i = 0; i < count; i++)
+            if (((struct peer *)ready[i].data.ptr)->head == HEAD_WATCHED)
+                set_head(ready[i].data.ptr, HEAD_BEGUN);
+    } while (count == READY_MAX);
 }
+
+void peer_close_slow(struct http *http)
+{
+    struct peer *peer;
+    peer_check_heads(&http->listeners[LISTENER_UNIX]);
+    LIST_FOREACH(peer, &http->peers, link)
+    {
+        const uint64_t since_ms = now_ms(peer) - peer->head_ms;
+        if (peer->head == HEAD_QUIET && since_ms >= PEER_QUIET_MS)
+            watch_first_byte(peer);
+        if (peer->head != HEAD_BEGUN || since_ms < PEER_HEAD_MS)
+            continue;
+        uncount(peer);
+        peer_shutdown(peer, REFUSED_SLOW, "too-slow",
+                      "the head of this request was incomplete 10 s after its first byte; send it "
+                      "again without pauses");
+    }
+}
+
+static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 
 /* ---- its handshake ---- */
 
@@ -313,8 +316,8 @@ static void handshake_finished(gnutls_session_t session, struct peer *peer)
     peer->certificate = certificate_take(session);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
-    if (!peer->closing && peer->head.fd == 0) /* once */
-        slowhead_expect(peer->listener->http->slowheads, &peer->head, fd_of(peer->connection));
+    if (!peer->closing)
+        expect_head(peer);
 }
 
 /* Whether a certificate is trusted is answered when a request comes (certificate_fault); here
@@ -324,7 +327,7 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
 {
     struct peer *peer = gnutls_db_get_ptr(session); /* NULL: it has gone */
     if (peer)
-        room_stir(peer->room); /* MHD works without a callback meanwhile */
+        peer->worker->progress = true; /* MHD works without a callback meanwhile */
     if (!incoming)
         return 0;
     if (peer && type == GNUTLS_HANDSHAKE_FINISHED && when == GNUTLS_HOOK_POST)
@@ -337,12 +340,11 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
 
 static void session_setup(struct peer *peer)
 {
-    struct tls *tls = peer->listener->http->tls;
-    gnutls_session_t session = session_of(peer->connection);
+    gnutls_session_t session = session_of(peer);
     if (!session)
         return;
-    peer->tls = tls_hold(tls);
-    tls_session_setup(tls, session);
+    peer->tls = tls_hold(peer->listener->http->tls);
+    tls_session_setup(peer->tls, session);
     /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
      * there is none. */
     gnutls_db_set_ptr(session, peer);
@@ -351,77 +353,58 @@ static void session_setup(struct peer *peer)
 
 /* ---- life ---- */
 
-static void peer_destroy(struct peer *peer)
-{
-    if (!peer)
-        return;
-    certificate_destroy(peer->certificate);
-    tls_drop(peer->tls);
-    free(peer);
-}
-
-static void peer_leave(struct peer *peer)
-{
-    struct http *http = peer->listener->http;
-    if (peer->unauthenticated)
-        unauthenticated_remove(peer);
-    if (!peer->closing)
-        places_give_back(&http->places, &peer->place);
-    slowhead_forget(http->slowheads, &peer->head);
-    if (peer->tls)
-        gnutls_db_set_ptr(session_of(peer->connection), NULL);
-    http->traffic.open[peer->listener - http->listeners]--;
-    peer_destroy(peer);
-}
-
-static void refuse_newcomer(struct peer *peer)
-{
-    struct problem problem;
-    problem_set(&problem, 503, "too-many-connections", NULL,
-                "all connections that users without a role may have are in use; try again, and "
-                "keep a connection for several requests");
-    tell_and_shut(peer, &problem);
-}
-
-static struct peer *arrive(struct listener *listener, struct room *room,
-                           struct MHD_Connection *connection)
+static struct peer *peer_create(struct listener *listener, struct httpworker *worker,
+                                struct MHD_Connection *connection)
 {
     struct http *http = listener->http;
     struct peer *peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL; /* its requests are answered with no_memory */
     peer->listener = listener;
-    peer->room = room;
+    peer->worker = worker;
     peer->connection = connection;
-    peer->came_ms = uv_now(http->loop);
+    peer->came_ms = now_ms(peer);
     if (listener->local)
-        peer->proof = proof_of_socket(fd_of(connection));
-    peer->head.owner = peer;
-    if (!take_place(peer)) {
-        http->traffic.refused[REFUSED_SHARE]++;
-        refuse_newcomer(peer);
-        peer_destroy(peer);
+        peer->proof = proof_of_socket(fd_of(peer));
+    if (!count_new(peer)) {
+        peer_shutdown(peer, REFUSED_SHARE, "too-many-connections",
+                      "all connections that users without a role may have are in use; try again, "
+                      "and keep a connection for several requests");
+        free(peer);
         return NULL;
     }
+    LIST_INSERT_HEAD(&http->peers, peer, link);
     http->traffic.refused[REFUSED_LIMIT] += peer->surplus;
     http->traffic.open[listener - http->listeners]++;
     session_setup(peer);
     if (!peer->tls)
-        slowhead_expect(http->slowheads, &peer->head, fd_of(connection));
+        expect_head(peer);
     return peer;
 }
 
-void peer_connection(void *arg, struct room *room, struct MHD_Connection *connection,
+static void peer_destroy(struct peer *peer)
+{
+    struct http *http = peer->listener->http;
+    uncount(peer);
+    LIST_REMOVE(peer, link);
+    if (peer->tls)
+        gnutls_db_set_ptr(session_of(peer), NULL);
+    http->traffic.open[peer->listener - http->listeners]--;
+    certificate_destroy(peer->certificate);
+    tls_drop(peer->tls);
+    free(peer);
+}
+
+void peer_connection(void *arg, struct httpworker *worker, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code)
 {
     struct listener *listener = arg;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         listener->http->traffic.accepted[listener - listener->http->listeners]++;
-        *context = arrive(listener, room, connection);
+        *context = peer_create(listener, worker, connection);
         return;
     }
-    struct peer *gone = *context;
+    if (*context)
+        peer_destroy(*context);
     *context = NULL;
-    if (gone)
-        peer_leave(gone);
 }

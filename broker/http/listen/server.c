@@ -3,7 +3,6 @@
 
 #include "broker/log/log.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <netinet/in.h>
@@ -14,186 +13,103 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS =
-        1500000, /* no second room of a listener begins when so much of a turn went to rooms */
-    RESTLESS_PAUSE = 9,     /* times as long as they ran for nothing restless rooms have to wait */
-    IDLE_LOOK_MS = 1000,    /* how often rooms run for timeouts while there are connections */
-    CROWD = 1024,           /* connections whose memory is worth giving back */
-    ARRIVALS_AT_ONCE = 64,  /* accepted, before those who are here get their turn; */
-    GONE_AT_ONCE = 1024,    /* of those who have left meanwhile, who cost little; */
-    HANDSHAKES_AT_ONCE = 2, /* of those with TLS, each of which computes for one or two */
-    HANDLES = 6
+    TURN_NS = 1500000,     /* of a turn of the loop; then no further worker of a listener runs */
+    REST_FACTOR = 9,       /* times as long as they ran, workers without progress have to wait */
+    SWEEP_MS = 1000,       /* how often workers with connections run, for their timeouts */
+    CROWD = 1024,          /* connections whose memory is worth giving back */
+    ARRIVALS_AT_ONCE = 64, /* accepted before open connections get their turn; */
+    GONE_AT_ONCE = 1024,   /* of those closed meanwhile, which cost little; */
+    HANDSHAKES_AT_ONCE = 2 /* of those with TLS, each of which computes for one or two ms */
 };
-
-static const char clients[] = "clients' connections";
 
 struct server {
     uv_loop_t *loop;
     struct server_hooks hooks;
-    struct room_owner owner;
-    struct room **rooms;
-    unsigned room_count;
-    struct roomqueue queue;    /* of those that have work */
-    struct room_list restless; /* of those that have to wait */
-    uint64_t restless_ns;      /* that these ran since they last had their turn */
-    int listener;              /* -1: closed */
+    struct workqueue queue;
+    struct worker_list resting; /* without progress: not in the queue until rest is over */
+    uint64_t resting_ns;        /* that these ran since the last rest */
+    int listener;               /* -1: closed */
     bool tls;
     uv_poll_t arrivals;   /* of the listener; stopped while nothing is accepted */
     uv_check_t check;     /* after all ready descriptors were handled */
-    uv_prepare_t prepare; /* before it waits: a turn is over */
-    uv_timer_t timer, pause;
-    uv_idle_t idle; /* active while rooms have work: the loop does not wait */
-    unsigned connections, limit;
-    unsigned handles; /* of the loop, those of rooms included, until they are closed */
-    unsigned peak;    /* of connections, since memory was last given back */
-    bool shut;        /* nothing is accepted for a while */
-    uint64_t own_spent_ns, *spent_ns; /* on rooms, in this turn of the loop */
-    bool mute;                        /* that no room can be made was said */
-    bool running;                     /* a room */
-    bool served;                      /* one, in this turn */
-    bool served_users;                /* one that is a user's own, in this turn */
-    bool looked;                      /* at all rooms, for timeouts */
+    uv_prepare_t prepare; /* before the loop waits: a turn is over */
+    uv_timer_t sweep, rest;
+    uv_idle_t idle;             /* active while workers have work: the loop does not wait */
+    unsigned handles;           /* of these, until they are closed */
+    unsigned connections, peak; /* since memory was last given back */
+    bool fault_logged;          /* that no worker can be made */
+    bool arrived;               /* connections, in this turn */
+    bool swept;                 /* all workers were queued for their timeouts */
     void (*closed)(void *arg);
     void *closed_arg;
 };
 
-static void on_arrival(uv_poll_t *poll, int status, int events);
-static void on_timer(uv_timer_t *timer);
-static void run_rooms(struct server *server);
-static void on_room_closed(void *arg);
+/* ---- workers ---- */
 
-/* ---- what the watchdog calls it ---- */
-
-static const char *account_enter(const struct server *server, const char *what)
+static struct httpworker *add_worker(struct server *server, uint64_t user, struct error *err)
 {
-    return server->hooks.turn ? turn_enter(server->hooks.turn, what) : NULL;
-}
-
-static void account_leave(const struct server *server, const char *before)
-{
-    if (server->hooks.turn)
-        turn_leave(server->hooks.turn, before);
-}
-
-/* ---- rooms ---- */
-
-static void has_work(void *arg, struct room *room)
-{
-    struct server *server = arg;
-    roomqueue_add(&server->queue, room);
-}
-
-static void count_connections(void *arg, int by)
-{
-    struct server *server = arg;
-    server->connections += (unsigned)by;
-    if (server->connections > server->peak)
-        server->peak = server->connections;
-}
-
-static unsigned places_in_room(const struct server *server, uint64_t user)
-{
-    return server->tls                ? ROOM_PLACES_TLS
-           : user == ROOMQUEUE_SHARED ? ROOM_PLACES
-                                      : ROOM_PLACES_USER;
-}
-
-static struct room *add_room(struct server *server, uint64_t user, struct error *err)
-{
-    struct room **rooms =
-        reallocarray(server->rooms, server->room_count + 1u, sizeof(struct room *));
-    if (!rooms) {
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
+    const unsigned capacity = server->tls                ? WORKER_CONNECTIONS_TLS
+                              : user == WORKQUEUE_SHARED ? WORKER_CONNECTIONS
+                                                         : WORKER_CONNECTIONS_USER;
+    struct httpworker *worker =
+        httpworker_create(server->loop, server->tls, capacity, &server->hooks, &server->queue, err);
+    if (!worker)
         return NULL;
+    TAILQ_INSERT_TAIL(&server->queue.all, worker, link);
+    workqueue_assign(&server->queue, worker, user);
+    return worker;
+}
+
+static bool is_unused(const struct httpworker *worker)
+{
+    return worker->connections == 0 && !worker->queued;
+}
+
+/* The first with a free connection, so that others become empty after a peak; or one that another
+ * user does not use any more. */
+static struct httpworker *worker_for(struct server *server, uint64_t user, struct error *err)
+{
+    struct httpworker *worker, *unused = NULL;
+    TAILQ_FOREACH(worker, &server->queue.all, link)
+    {
+        if (worker->user == user && worker->connections < worker->capacity)
+            return worker;
+        if (user != WORKQUEUE_SHARED && worker->user != WORKQUEUE_SHARED && is_unused(worker))
+            unused = worker;
     }
-    server->rooms = rooms;
-    struct room *room = room_create(server->loop, server->tls, places_in_room(server, user),
-                                    &server->hooks.room, &server->owner, err);
-    if (!room)
-        return NULL;
-    rooms[server->room_count++] = room;
-    server->handles++;
-    if (roomqueue_assign(&server->queue, room, user))
-        return room;
-    error_set(err, ERROR_NOMEM,
-              "no memory for the HTTP server"); /* it goes as all that are empty */
-    return NULL;
-}
-
-static bool is_unused(const struct room *room)
-{
-    return room_connections(room) == 0 && !room_is_listed(room);
-}
-
-/* The first that has a place, so that others become empty when a crowd has gone; or one that
- * another user has left. */
-static struct room *room_with_place(struct server *server, uint64_t user, struct error *err)
-{
-    struct room *room, *left = NULL;
-    for (unsigned i = 0; i < server->room_count; i++) {
-        room = server->rooms[i];
-        const uint64_t whose = roomqueue_user_of(room);
-        if (whose == user && !room_is_full(room))
-            return room;
-        if (user != ROOMQUEUE_SHARED && whose != ROOMQUEUE_SHARED && is_unused(room))
-            left = room;
-    }
-    if (left && roomqueue_assign(&server->queue, left, user))
-        return left;
-    return add_room(server, user, err);
-}
-
-/* A user without a room of his own gets a place in a shared one. */
-static struct room *room_for(struct server *server, uint64_t user, struct room *shared)
-{
-    struct error err = {0};
-    struct room *own = user == ROOMQUEUE_SHARED ? NULL : room_with_place(server, user, &err);
-    return own ? own : shared;
+    if (!unused)
+        return add_worker(server, user, err);
+    workqueue_assign(&server->queue, unused, user);
+    return unused;
 }
 
 /* But for the first. */
-static void close_empty_rooms(struct server *server)
+static void close_unused_workers(struct server *server)
 {
-    for (unsigned i = server->room_count - 1; i > 0; i--) {
-        if (!is_unused(server->rooms[i]))
+    struct httpworker *worker = TAILQ_NEXT(TAILQ_FIRST(&server->queue.all), link), *next;
+    for (; worker; worker = next) {
+        next = TAILQ_NEXT(worker, link);
+        if (!is_unused(worker))
             continue;
-        (void)roomqueue_assign(&server->queue, server->rooms[i], ROOMQUEUE_SHARED);
-        room_destroy(server->rooms[i], on_room_closed, server);
-        server->rooms[i] = server->rooms[--server->room_count];
+        TAILQ_REMOVE(&server->queue.all, worker, link);
+        httpworker_destroy(worker);
     }
 }
 
-/* Rooms that have nothing to do are looked at later: their connections may time out, or others can
- * be accepted. */
-static void look_again(struct server *server)
-{
-    if (!uv_is_active((uv_handle_t *)&server->timer))
-        uv_timer_start(&server->timer, on_timer, IDLE_LOOK_MS, IDLE_LOOK_MS);
-}
-
-/* ---- letting in ---- */
+/* ---- accepting ---- */
 
 /* MHD would accept all connections at once. Here they wait in the kernel's listen queue, where they
  * cost nothing and none has to be refused. */
-static bool has_room(const struct server *server)
+static bool may_accept(const struct server *server)
 {
-    return server->connections < server->limit &&
-           (!server->hooks.has_room || server->hooks.has_room(server->hooks.room.arg));
+    return !server->hooks.may_accept || server->hooks.may_accept(server->hooks.arg);
 }
 
-static void pause_accepting(struct server *server)
+static void on_arrival(uv_poll_t *poll, int status, int events)
 {
-    server->shut = true;
-    uv_poll_stop(&server->arrivals);
-    look_again(server);
-}
-
-static void resume_accepting(struct server *server)
-{
-    if (!server->shut || server->listener < 0 || !has_room(server))
-        return;
-    server->shut = false;
-    uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
+    (void)status;
+    (void)events;
+    ((struct server *)poll->data)->arrived = true;
 }
 
 /* Without descriptors or memory for it, it is tried again later. */
@@ -208,89 +124,165 @@ static bool is_exhausted(int cause)
 static bool has_gone(const struct server *server, int fd, uint64_t user)
 {
     struct pollfd end = {.fd = fd, .events = server->tls ? POLLRDHUP : 0};
-    return (server->tls || user != ROOMQUEUE_SHARED) && poll(&end, 1, 0) > 0;
+    return (server->tls || user != WORKQUEUE_SHARED) && poll(&end, 1, 0) > 0;
 }
 
-enum arrival { ARRIVAL_NONE, ARRIVAL_GONE, ARRIVAL_IN };
-
-/* NONE: the queue is empty, or nothing is accepted now. */
-static enum arrival let_in(struct server *server)
+/* The shared worker takes a user's connection when he can have no worker of his own. False: the
+ * client has gone. */
+static bool add_connection(struct server *server, struct httpworker *shared, int fd,
+                           const struct sockaddr_storage *address, socklen_t length)
 {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    struct error err = {0};
-    struct room *room = has_room(server) ? room_with_place(server, ROOMQUEUE_SHARED, &err) : NULL;
-    if (err.code != 0 && !server->mute)
-        log_line(LOG_WARNING, "no new connections are accepted: %s; retry every second", err.text);
-    if (room || err.code != 0)
-        server->mute = !room;
-    if (!room) {
-        pause_accepting(server);
-        return ARRIVAL_NONE;
-    }
-    int fd = accept4(server->listener, (struct sockaddr *)&address, &length,
-                     SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0 && is_exhausted(errno))
-        pause_accepting(server);
-    if (fd < 0)
-        return errno == ECONNABORTED || errno == EINTR ? ARRIVAL_GONE : ARRIVAL_NONE;
     const uint64_t user =
-        server->hooks.user ? server->hooks.user(server->hooks.room.arg, fd) : ROOMQUEUE_SHARED;
+        server->hooks.user ? server->hooks.user(server->hooks.arg, fd) : WORKQUEUE_SHARED;
     if (has_gone(server, fd, user)) {
         close(fd);
-        return ARRIVAL_GONE;
+        return false;
     }
-    room_let_in(room_for(server, user, room), fd, (struct sockaddr *)&address, length);
-    return ARRIVAL_IN;
+    struct httpworker *own = user == WORKQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
+    struct httpworker *worker = own ? own : shared;
+    const unsigned before = worker->connections;
+    httpworker_add_connection(worker, fd, (const struct sockaddr *)address, length);
+    server->connections += worker->connections - before;
+    if (server->connections > server->peak)
+        server->peak = server->connections;
+    return true;
 }
 
-/* ---- its turn ---- */
+/* A worker for the next connection; NULL: nothing is accepted now. */
+static struct httpworker *accepting_worker(struct server *server)
+{
+    struct error err = {0};
+    if (!may_accept(server))
+        return NULL;
+    struct httpworker *worker = worker_for(server, WORKQUEUE_SHARED, &err);
+    if (!worker && !server->fault_logged)
+        log_line(LOG_WARNING, "no new connections are accepted: %s; retry every second", err.text);
+    server->fault_logged = !worker;
+    return worker;
+}
 
-/* glibc would keep what a crowd took until the broker ends. */
+static void accept_some(struct server *server)
+{
+    const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
+    for (unsigned added = 0, gone = 0; added < at_once && gone < GONE_AT_ONCE;) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+        struct httpworker *worker = accepting_worker(server);
+        const int fd = worker ? accept4(server->listener, (struct sockaddr *)&address, &length,
+                                        SOCK_NONBLOCK | SOCK_CLOEXEC)
+                              : -1;
+        if (!worker || (fd < 0 && is_exhausted(errno))) {
+            uv_poll_stop(&server->arrivals); /* until on_check starts it again */
+            return;
+        }
+        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
+            return; /* the queue is empty */
+        if (fd >= 0 && add_connection(server, worker, fd, &address, length))
+            added++;
+        else
+            gone++;
+    }
+}
+
+/* ---- turns ---- */
+
+/* glibc would keep what many connections took until the broker ends. */
 static void trim_memory(struct server *server)
 {
     if (server->peak < CROWD || server->connections > server->peak / 4)
         return;
     server->peak = server->connections;
-    const char *before = account_enter(server, "giving back a crowd's memory");
+    const char *before = turn_enter(server->hooks.turn, "giving back memory of connections");
     (void)malloc_trim(0);
-    account_leave(server, before);
+    turn_leave(server->hooks.turn, before);
 }
 
-static void become_idle(struct server *server)
+static bool has_work(const struct server *server)
 {
-    uv_idle_stop(&server->idle);
-    if (server->looked)
-        close_empty_rooms(server);
-    server->looked = false;
-    trim_memory(server);
-    if (server->connections == 0 && server->room_count == 1 && !server->shut)
-        uv_timer_stop(&server->timer);
-    else
-        look_again(server);
+    return !TAILQ_EMPTY(&server->queue.shared) || !TAILQ_EMPTY(&server->queue.users);
 }
 
-static void on_pause_over(uv_timer_t *timer)
+static void on_rest_over(uv_timer_t *timer)
 {
     struct server *server = timer->data;
-    server->restless_ns = 0;
-    for (struct room *room; (room = room_list_take(&server->restless));)
-        roomqueue_add(&server->queue, room);
-    run_rooms(server);
+    server->resting_ns = 0;
+    for (struct httpworker *worker; (worker = TAILQ_FIRST(&server->resting));) {
+        TAILQ_REMOVE(&server->resting, worker, turn);
+        worker->queued = false;
+        workqueue_add(&server->queue, worker);
+    }
 }
 
-/* It says that it has more to do, and does nothing. All of those together have a tenth of the time;
- * until then they do not hear of who is ready, either. */
-static void delay_room(struct server *server, struct room *room, uint64_t took_ns)
+/* It claims to have more to do, and does nothing. All of those together have a tenth of the time;
+ * until then they do not learn who is ready, either: they count as queued. */
+static void rest_worker(struct server *server, struct httpworker *worker, uint64_t took_ns)
 {
-    server->restless_ns += took_ns;
-    const uint64_t pause_ms = server->restless_ns * RESTLESS_PAUSE / 1000000 + 1;
-    room_list_add(&server->restless, room);
-    if (uv_is_active((uv_handle_t *)&server->pause) &&
-        uv_timer_get_due_in(&server->pause) >= pause_ms)
+    server->resting_ns += took_ns;
+    const uint64_t rest_ms = server->resting_ns * REST_FACTOR / 1000000 + 1;
+    worker->queued = true;
+    TAILQ_INSERT_TAIL(&server->resting, worker, turn);
+    if (uv_is_active((uv_handle_t *)&server->rest) && uv_timer_get_due_in(&server->rest) >= rest_ms)
         return;
     uv_update_time(server->loop);
-    uv_timer_start(&server->pause, on_pause_over, pause_ms, 0);
+    uv_timer_start(&server->rest, on_rest_over, rest_ms, 0);
+}
+
+static void run_worker(struct server *server, struct httpworker *worker)
+{
+    const uint64_t began = uv_hrtime();
+    if (server->hooks.before_run)
+        server->hooks.before_run(server->hooks.arg);
+    const unsigned connections = worker->connections;
+    const enum httpworker_result result = httpworker_run(worker);
+    const uint64_t took_ns = uv_hrtime() - began;
+    server->connections += worker->connections - connections;
+    *server->hooks.spent_ns += took_ns;
+    if (result == WORKER_BUSY)
+        workqueue_add(&server->queue, worker);
+    else if (result == WORKER_NO_PROGRESS)
+        rest_worker(server, worker, took_ns);
+}
+
+/* One worker has its turn whatever the other listener's took: many connections there do not block
+ * this one. And one of a user's: busy managers block no user. */
+static void run_workers(struct server *server)
+{
+    bool served = false, served_user = false;
+    struct httpworker *worker;
+    do {
+        const bool has_time = !served || *server->hooks.spent_ns < TURN_NS;
+        worker = has_time ? workqueue_take_shared(&server->queue) : NULL;
+        if (!worker && (has_time || !served_user)) {
+            worker = workqueue_take_user(&server->queue);
+            served_user = true;
+        }
+        if (worker)
+            run_worker(server, worker);
+        served = true;
+    } while (worker);
+}
+
+/* Connections that workers close make room for those that have arrived. */
+static void on_check(uv_check_t *check)
+{
+    struct server *server = check->data;
+    if (has_work(server) || server->arrived) {
+        const char *before = turn_enter(server->hooks.turn, "clients' connections");
+        run_workers(server);
+        if (server->arrived && server->listener >= 0)
+            accept_some(server);
+        turn_leave(server->hooks.turn, before);
+    }
+    if (!server->arrived && server->listener >= 0 &&
+        !uv_is_active((uv_handle_t *)&server->arrivals) && may_accept(server))
+        uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
+    server->arrived = false;
+    if (has_work(server))
+        return;
+    if (server->swept)
+        close_unused_workers(server);
+    server->swept = false;
+    trim_memory(server);
 }
 
 /* That there is one is enough: the loop looks at who is ready, and does not wait. */
@@ -299,91 +291,30 @@ static void on_idle(uv_idle_t *idle)
     (void)idle;
 }
 
-/* One room has its turn whatever the other listener's took: many connections there do not block
- * this one. And one of a user's: busy managers block no user. */
-static struct room *next_room(struct server *server)
-{
-    const bool has_time = !server->served || *server->spent_ns < TURN_NS;
-    struct room *room = has_time ? roomqueue_take_first(&server->queue) : NULL;
-    server->served = server->served || room;
-    if (room || (!has_time && server->served_users))
-        return room;
-    room = roomqueue_take_users(&server->queue);
-    server->served = server->served || room;
-    server->served_users = server->served_users || room;
-    return room;
-}
-
-static void run_rooms(struct server *server)
-{
-    const char *before = account_enter(server, clients);
-    uint64_t began = uv_hrtime();
-    server->running = true;
-    for (struct room *room; (room = next_room(server));) {
-        if (server->hooks.look)
-            server->hooks.look(server->hooks.room.arg);
-        const enum room_rest left = room_run(room);
-        const uint64_t now = uv_hrtime(), took_ns = now - began;
-        began = now;
-        *server->spent_ns += took_ns;
-        if (left == ROOM_BUSY)
-            roomqueue_add(&server->queue, room);
-        if (left == ROOM_RESTLESS)
-            delay_room(server, room, took_ns);
-    }
-    server->running = false;
-    account_leave(server, before);
-    resume_accepting(server);
-    if (roomqueue_is_empty(&server->queue))
-        become_idle(server);
-    else
-        uv_idle_start(&server->idle, on_idle);
-}
-
-static void on_arrival(uv_poll_t *poll, int status, int events)
-{
-    struct server *server = poll->data;
-    const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
-    (void)status;
-    (void)events;
-    server_turn(server); /* closed connections free their places */
-    const char *before = account_enter(server, clients);
-    enum arrival arrival = ARRIVAL_GONE;
-    for (unsigned in = 0, gone = 0;
-         arrival != ARRIVAL_NONE && in < at_once && gone < GONE_AT_ONCE;) {
-        arrival = let_in(server);
-        in += arrival == ARRIVAL_IN;
-        gone += arrival == ARRIVAL_GONE;
-    }
-    account_leave(server, before);
-}
-
-static void on_check(uv_check_t *check)
-{
-    server_turn(check->data);
-}
-
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct server *server = prepare->data;
-    *server->spent_ns = 0;
-    server->served = server->served_users = false;
+    *server->hooks.spent_ns = 0;
+    if (has_work(server))
+        uv_idle_start(&server->idle, on_idle);
+    else
+        uv_idle_stop(&server->idle);
 }
 
-static void on_timer(uv_timer_t *timer)
+static void on_sweep(uv_timer_t *timer)
 {
     struct server *server = timer->data;
-    server->looked = true;
-    for (unsigned i = 0; i < server->room_count; i++)
-        if (room_connections(server->rooms[i]) > 0)
-            roomqueue_add(&server->queue, server->rooms[i]);
-    run_rooms(server);
+    struct httpworker *worker;
+    server->swept = true;
+    TAILQ_FOREACH(worker, &server->queue.all, link)
+    if (worker->connections > 0)
+        workqueue_add(&server->queue, worker);
 }
 
 /* ---- life ---- */
 
-struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connections,
-                             const struct server_hooks *hooks, struct error *err)
+struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct server_hooks *hooks,
+                             struct error *err)
 {
     struct server *server = calloc(1, sizeof *server);
     if (!server) {
@@ -393,43 +324,33 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, unsigned connect
     }
     server->loop = loop;
     server->hooks = *hooks;
-    server->spent_ns = hooks->spent_ns ? hooks->spent_ns : &server->own_spent_ns;
-    server->owner =
-        (struct room_owner){.arg = server, .has_work = has_work, .changed = count_connections};
-    server->limit = connections;
     server->tls = tls;
     server->listener = fd;
-    if (!add_room(server, ROOMQUEUE_SHARED, err)) {
-        close(fd);
-        free(server->rooms);
-        free(server);
-        return NULL;
-    }
-    int rc = uv_poll_init(loop, &server->arrivals, fd);
+    workqueue_init(&server->queue);
+    TAILQ_INIT(&server->resting);
+    struct httpworker *first = add_worker(server, WORKQUEUE_SHARED, err);
+    int rc = first ? uv_poll_init(loop, &server->arrivals, fd) : 0;
     if (rc < 0) {
         error_set(err, ERROR_IO, "cannot watch the HTTP server's socket: %s", uv_strerror(rc));
+        httpworker_destroy(first);
+    }
+    if (!first || rc < 0) {
         close(fd);
-        room_destroy(server->rooms[0], on_room_closed, server);
+        free(server);
         return NULL;
     }
     uv_check_init(loop, &server->check);
     uv_prepare_init(loop, &server->prepare);
-    uv_timer_init(loop, &server->timer);
-    uv_timer_init(loop, &server->pause);
+    uv_timer_init(loop, &server->sweep);
+    uv_timer_init(loop, &server->rest);
     uv_idle_init(loop, &server->idle);
-    server->handles += HANDLES;
-    server->check.data = server->prepare.data = server->timer.data = server->pause.data =
+    server->check.data = server->prepare.data = server->sweep.data = server->rest.data =
         server->idle.data = server->arrivals.data = server;
     uv_prepare_start(&server->prepare, on_prepare);
     uv_check_start(&server->check, on_check);
+    uv_timer_start(&server->sweep, on_sweep, SWEEP_MS, SWEEP_MS);
     uv_poll_start(&server->arrivals, UV_READABLE, on_arrival);
     return server;
-}
-
-void server_turn(struct server *server)
-{
-    if (!roomqueue_is_empty(&server->queue) && !server->running)
-        run_rooms(server);
 }
 
 unsigned server_waiting(const struct server *server)
@@ -451,42 +372,27 @@ void server_quiesce(struct server *server)
     server->listener = -1;
 }
 
-static void on_closed(struct server *server)
+static void on_closed(uv_handle_t *handle)
 {
+    struct server *server = handle->data;
     if (--server->handles > 0)
         return;
-    void (*closed)(void *arg) = server->closed;
-    void *arg = server->closed_arg;
-    free(server->rooms);
+    server->closed(server->closed_arg);
     free(server);
-    if (closed)
-        closed(arg);
-}
-
-static void on_handle_closed(uv_handle_t *handle)
-{
-    on_closed(handle->data);
-}
-
-static void on_room_closed(void *arg)
-{
-    on_closed(arg);
 }
 
 void server_destroy(struct server *server, void (*closed)(void *arg), void *arg)
 {
-    assert(!server->running);
+    void *const handles[] = {&server->arrivals, &server->check, &server->prepare,
+                             &server->sweep,    &server->rest,  &server->idle};
     server->closed = closed;
     server->closed_arg = arg;
     server_quiesce(server);
-    uv_close((uv_handle_t *)&server->arrivals, on_handle_closed);
-    uv_close((uv_handle_t *)&server->check, on_handle_closed);
-    uv_close((uv_handle_t *)&server->prepare, on_handle_closed);
-    uv_close((uv_handle_t *)&server->timer, on_handle_closed);
-    uv_close((uv_handle_t *)&server->pause, on_handle_closed);
-    uv_close((uv_handle_t *)&server->idle, on_handle_closed);
-    for (unsigned i = 0; i < server->room_count; i++)
-        room_destroy(server->rooms[i], on_room_closed, server);
-    roomqueue_release(&server->queue);
-    server->room_count = 0;
+    server->handles = sizeof handles / sizeof handles[0];
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
+        uv_close(handles[i], on_closed);
+    for (struct httpworker *worker; (worker = TAILQ_FIRST(&server->queue.all));) {
+        TAILQ_REMOVE(&server->queue.all, worker, link);
+        httpworker_destroy(worker);
+    }
 }

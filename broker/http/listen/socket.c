@@ -24,8 +24,8 @@ static int stream_socket(int family)
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-/* Removes an old socket file, unless a process listens on it. */
-static int clear_path(const struct sockaddr_un *address, struct error *err)
+/* Removes an old socket file, unless a process listens on it, which fd is used to find out. */
+static int clear_path(int fd, const struct sockaddr_un *address, struct error *err)
 {
     struct stat found;
     if (lstat(address->sun_path, &found) < 0)
@@ -35,13 +35,8 @@ static int clear_path(const struct sockaddr_un *address, struct error *err)
                          "%s exists and is no socket; remove it or choose another "
                          "path",
                          address->sun_path);
-    int fd = stream_socket(AF_UNIX);
-    if (fd < 0)
-        return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
-    int rc = connect(fd, (const struct sockaddr *)address, sizeof *address);
-    int reason = errno;
-    close(fd);
-    if (rc == 0 || reason != ECONNREFUSED)
+    if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ||
+        errno != ECONNREFUSED)
         return error_set(err, ERROR_IO, "another process listens at %s; stop it first",
                          address->sun_path);
     if (unlink(address->sun_path) < 0)
@@ -97,18 +92,16 @@ int socket_listen_unix(const char *path, unsigned mode, const char *group, struc
                          "allows: %s",
                          sizeof address.sun_path - 1, path);
     strcpy(address.sun_path, path);
-    int rc = clear_path(&address, err);
-    if (rc < 0)
-        return rc;
     int fd = stream_socket(AF_UNIX);
     if (fd < 0)
         return error_set(err, ERROR_IO, "cannot make a socket: %s", strerror(errno));
-    rc = unix_open(fd, &address, mode, group, err);
-    if (rc < 0) {
-        close(fd);
-        return rc;
-    }
-    return fd;
+    int rc = clear_path(fd, &address, err);
+    if (rc == 0)
+        rc = unix_open(fd, &address, mode, group, err);
+    if (rc == 0)
+        return fd;
+    close(fd);
+    return rc;
 }
 
 void socket_unlink_unix(const char *path, dev_t device, ino_t inode)
@@ -135,31 +128,29 @@ static int inet_parse(const char *text, union inet *out, socklen_t *length, stru
 {
     char host[64];
     const char *colon = strrchr(text, ':');
+    const bool v6 = colon && text[0] == '[' && colon[-1] == ']';
+    const size_t size = colon ? (size_t)(colon - text) - (v6 ? 2 : 0) : sizeof host;
     uint64_t port;
-    if (!colon || !target_number(colon + 1, 65535, &port) || (size_t)(colon - text) >= sizeof host)
-        return error_set(err, ERROR_INVALID,
-                         "listen: '%s' must be an address and a port, as in 127.0.0.1:7470", text);
-    memcpy(host, text, (size_t)(colon - text));
-    host[colon - text] = '\0';
-    size_t end = strlen(host);
-    *out = (union inet){0};
-    if (end > 2 && host[0] == '[' && host[end - 1] == ']') {
-        host[end - 1] = '\0';
-        out->v6.sin6_family = AF_INET6;
-        out->v6.sin6_port = htons((uint16_t)port);
-        *length = sizeof out->v6;
-        if (inet_pton(AF_INET6, host + 1, &out->v6.sin6_addr) == 1)
-            return 0;
-    } else {
-        const char *name = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
-        out->v4.sin_family = AF_INET;
-        out->v4.sin_port = htons((uint16_t)port);
-        *length = sizeof out->v4;
-        if (inet_pton(AF_INET, name, &out->v4.sin_addr) == 1)
+    *out = (union inet){.any.sa_family = v6 ? AF_INET6 : AF_INET};
+    if (size < sizeof host && target_number(colon + 1, 65535, &port)) {
+        snprintf(host, sizeof host, "%.*s", (int)size, v6 ? text + 1 : text);
+        *length = v6 ? sizeof out->v6 : sizeof out->v4;
+        if (v6)
+            out->v6.sin6_port = htons((uint16_t)port);
+        else
+            out->v4.sin_port = htons((uint16_t)port);
+        if (!v6 && !strcmp(host, "localhost"))
+            out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        else if (inet_pton(out->any.sa_family, host,
+                           v6 ? (void *)&out->v6.sin6_addr : &out->v4.sin_addr) != 1)
+            *length = 0;
+        if (*length > 0)
             return 0;
     }
     return error_set(err, ERROR_INVALID,
-                     "listen: '%s' is no address and port, as in 0.0.0.0:7470 or [::1]:7470", text);
+                     "listen: '%s' must be an address and a port, as in 127.0.0.1:7470, "
+                     "0.0.0.0:7470 or [::1]:7470",
+                     text);
 }
 
 int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err)

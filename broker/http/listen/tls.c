@@ -71,19 +71,22 @@ static int own_use(struct tls *tls, const char *cert_path, struct secret cert, c
                      cert_path, key_path, gnutls_strerror(rc));
 }
 
+static int pem_read(const char *option, const char *path, const char *holds,
+                    enum keyfile_guard guard, struct secret *text, struct error *err)
+{
+    const struct keyfile kind = {.holds = holds, .guard = guard, .max = PEM_MAX};
+    return keyfile_text(path, &kind, text, err) < 0 ? error_prefix(err, "%s", option) : 0;
+}
+
 static int own_read(struct tls *tls, const char *cert_path, const char *key_path, struct error *err)
 {
-    static const struct keyfile cert_kind = {
-        .holds = "the broker's certificate", .guard = KEYFILE_TRUSTED, .max = PEM_MAX};
-    static const struct keyfile key_kind = {
-        .holds = "the key of the broker's certificate", .guard = KEYFILE_SECRET, .max = PEM_MAX};
     struct secret cert = {0}, key = {0};
-    int rc = keyfile_text(cert_path, &cert_kind, &cert, err);
-    if (rc < 0)
-        error_prefix(err, "tls_cert");
-    else if ((rc = keyfile_text(key_path, &key_kind, &key, err)) < 0)
-        error_prefix(err, "tls_key");
-    else
+    int rc =
+        pem_read("tls_cert", cert_path, "the broker's certificate", KEYFILE_TRUSTED, &cert, err);
+    if (rc == 0)
+        rc = pem_read("tls_key", key_path, "the key of the broker's certificate", KEYFILE_SECRET,
+                      &key, err);
+    if (rc == 0)
         rc = own_use(tls, cert_path, cert, key_path, key, err);
     secret_wipe(&cert);
     secret_wipe(&key);
@@ -92,12 +95,11 @@ static int own_read(struct tls *tls, const char *cert_path, const char *key_path
 
 static int authorities_read(struct tls *tls, const char *path, struct error *err)
 {
-    static const struct keyfile kind = {
-        .holds = "the authorities of clients", .guard = KEYFILE_TRUSTED, .max = PEM_MAX};
     struct secret text = {0};
-    int rc = keyfile_text(path, &kind, &text, err);
+    int rc =
+        pem_read("tls_client_ca", path, "the authorities of clients", KEYFILE_TRUSTED, &text, err);
     if (rc < 0)
-        return error_prefix(err, "tls_client_ca");
+        return rc;
     gnutls_datum_t pem = datum_of(text);
     int count = gnutls_certificate_set_x509_trust_mem(tls->credentials, &pem, GNUTLS_X509_FMT_PEM);
     secret_wipe(&text);

@@ -399,7 +399,7 @@ static const struct family families[] = {
     {"mcastd_http_connections", METRIC_GAUGE, "Open connections, by listener.",
      .write = write_open},
     {"mcastd_http_connections_max", METRIC_GAUGE, "Connections above this are refused.",
-     HTTP(places.max)},
+     HTTP(quota.max)},
     {"mcastd_http_connections_total", METRIC_COUNTER, "Connections accepted, by listener.",
      .write = write_accepted},
     {"mcastd_http_connections_refused_total", METRIC_COUNTER, "Connections refused or closed "

@@ -7,22 +7,12 @@
 
 static const char *type_word(const json_t *value)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "a list";
-    case JSON_STRING:
-        return "text";
-    case JSON_INTEGER:
-        return "a number";
-    case JSON_REAL:
-        return "a fraction";
-    case JSON_NULL:
-        return "null";
-    default:
-        return "true or false";
-    }
+    static const char *const words[] = {
+        [JSON_OBJECT] = "an object",    [JSON_ARRAY] = "a list",    [JSON_STRING] = "text",
+        [JSON_INTEGER] = "a number",    [JSON_REAL] = "a fraction", [JSON_TRUE] = "true or false",
+        [JSON_FALSE] = "true or false", [JSON_NULL] = "null",
+    };
+    return words[json_typeof(value)];
 }
 
 /* A number that no type holds is not wrong as JSON. jansson does not say which field it is: its

@@ -4,8 +4,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/request/head.h"
 #include "broker/http/metrics/metrics.h"
-#include "broker/http/listen/mhd.h"
-#include "broker/http/events/stream.h"
+#include "broker/http/listen/httpworker.h"
 #include "core/reservation/reservation.h"
 
 #include <assert.h>
@@ -14,10 +13,10 @@
 #include <string.h>
 
 enum {
-    SPARE_CALLS = 256,        /* kept for reuse */
-    SPARE_BYTES = 16384,      /* a buffer larger than this is not kept with them */
+    SPARE_CALLS = 256,        /* kept for reuse, with their small buffers (G5) */
+    SMALL_BYTES = 16384,      /* larger buffers are not kept, and those of bodies are counted */
     BODY_FIRST = 1024,        /* first size of a body's buffer */
-    BODIES_MAX = 64 << 20,    /* of all bodies longer than SPARE_BYTES together */
+    BODIES_MAX = 64 << 20,    /* of all large ones together */
     UNREAD_MAX = 1 << 20,     /* of a body that is not used: read to keep the connection */
     UNREAD_ENDLESS = 64 << 20 /* of one that came without its length: after that, cut off */
 };
@@ -30,77 +29,34 @@ uint64_t call_ticket(const struct call *call)
     return (uint64_t)(uintptr_t)call;
 }
 
-/* ---- coming and going ---- */
+/* ---- its body and head ---- */
 
-static struct call *call_take(struct http *http)
-{
-    struct call *call = LIST_FIRST(&http->spare_calls);
-    if (!call)
-        return calloc(1, sizeof *call);
-    LIST_REMOVE(call, link);
-    http->spare_count--;
-    *call = (struct call){.uri = call->uri,
-                          .uri_size = call->uri_size,
-                          .body = call->body,
-                          .body_size = call->body_size,
-                          .out = call->out};
-    return call;
-}
-
-void call_destroy(struct call *call)
-{
-    writer_release(&call->out);
-    free(call->uri);
-    free(call->body);
-    free(call);
-}
-
-static void call_give_back(struct http *http, struct call *call)
-{
-    if (call->secret)
-        writer_wipe(&call->out);
-    else
-        writer_reset(&call->out);
-    if (http->spare_count == SPARE_CALLS || call->out.size > SPARE_BYTES ||
-        call->uri_size > SPARE_BYTES) {
-        call_destroy(call);
-        return;
-    }
-    LIST_INSERT_HEAD(&http->spare_calls, call, link);
-    http->spare_count++;
-}
-
-/* Room for `size` bytes; contents are kept. */
-static bool buffer_grow(char **buffer, size_t *have, size_t size)
-{
-    if (size <= *have)
-        return true;
-    char *grown = realloc(*buffer, size);
-    if (!grown)
-        return false;
-    *buffer = grown;
-    *have = size;
-    return true;
-}
-
-/* What a buffer of this size counts for among the large bodies: small ones come to no more than
+/* What a buffer of this size counts for among the large ones: small ones come to no more than
  * their connections do. */
 static size_t body_weight(size_t size)
 {
-    return size > SPARE_BYTES ? size : 0;
+    return size > SMALL_BYTES ? size : 0;
 }
 
-static int body_grow(struct call *call, size_t size)
+static int body_append(struct call *call, const char *data, size_t length)
 {
     struct http *http = call->http;
-    size_t others = http->body_bytes - body_weight(call->body_size);
+    const size_t others = http->body_bytes - body_weight(call->body_size);
+    size_t size = call->body_size ? call->body_size : BODY_FIRST;
+    while (size < call->body_used + length)
+        size *= 2;
     if (body_weight(size) > BODIES_MAX - others)
         return problem_set(&call->problem, 503, "busy", NULL,
                            "too many long bodies are being received; try again");
-    if (!buffer_grow(&call->body, &call->body_size, size))
+    char *grown = size > call->body_size ? realloc(call->body, size) : call->body;
+    if (!grown)
         return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory for a body of this length; try again");
-    http->body_bytes = others + body_weight(call->body_size);
+    call->body = grown;
+    call->body_size = size;
+    http->body_bytes = others + body_weight(size);
+    memcpy(call->body + call->body_used, data, length);
+    call->body_used += length;
     return 0;
 }
 
@@ -126,30 +82,49 @@ const json_t *call_json(struct call *call)
     return call->json = body_read(call->body, call->body_used, &call->problem);
 }
 
+/* ---- life ---- */
+
+static struct call *call_create(struct http *http)
+{
+    struct call *call = LIST_FIRST(&http->spare_calls);
+    if (!call)
+        return calloc(1, sizeof *call);
+    LIST_REMOVE(call, link);
+    http->spare_count--;
+    *call = (struct call){.body = call->body, .body_size = call->body_size, .out = call->out};
+    return call;
+}
+
+void call_destroy(struct call *call)
+{
+    writer_release(&call->out);
+    free(call->body);
+    free(call);
+}
+
 void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct listener *listener = arg;
     struct http *http = listener->http;
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct call *call = peer ? call_take(http) : NULL;
-    uri = uri ? uri : ""; /* a request line without a target */
-    size_t size = strlen(uri) + 1;
+    struct call *call = peer ? call_create(http) : NULL;
     if (!call)
         return NULL;
-    if (!buffer_grow(&call->uri, &call->uri_size, size < 256 ? 256 : size)) {
+    uri = uri ? uri : ""; /* a request line without a target */
+    call->uri = strdup(uri);
+    if (!call->uri) {
         call_destroy(call);
         return NULL;
     }
-    memcpy(call->uri, uri, size);
-    /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
-     * parameters; what it is about to cut there is cut shorter: it finds none. */
-    char *query = strchr(uri, '?');
-    if (!mhd_checks_lines() && query && query[1])
-        query[1] = '\0';
     call->http = http;
     call->connection = connection;
     call->peer = peer;
+    /* 0.9.75 would take the query apart, too, and hang when its memory does not hold all
+     * parameters; what it is about to cut there is cut shorter: it finds none. */
+    char *query = strchr(uri, '?');
+    if (query && query[1] && !mhd_checks_lines(MHD_get_version()))
+        query[1] = '\0';
     LIST_INSERT_HEAD(&http->calls, call, link);
     return call;
 }
@@ -157,8 +132,7 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code)
 {
-    struct listener *listener = arg;
-    struct http *http = listener->http;
+    struct http *http = ((struct listener *)arg)->http;
     struct call *call = *context;
     (void)connection;
     (void)code;
@@ -166,7 +140,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     if (!call)
         return;
     /* A suspended connection is never closed by MHD, so the engine knows no ticket of this call. */
-    assert(call->phase != CALL_WAITING && call->phase != CALL_PROVING);
+    assert(call->phase != CALL_DECIDING && call->phase != CALL_PROVING);
     LIST_REMOVE(call, link);
     stream_destroy(call->stream);
     metrics_text_drop(call->metrics_text);
@@ -174,10 +148,17 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     free(call->token);
     head_value_drop(&call->trimmed);
     body_drop(call);
-    peer_request_over(call->peer);
+    peer_request(call->peer, PEER_OVER);
     if (call->owed && --http->owed == 0 && http->quiescing)
         http_settled(http);
-    call_give_back(http, call);
+    free(call->uri);
+    writer_wipe(&call->out); /* it may hold a token */
+    if (http->spare_count == SPARE_CALLS || call->out.size > SMALL_BYTES) {
+        call_destroy(call);
+        return;
+    }
+    LIST_INSERT_HEAD(&http->spare_calls, call, link);
+    http->spare_count++;
 }
 
 /* ---- answering ---- */
@@ -186,10 +167,9 @@ static struct MHD_Response *response_create(struct call *call)
 {
     if (call->stream && !call->head) /* MHD would send a HEAD the end of its chunks */
         return stream_response(call->stream);
-    if (call->document)
-        return MHD_create_response_from_buffer(call->document_length, (void *)call->document,
-                                               MHD_RESPMEM_PERSISTENT);
-    return MHD_create_response_from_buffer(call->out.used, call->out.data, MHD_RESPMEM_PERSISTENT);
+    const char *text = call->document ? call->document : call->out.data;
+    return MHD_create_response_from_buffer(call->document ? call->document_length : call->out.used,
+                                           (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
 }
 
 /* How a refused client can authenticate (RFC 9110, 11.6.1). */
@@ -221,43 +201,34 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
     }
 }
 
-/* Queues what is in out; also while the connection is suspended. */
-static enum MHD_Result send_answer(struct call *call)
+/* Queues what is in out. If that fails, MHD closes the connection when it goes on. */
+static void send_answer(struct call *call)
 {
     struct http *http = call->http;
-    assert(call->phase == CALL_RENDERED);
+    assert(call->phase == CALL_DECIDING);
     call->phase = CALL_SENT;
-    peer_answers(call->peer);
+    peer_request(call->peer, PEER_ANSWERING);
     body_drop(call);
     int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
     struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
-    if (!response) {
-        traffic_answered(&http->traffic, call->route, MHD_HTTP_SERVICE_UNAVAILABLE, took_us);
-        return MHD_queue_response(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, http->no_memory);
-    }
+    if (!response)
+        call->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     traffic_answered(&http->traffic, call->route, call->status, took_us);
-    headers_add(call, response);
-    enum MHD_Result queued = MHD_queue_response(call->connection, (unsigned)call->status, response);
-    MHD_destroy_response(response);
-    return queued;
-}
-
-/* What is rendered goes out: when the handler returns, or now if it has returned long ago. */
-static void send_rendered(struct call *call)
-{
-    assert(call->phase == CALL_DECIDING || call->phase == CALL_WAITING);
-    call->phase = CALL_RENDERED;
-    if (call->deciding)
-        return;
-    (void)send_answer(call); /* if it fails, MHD closes the connection when it goes on */
-    room_resume(call->peer->room, call->connection);
+    if (response)
+        headers_add(call, response);
+    (void)MHD_queue_response(call->connection, (unsigned)call->status,
+                             response ? response : http->no_memory);
+    if (response)
+        MHD_destroy_response(response);
+    if (call->suspended)
+        httpworker_resume(call->peer->worker, call->connection);
 }
 
 int call_reply(struct call *call, int status, const char *type)
 {
     call->status = status;
     call->type = type;
-    send_rendered(call);
+    send_answer(call);
     return 0;
 }
 
@@ -294,11 +265,13 @@ static void problem_render(struct call *call)
 void call_refuse(struct call *call)
 {
     problem_render(call);
-    send_rendered(call);
+    send_answer(call);
 }
 
-void call_render(struct call *call, const struct answer *answer)
+void call_render(void *http, const struct answer *answer)
 {
+    struct call *call = (struct call *)(uintptr_t)answer->ticket;
+    (void)http;
     call->status = answer_status(answer->kind);
     call->type = CALL_JSON;
     if (call->status < 400) {
@@ -330,13 +303,15 @@ static void render_unsaved(struct call *call, int code, const char *words)
     problem_render(call);
 }
 
-void call_answered(struct call *call, int code, const char *words)
+void call_answered(void *http, uint64_t ticket, int code, const char *words)
 {
+    struct call *call = (struct call *)(uintptr_t)ticket;
+    (void)http;
     if (code != 0)
         render_unsaved(call, code, words);
     else if (call->durable_seq > call->http->durable_seq)
         call->http->durable_seq = call->durable_seq;
-    send_rendered(call);
+    send_answer(call);
 }
 
 /* ---- reading ---- */
@@ -360,8 +335,11 @@ static size_t body_limit(const struct call *call)
     return call->refused || !call->route->body_max ? UNREAD_MAX : call->route->body_max;
 }
 
-static void count_owed(struct call *call)
+/* The broker works for it: its answer is owed. */
+static void begin_phase(struct call *call, enum call_phase phase)
 {
+    call->phase = phase;
+    peer_request(call->peer, PEER_DECIDING);
     call->http->owed += !call->owed;
     call->owed = true;
 }
@@ -371,9 +349,7 @@ static void count_owed(struct call *call)
 static bool need_no_body(struct call *call)
 {
     if (announced(call) > body_limit(call)) {
-        if (!call->refused)
-            too_large(call);
-        call->refused = true;
+        call->refused = call->refused || too_large(call) < 0;
         return true;
     }
     return call->refused && call_header(call, MHD_HTTP_HEADER_EXPECT);
@@ -382,8 +358,8 @@ static bool need_no_body(struct call *call)
 /* The headers are here. As need_no_body. */
 static bool judge_head(struct call *call, const struct head *head)
 {
-    call->begun = true;
-    peer_head_whole(call->peer);
+    call->phase = CALL_READING;
+    peer_request(call->peer, PEER_RECEIVING);
     call->begun_ns = uv_hrtime();
     call->head = !strcmp(head->method, "HEAD");
     if (head_check(call->connection, head, &call->problem) < 0) {
@@ -394,9 +370,7 @@ static bool judge_head(struct call *call, const struct head *head)
     call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
-        call->phase = CALL_PROVING;
-        peer_decides(call->peer);
-        count_owed(call);
+        begin_phase(call, CALL_PROVING);
         MHD_suspend_connection(call->connection);
         return false;
     }
@@ -408,7 +382,7 @@ static bool judge_head(struct call *call, const struct head *head)
 static bool continue_proved(struct call *call)
 {
     call->phase = CALL_READING;
-    peer_reads(call->peer);
+    peer_request(call->peer, PEER_RECEIVING);
     call->refused = gate_admit(call) < 0;
     return need_no_body(call);
 }
@@ -416,30 +390,24 @@ static bool continue_proved(struct call *call)
 void call_proved(struct call *call)
 {
     call->phase = CALL_PROVED; /* from now on the server may close it */
-    room_resume(call->peer->room, call->connection);
-    http_turn(call->http);
+    httpworker_resume(call->peer->worker, call->connection);
 }
 
-static enum MHD_Result take_body(struct call *call, const char *data, size_t size)
+static enum MHD_Result take_body(struct call *call, const char *data, size_t *taken)
 {
-    if (!call->refused && !call->overlong && size > body_limit(call) - call->body_used)
-        call->overlong = true;
-    if (call->refused || call->overlong || !call->route->body_max) {
+    const size_t size = *taken;
+    *taken = 0;
+    if (!call->refused && size > body_limit(call) - call->body_used)
+        call->refused = too_large(call) < 0;
+    if (call->refused || !call->route->body_max) {
         call->body_dropped += size;
         body_drop(call);
         /* Without a length nothing else ends it, and MHD cannot answer in the middle. */
         return call->body_dropped > UNREAD_ENDLESS ? MHD_NO : MHD_YES;
     }
-    size_t want = call->body_size ? call->body_size : BODY_FIRST;
-    while (want < call->body_used + size)
-        want *= 2;
-    if (body_grow(call, want) < 0) {
-        call->refused = true;
+    call->refused = body_append(call, data, size) < 0;
+    if (call->refused)
         body_drop(call);
-        return MHD_YES;
-    }
-    memcpy(call->body + call->body_used, data, size);
-    call->body_used += size;
     return MHD_YES;
 }
 
@@ -454,22 +422,18 @@ static void call_handler(struct call *call)
         call_refuse(call);
 }
 
-static enum MHD_Result decide(struct call *call)
+/* Suspended until its answer is sent, unless that is now. */
+static void decide(struct call *call)
 {
-    call->phase = CALL_DECIDING;
-    peer_decides(call->peer);
-    count_owed(call);
-    call->deciding = true;
-    if (call->refused || (call->overlong && too_large(call) < 0) || gate_judge_again(call) < 0)
+    begin_phase(call, CALL_DECIDING);
+    if (call->refused || gate_judge_again(call) < 0)
         call_refuse(call);
     else
         call_handler(call);
-    call->deciding = false;
-    if (call->phase == CALL_RENDERED)
-        return send_answer(call);
-    call->phase = CALL_WAITING;
+    if (call->phase == CALL_SENT)
+        return;
+    call->suspended = true;
     MHD_suspend_connection(call->connection);
-    return MHD_YES;
 }
 
 enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const char *url,
@@ -483,17 +447,16 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                                   listener->http->no_memory);
     if (call->peer->closing)
         return MHD_NO;
-    if (!call->begun) {
-        const struct head head = {
-            .method = method, .target = url, .version = version, .uri = call->uri};
-        return judge_head(call, &head) ? decide(call) : MHD_YES;
-    }
-    if (call->phase == CALL_PROVED)
-        return continue_proved(call) ? decide(call) : MHD_YES;
-    if (*size) {
-        size_t length = *size;
-        *size = 0;
-        return take_body(call, data, length);
-    }
-    return call->phase == CALL_READING ? decide(call) : MHD_YES;
+    const struct head head = {
+        .method = method, .target = url, .version = version, .uri = call->uri};
+    bool ready = call->phase == CALL_READING;
+    if (call->phase == CALL_NEW)
+        ready = judge_head(call, &head);
+    else if (call->phase == CALL_PROVED)
+        ready = continue_proved(call);
+    else if (*size)
+        return take_body(call, data, size);
+    if (ready)
+        decide(call);
+    return MHD_YES;
 }

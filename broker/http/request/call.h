@@ -18,23 +18,20 @@
 struct origin;
 
 /* One call of the API, from its request line to the last byte of its answer. While it is READING, a
- * credential in its head may have to be decoded first (PROVING, suspended; PROVED until the server
- * comes to its head again, or finds that the client has gone).
- *
- *   READING ── whole request is here ──▶ DECIDING ── the route's handler ──▶ RENDERED (sent at
- * once) │                                   ▲ └─▶ WAITING (suspended) ── saved ───┘
+ * credential in its head may have to be decoded first (PROVING; PROVED until the server comes to
+ * its head again, or finds that the client has gone). With the whole request it is DECIDING, until
+ * its answer is SENT.
  *
  * A handler returns -1 with problem set, and that is the answer; or 0 after exactly one of:
  * call_reply, call_reply_saved, call_reply_shown, or engine_step with call_ticket, after which the
  * route's render writes the answer and the engine has it sent. */
 
 enum call_phase {
+    CALL_NEW, /* its head has not been judged */
     CALL_READING,
-    CALL_PROVING,
+    CALL_PROVING, /* suspended */
     CALL_PROVED,
-    CALL_DECIDING,
-    CALL_WAITING,
-    CALL_RENDERED,
+    CALL_DECIDING, /* by its handler, then suspended */
     CALL_SENT
 };
 
@@ -50,11 +47,9 @@ struct call {
     struct tokenproof *token; /* what a token that it shows proves; or NULL */
     struct origin *origin;    /* root by MUNGE says it is a node; or NULL */
     bool head;                /* answered without a body */
-    bool begun;               /* its headers have been looked at */
     bool last;                /* where it ends can be seen differently: the connection ends */
     bool refused;             /* problem is set; the body is only waited for */
-    bool overlong;            /* the body is longer than the route takes */
-    bool deciding;            /* the handler is on the stack: the answer goes out when it returns */
+    bool suspended;           /* while DECIDING: its answer resumes the connection */
     bool owed;                /* counted in http->owed */
     bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
@@ -73,7 +68,7 @@ struct call {
     struct writer out;
     json_t *json; /* the body, see call_json; or NULL */
     char *uri, *body;
-    size_t uri_size, body_size, body_used, body_dropped;
+    size_t body_size, body_used, body_dropped;
 };
 
 /* The engine's mark for this call; valid until it is spoken. */
@@ -112,9 +107,9 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                             void **context);
 void call_completed(void *arg, struct MHD_Connection *connection, void **context,
                     enum MHD_RequestTerminationCode code);
+void call_destroy(struct call *call); /* of http->spare_calls */
 /* ---- for http.c: the engine's listener ---- */
-void call_render(struct call *call, const struct answer *answer);
-void call_answered(struct call *call, int code, const char *words);
-void call_destroy(struct call *call);
+void call_render(void *http, const struct answer *answer);
+void call_answered(void *http, uint64_t ticket, int code, const char *words);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/head.h"
 
-#include "broker/http/listen/mhd.h"
+#include "broker/http/listen/httpworker.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -77,16 +77,12 @@ static bool is_token(const char *text, size_t length)
     return length > 0 && i == length;
 }
 
-static bool is_control(char c)
-{
-    return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
-}
-
 static bool has_control(const char *text)
 {
-    while (*text && !is_control(*text))
-        text++;
-    return *text != '\0';
+    for (; *text; text++)
+        if (((unsigned char)*text < ' ' && *text != '\t') || *text == 0x7f)
+            return true;
+    return false;
 }
 
 static int check_single(struct reading *reading, const char *name, const char *value)
@@ -105,12 +101,8 @@ static int check_single(struct reading *reading, const char *name, const char *v
 }
 
 static int check_field(struct reading *reading, const char *name, size_t name_length,
-                       const char *value, size_t value_length)
+                       const char *value)
 {
-    /* Only a folded line makes 0.9.75 move a name elsewhere. */
-    if (reading->in_place && (name != reading->at || value <= name + name_length))
-        return bad_lines(reading->problem);
-    reading->at = value + value_length + LINE_END;
     if (!is_token(name, name_length))
         return problem_set(reading->problem, 400, "bad-request", NULL,
                            "a header's name holds a space or another character that no name has");
@@ -125,7 +117,12 @@ static enum MHD_Result on_field(void *arg, enum MHD_ValueKind kind, const char *
 {
     struct reading *reading = arg;
     (void)kind;
-    reading->rc = check_field(reading, name, name_length, value, value_length);
+    /* Only a folded line makes 0.9.75 move a name elsewhere. */
+    if (reading->in_place && (name != reading->at || value <= name + name_length))
+        reading->rc = bad_lines(reading->problem);
+    else
+        reading->rc = check_field(reading, name, name_length, value);
+    reading->at = value + value_length + LINE_END;
     return reading->rc < 0 ? MHD_NO : MHD_YES;
 }
 
@@ -167,7 +164,8 @@ static int check_framing(const struct reading *reading)
 
 int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem)
 {
-    struct reading reading = {.head = head, .problem = problem, .in_place = !mhd_checks_lines()};
+    struct reading reading = {
+        .head = head, .problem = problem, .in_place = !mhd_checks_lines(MHD_get_version())};
     if (check_first_line(&reading) < 0)
         return -1;
     (void)MHD_get_connection_values_n(connection, MHD_HEADER_KIND, on_field, &reading);
@@ -178,4 +176,53 @@ int head_check(struct MHD_Connection *connection, const struct head *head, struc
     if (reading.in_place && reading.at + LINE_END != head->method + size)
         return bad_lines(problem);
     return check_framing(&reading);
+}
+
+/* ---- Accept ---- */
+
+/* "q=0.5" and the like: thousandths; anything odd counts as 1. */
+static int weight_parse(const char *text, size_t length)
+{
+    if (length == 0 || text[0] != '0')
+        return 1000;
+    int weight = 0, unit = 100;
+    for (size_t i = 2; i < length && unit && text[i] >= '0' && text[i] <= '9'; i++, unit /= 10)
+        weight += (text[i] - '0') * unit;
+    return weight;
+}
+
+/* The weight among the parameters that stand before end. */
+static int find_weight(const char *at, const char *end)
+{
+    while ((at = memchr(at, ';', (size_t)(end - at)))) {
+        at += 1 + strspn(at + 1, " \t");
+        if ((at[0] == 'q' || at[0] == 'Q') && at[1] == '=')
+            return weight_parse(at + 2, (size_t)(end - at - 2));
+    }
+    return 1000;
+}
+
+int accept_weight(const char *accept, const char *type)
+{
+    const size_t main = strcspn(type, "/") + 1;
+    int best = 0, weight = 0;
+    if (!accept || !*accept)
+        return 1000;
+    for (const char *at = accept, *end; *at; at = end) {
+        at += strspn(at, ", \t");
+        end = at + strcspn(at, ",");
+        const size_t length = strcspn(at, ";, \t");
+        int match = 0; /* 3: the very type, 2: "text" and any, 1: any and any */
+        if (length == strlen(type) && !strncasecmp(at, type, length))
+            match = 3;
+        else if (length == main + 1 && at[main] == '*' && !strncasecmp(at, type, main))
+            match = 2;
+        else if (length == 3 && !strncmp(at, "*/*", 3))
+            match = 1;
+        if (match > best) {
+            best = match;
+            weight = find_weight(at + length, end);
+        }
+    }
+    return weight;
 }

@@ -13,9 +13,9 @@
  * each of these differently, and see another request end where ours does. */
 
 /* The head as libmicrohttpd hands it to its callbacks. Before 1.0, which tells nothing of its lines
- * (mhd.h), the pointers have to be those of the callbacks, not copies: it keeps the head in one
- * piece and cuts it in place, so that they tell what stood between the parts. If a version did not,
- * every head would be refused. */
+ * (httpworker.h), the pointers have to be those of the callbacks, not copies: it keeps the head in
+ * one piece and cuts it in place, so that they tell what stood between the parts. If a version did
+ * not, every head would be refused. */
 struct head {
     const char *method, *target, *version;
     const char *uri; /* the target as it came; in place MHD has cut it at its query */
@@ -30,5 +30,9 @@ int head_check(struct MHD_Connection *connection, const struct head *head, struc
  * empty when there is no memory. It may be a token: wiped when it is dropped. */
 const char *head_value(struct MHD_Connection *connection, const char *name, char **copy);
 void head_value_drop(char **copy);
+
+/* How much a client wants a media type ("text/plain"), by its Accept header (RFC 9110, 12.5.1):
+ * 0 (not at all) to 1000. The most specific range that matches counts. accept may be NULL: 1000. */
+int accept_weight(const char *accept, const char *type);
 
 #endif

@@ -48,24 +48,21 @@ const struct reservation *job_path_find(struct call *call, enum job_sight needs,
     *sight = found ? permit_job(http->rights, &call->identity, found) : JOB_HIDDEN;
     if (*sight >= needs)
         return found;
-    if (*sight != JOB_HIDDEN) {
+    const bool manages = rights_manages(http->rights, &call->identity, path.cluster);
+    if (*sight != JOB_HIDDEN)
         gate_forbid(call, "a node may see the jobs that run on it, but not their environment, in "
                           "which the token is");
-        return NULL;
-    }
-    if (!rights_knows(http->rights, path.cluster)) {
+    else if (!rights_knows(http->rights, path.cluster))
         job_path_no_cluster(call, path.cluster);
-        return NULL;
-    }
     /* The same whether there is one: which jobs others have is not shown. */
-    if (call->identity.node && !rights_manages(http->rights, &call->identity, path.cluster))
+    else if (call->identity.node && !manages)
         problem_set(&call->problem, 404, answer_word(ANSWER_NOT_FOUND), NULL,
                     "no job %s of cluster %s runs on node %s, which is who you are; a node "
                     "sees its own jobs only",
                     path.job, path.cluster, call->identity.node);
     else
         problem_set(&call->problem, 404, answer_word(ANSWER_NOT_FOUND), NULL,
-                    rights_manages(http->rights, &call->identity, path.cluster)
+                    manages
                         ? "there is no reservation of job %s on cluster %s"
                         : "you have no reservation of job %s on cluster %s; those of others are "
                           "shown to the cluster's resource manager and to admins only",

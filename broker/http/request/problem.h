@@ -4,8 +4,8 @@
 
 #include "broker/http/request/writer.h"
 
-/* A refusal, as clients read it (RFC 9457): one sentence with the cause and,
- * where there is one, the next step, and a short stable word for programs. */
+/* A refusal, as clients read it (RFC 9457): one sentence with the cause and, where there is one,
+ * the next step, and a short stable word for programs. */
 
 struct problem {
     int status;

@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/target.h"
 
+#include "base/duration.h"
+#include "base/hex.h"
+
 #include <string.h>
 #include <strings.h>
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
 
 static int decode(char *text, struct problem *problem)
 {
     char *out = strchr(text, '%');
     if (!out)
         return 0;
-    for (const char *in = out; *in;) {
-        if (*in != '%') {
-            *out++ = *in++;
-            continue;
-        }
-        int high = hex_digit(in[1]), low = high < 0 ? -1 : hex_digit(in[2]);
-        if (low < 0 || (high == 0 && low == 0))
+    for (const char *in = out; *in; out++) {
+        unsigned char byte = (unsigned char)*in++;
+        if (byte == '%' && (hex_read(in, &byte, 1) < 0 || byte == 0))
             return problem_set(problem, 400, "bad-escape", NULL,
                                "the request's address holds a '%%' that is not followed by two "
                                "hexadecimal digits of a character");
-        *out++ = (char)(high * 16 + low);
-        in += 3;
+        in += in[-1] == '%' ? 2 : 0;
+        *out = (char)byte;
     }
     *out = '\0';
     return 0;
@@ -95,6 +83,19 @@ const char *target_query(const struct target *target, const char *name)
         if (!strcmp(target->query[i].name, name))
             return target->query[i].value;
     return NULL;
+}
+
+int target_wait(const struct target *target, int64_t initial_ms, int64_t *wait_ms,
+                struct problem *problem)
+{
+    const char *text = target_query(target, "wait");
+    *wait_ms = text ? duration_parse(text, DURATION_DAYS | DURATION_BARE_ZERO, TARGET_WAIT_MAX_MS)
+                    : initial_ms;
+    if (*wait_ms >= 0)
+        return 0;
+    return problem_set(problem, 422, "invalid", "wait",
+                       "wait is a time with its unit, such as 500ms or 2s, of at most %d s",
+                       TARGET_WAIT_MAX_MS / 1000);
 }
 
 bool target_number(const char *text, uint64_t max, uint64_t *value)

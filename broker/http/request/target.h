@@ -30,6 +30,12 @@ int target_split(char *text, struct target *target, struct problem *problem);
 /* The parameter of this name, or NULL. */
 const char *target_query(const struct target *target, const char *name);
 
+/* The parameter wait of calls that can wait for the fabric manager: "?wait=2s"; initial_ms when it
+ * is not given. 0, or -1 with a 422. */
+enum { TARGET_WAIT_MAX_MS = 60 * 1000 };
+int target_wait(const struct target *target, int64_t initial_ms, int64_t *wait_ms,
+                struct problem *problem);
+
 /* Plain decimal digits up to max; false for anything else. */
 bool target_number(const char *text, uint64_t max, uint64_t *value);
 

@@ -89,67 +89,54 @@ static void lead(struct writer *writer, const char *key)
     writer->comma = true;
 }
 
-static void open_with(struct writer *writer, const char *key, char bracket)
-{
-    lead(writer, key);
-    put(writer, &bracket, 1);
-    writer->comma = false;
-}
-
-static void close_with(struct writer *writer, char bracket)
+static void put_bracket(struct writer *writer, char bracket)
 {
     put(writer, &bracket, 1);
-    writer->comma = true;
+    writer->comma = bracket == '}' || bracket == ']';
 }
 
 void writer_begin_object(struct writer *writer, const char *key)
 {
-    open_with(writer, key, '{');
+    lead(writer, key);
+    put_bracket(writer, '{');
 }
 
 void writer_end_object(struct writer *writer)
 {
-    close_with(writer, '}');
+    put_bracket(writer, '}');
 }
 
 void writer_begin_array(struct writer *writer, const char *key)
 {
-    open_with(writer, key, '[');
+    lead(writer, key);
+    put_bracket(writer, '[');
 }
 
 void writer_end_array(struct writer *writer)
 {
-    close_with(writer, ']');
+    put_bracket(writer, ']');
 }
 
-static bool plain(unsigned char c)
+static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 /* One character that cannot stand as it is; returns how many bytes it took. */
-static size_t put_special(struct writer *writer, const unsigned char *text)
+static size_t put_special(struct writer *writer, const char *text)
 {
     static const char hex[] = "0123456789abcdef";
-    if (*text == '"' || *text == '\\') {
-        put(writer, (const char[]){'\\', (char)*text}, 2);
-        return 1;
-    }
-    if (*text == '\n') {
-        put(writer, "\\n", 2);
-        return 1;
-    }
-    if (*text < 0x80) {
-        put(writer, (const char[]){'\\', 'u', '0', '0', hex[*text >> 4], hex[*text & 15]}, 6);
-        return 1;
-    }
-    size_t length = utf8_length((const char *)text, SIZE_MAX);
-    if (length) {
-        put(writer, (const char *)text, length);
-        return length;
-    }
-    put(writer, "\xef\xbf\xbd", 3);
-    return 1;
+    const unsigned char c = (unsigned char)*text;
+    const size_t length = c < 0x80 ? 1 : utf8_length(text, SIZE_MAX);
+    if (c == '"' || c == '\\' || c == '\n')
+        put(writer, (const char[]){'\\', c == '\n' ? 'n' : *text}, 2);
+    else if (c < 0x80)
+        put(writer, (const char[]){'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]}, 6);
+    else if (length > 0)
+        put(writer, text, length);
+    else
+        put(writer, "\xef\xbf\xbd", 3);
+    return length > 0 ? length : 1;
 }
 
 void writer_string(struct writer *writer, const char *key, const char *value)
@@ -160,13 +147,12 @@ void writer_string(struct writer *writer, const char *key, const char *value)
     }
     lead(writer, key);
     put(writer, "\"", 1);
-    const unsigned char *at = (const unsigned char *)value;
-    while (*at) {
-        const unsigned char *end = at;
-        while (plain(*end))
+    while (*value) {
+        const char *end = value;
+        while (is_plain((unsigned char)*end))
             end++;
-        put(writer, (const char *)at, (size_t)(end - at));
-        at = *end ? end + put_special(writer, end) : end;
+        put(writer, value, (size_t)(end - value));
+        value = *end ? end + put_special(writer, end) : end;
     }
     put(writer, "\"", 1);
 }
@@ -193,13 +179,6 @@ void writer_null(struct writer *writer, const char *key)
     put(writer, "null", 4);
 }
 
-static char *digits_put(char *at, int value, int width)
-{
-    for (int i = width - 1; i >= 0; i--, value /= 10)
-        at[i] = (char)('0' + value % 10);
-    return at + width;
-}
-
 void writer_time(struct writer *writer, const char *key, int64_t unix_ms)
 {
     struct tm tm;
@@ -208,25 +187,15 @@ void writer_time(struct writer *writer, const char *key, int64_t unix_ms)
         writer_null(writer, key);
         return;
     }
-    char text[26], *at = text;
-    *at++ = '"';
-    at = digits_put(at, tm.tm_year + 1900, 4);
-    *at++ = '-';
-    at = digits_put(at, tm.tm_mon + 1, 2);
-    *at++ = '-';
-    at = digits_put(at, tm.tm_mday, 2);
-    *at++ = 'T';
-    at = digits_put(at, tm.tm_hour, 2);
-    *at++ = ':';
-    at = digits_put(at, tm.tm_min, 2);
-    *at++ = ':';
-    at = digits_put(at, tm.tm_sec, 2);
-    *at++ = '.';
-    at = digits_put(at, (int)(unix_ms % 1000), 3);
-    *at++ = 'Z';
-    *at++ = '"';
+    static const int widths[] = {4, 2, 2, 2, 2, 2, 3};
+    const int numbers[] = {tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,           tm.tm_hour,
+                           tm.tm_min,         tm.tm_sec,     (int)(unix_ms % 1000)};
+    char text[] = "\"0000-00-00T00:00:00.000Z\"", *at = text + 1;
+    for (int i = 0; i < 7; at += widths[i++] + 1)
+        for (int j = widths[i], rest = numbers[i]; j-- > 0; rest /= 10)
+            at[j] = (char)('0' + rest % 10);
     lead(writer, key);
-    put(writer, text, (size_t)(at - text));
+    put(writer, text, sizeof text - 1);
 }
 
 void writer_text(struct writer *writer, const char *text)
@@ -236,17 +205,15 @@ void writer_text(struct writer *writer, const char *text)
 
 void writer_textf(struct writer *writer, const char *format, ...)
 {
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
+    va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
     char *at = length < 0 ? NULL : reserve(writer, (size_t)length + 1);
-    if (!at) {
+    if (at)
+        writer->used += (size_t)vsnprintf(at, (size_t)length + 1, format, again);
+    else
         writer->failed = true;
-        return;
-    }
-    va_start(arguments, format);
-    vsnprintf(at, (size_t)length + 1, format, arguments);
+    va_end(again);
     va_end(arguments);
-    writer->used += (size_t)length;
 }

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* Bad input: no input whatsoever crashes the broker, blocks it, or changes state
- * halfway. Every table, on both roads, to one broker. */
+ * halfway. Every table, over both transports, to one broker. */
 
 static const struct bad_table *tables[] = {
     &json_table, &reserve_table, &nodelist_table, &sync_table,       &address_table,  &query_table,
@@ -49,12 +49,12 @@ static void tables__hold_as_many_cases_as_promised(void **state)
 
 static void table__over_the_unix_socket(void **state)
 {
-    run_table(run, *state, ROAD_UNIX);
+    run_table(run, *state, TRANSPORT_UNIX);
 }
 
 static void table__over_tcp(void **state)
 {
-    run_table(run, *state, ROAD_TCP);
+    run_table(run, *state, TRANSPORT_TCP);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/gauge.h"
 
+#include "tests/system/rig/await.h"
+
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -70,4 +72,21 @@ size_t gauge_allow_descriptors(void)
     files.rlim_cur = files.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
     return (size_t)files.rlim_cur;
+}
+
+struct wanted {
+    pid_t pid;
+    size_t descriptors;
+};
+
+static bool descriptors_are_back(void *arg)
+{
+    const struct wanted *wanted = arg;
+    return gauge_descriptors(wanted->pid) <= wanted->descriptors;
+}
+
+bool gauge_await_descriptors(pid_t pid, size_t most)
+{
+    struct wanted wanted = {pid, most};
+    return await(descriptors_are_back, &wanted, AWAIT_DEADLINE_MS);
 }

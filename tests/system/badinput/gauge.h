@@ -2,6 +2,7 @@
 #ifndef MCAST_TESTS_BADINPUT_GAUGE_H
 #define MCAST_TESTS_BADINPUT_GAUGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -10,6 +11,8 @@
 
 size_t gauge_memory(pid_t pid);      /* resident, bytes */
 size_t gauge_descriptors(pid_t pid); /* open */
+/* Whether no more than so many are open soon. */
+bool gauge_await_descriptors(pid_t pid, size_t most);
 /* How often the main thread has gone to sleep by itself. */
 unsigned long gauge_sleeps(pid_t pid);
 

@@ -76,21 +76,10 @@ static void assert_served(struct site *site, struct line *good)
     assert_int_equal(site_call(site, "GET", "/v1/jobs", NULL, NULL), 200);
 }
 
-struct wanted {
-    pid_t pid;
-    size_t descriptors;
-};
-
-static bool descriptors_are_back(void *arg)
-{
-    const struct wanted *wanted = arg;
-    return gauge_descriptors(wanted->pid) <= wanted->descriptors;
-}
-
 /* All come, all are there at once, all go. Returns the memory while all were there. */
 static size_t come_and_go(struct site *site, struct line *good, size_t count, pid_t pid)
 {
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     for (size_t i = 0; i < count; i++) {
         mass[i] = peer_open(site_socket(site), 0);
         send_part(mass[i], i);
@@ -105,7 +94,7 @@ static size_t come_and_go(struct site *site, struct line *good, size_t count, pi
         if (i % ASK_EVERY == 0)
             assert_served(site, good);
     }
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     assert_served(site, good);
     return memory;
 }
@@ -146,7 +135,7 @@ static void slow_loris__waits_only_for_itself(void **state)
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     static char requests[LORIS][96];
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
@@ -171,7 +160,7 @@ static void slow_loris__waits_only_for_itself(void **state)
         site_expect_problem(&answer, 422, "unknown-parameter", field);
         peer_close(mass[i]);
     }
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     line_close(good);
     site_close(site);
 }
@@ -211,21 +200,21 @@ static struct peer *open_spinner(const struct site *site, int i)
     return spinner;
 }
 
-/* A connection that shares a room with one (broker/http/listen/room.h) must not multiply what it
- * costs. */
+/* A connection that shares a worker with one (broker/http/listen/httpworker.h) must not multiply
+ * what it costs. */
 static void endless_chunk_header__does_not_take_the_processor(void **state)
 {
-    enum { SPINNERS = 20, ROOM = 48, SLEEPS = 300 };
-    const int places = (int)allowed_of((size_t)SPINNERS * ROOM);
+    enum { SPINNERS = 20, SHARED = 48, SLEEPS = 300 };
+    const int count = (int)allowed_of((size_t)SPINNERS * SHARED);
     (void)state;
     struct site *site = open_site(LORIS);
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
     assert_served(site, good);
-    struct wanted before = {pid, gauge_descriptors(pid)};
-    for (int i = 0; i < places; i++) {
-        mass[i] = i % ROOM > 0 ? peer_open(site_socket(site), 0) : open_spinner(site, i / ROOM);
-        if (i % ROOM == 0)
+    const size_t descriptors = gauge_descriptors(pid);
+    for (int i = 0; i < count; i++) {
+        mass[i] = i % SHARED > 0 ? peer_open(site_socket(site), 0) : open_spinner(site, i / SHARED);
+        if (i % SHARED == 0)
             assert_served(site, good);
     }
     struct sleeper sleeper = {site, good, pid, gauge_sleeps(pid) + SLEEPS};
@@ -237,9 +226,9 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
         fail_msg("busy for %ju of %ju ms", (uintmax_t)(gauge_busy_ns(pid) - busy_ns) / 1000000,
                  (uintmax_t)took_ns / 1000000);
     assert_served(site, good);
-    for (int i = 0; i < places; i++)
+    for (int i = 0; i < count; i++)
         peer_close(mass[i]);
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     line_close(good);
     site_close(site);
 }

@@ -67,17 +67,6 @@ static void read_up_to(struct peer *reader, unsigned seq)
     assert_true(peer_skip_past(reader, text, "event: gap"));
 }
 
-struct wanted {
-    pid_t pid;
-    size_t descriptors;
-};
-
-static bool descriptors_are_back(void *arg)
-{
-    const struct wanted *wanted = arg;
-    return gauge_descriptors(wanted->pid) <= wanted->descriptors;
-}
-
 static size_t memory_bound(void)
 {
     size_t bytes = (size_t)EVENTS_KEPT * EVENT_BYTES + (size_t)ROUNDS * ROUND_JOBS * JOB_BYTES +
@@ -102,7 +91,7 @@ static void reader_that_never_reads__is_dropped_and_others_go_on(void **state)
     pid_t pid = peer_process(reader);
     call_all(wire, 0, "PUT", "{\"uid\":1,\"node_count\":1}");
     read_up_to(reader, ROUND_JOBS);
-    struct wanted before = {pid, gauge_descriptors(pid)};
+    const size_t descriptors = gauge_descriptors(pid);
     size_t memory = gauge_memory(pid);
     for (int i = 0; i < STUCK; i++)
         stuck[i] = subscribe(site, "1.1");
@@ -113,7 +102,7 @@ static void reader_that_never_reads__is_dropped_and_others_go_on(void **state)
         read_up_to(reader, 2 * ROUND_JOBS * (unsigned)(round + 1));
     }
     assert_int_equal(good, 2 * ROUND_JOBS * (ROUNDS + 1));
-    assert_true(await(descriptors_are_back, &before, AWAIT_DEADLINE_MS));
+    assert_true(gauge_await_descriptors(pid, descriptors));
     size_t after = gauge_memory(pid);
     print_message("%zu KiB before, %zu after, at most %zu\n", memory >> 10, after >> 10,
                   (memory + memory_bound()) >> 10);

@@ -26,7 +26,7 @@ struct run {
 struct trial {
     struct run *run;
     const struct bad_case *c;
-    enum road road;
+    enum transport transport;
     struct peer *peer;
     char *bytes;
     size_t length;
@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3), noreturn)) static void fails(const struct t
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     print_error("case \"%s\" over %s: %s\n", trial->c->what,
-                trial->road == ROAD_TCP ? "TCP" : "the Unix socket", why);
+                trial->transport == TRANSPORT_TCP ? "TCP" : "the Unix socket", why);
     fail();
     abort(); /* fail does not return, which only cmocka knows */
 }
@@ -148,7 +148,7 @@ static bool is_open_to_all(const char *path)
 static struct expected expected_of(const struct trial *trial)
 {
     const struct bad_case *c = trial->c;
-    if (trial->road == ROAD_TCP && !is_open_to_all(trial->path) &&
+    if (trial->transport == TRANSPORT_TCP && !is_open_to_all(trial->path) &&
         (!c->code || !comes_before_identity(c->code)))
         return (struct expected){401, "no-identity", NULL};
     return (struct expected){c->status, c->code, c->field};
@@ -254,9 +254,10 @@ void run_assert_unharmed(struct run *run)
 
 /* ---- one case ---- */
 
-static struct peer *open_road(const struct run *run, enum road road)
+static struct peer *open_transport(const struct run *run, enum transport transport)
 {
-    return road == ROAD_TCP ? peer_open(NULL, run->port) : peer_open(site_socket(run->site), 0);
+    return transport == TRANSPORT_TCP ? peer_open(NULL, run->port)
+                                      : peer_open(site_socket(run->site), 0);
 }
 
 /* Since 1.0, libmicrohttpd refuses most of what is no HTTP by itself: with the same status, but in
@@ -282,7 +283,7 @@ static void expect_answer(const struct trial *trial)
     bool ends = announces_end(&answer);
     answer_release(&answer);
     /* Without identity less of a body is read, so more connections end. */
-    if (trial->road == ROAD_UNIX && ends != (trial->c->outcome == ENDS))
+    if (trial->transport == TRANSPORT_UNIX && ends != (trial->c->outcome == ENDS))
         fails(trial, ends ? "the connection should go on" : "the connection should end");
     if (!ends)
         check_next(trial);
@@ -316,8 +317,8 @@ static void expect_nothing(const struct trial *trial)
 {
     struct trial other = {.run = trial->run,
                           .c = trial->c,
-                          .road = trial->road,
-                          .peer = open_road(trial->run, trial->road)};
+                          .transport = trial->transport,
+                          .peer = open_transport(trial->run, trial->transport)};
     check_next(&other);
     check_next(&other);
     peer_close(other.peer);
@@ -334,9 +335,10 @@ static void send_all(const struct trial *trial)
             return; /* refused before it was whole: the answer tells */
 }
 
-static void run_case(struct run *run, const struct bad_case *c, enum road road)
+static void run_case(struct run *run, const struct bad_case *c, enum transport transport)
 {
-    struct trial trial = {.run = run, .c = c, .road = road, .peer = open_road(run, road)};
+    struct trial trial = {
+        .run = run, .c = c, .transport = transport, .peer = open_transport(run, transport)};
     compose(&trial);
     find_operation(&trial);
     send_all(&trial);
@@ -365,10 +367,10 @@ static void run_case(struct run *run, const struct bad_case *c, enum road road)
     free(trial.path);
 }
 
-void run_table(struct run *run, const struct bad_table *table, enum road road)
+void run_table(struct run *run, const struct bad_table *table, enum transport transport)
 {
     for (size_t i = 0; i < table->count; i++)
-        run_case(run, &table->cases[i], road);
+        run_case(run, &table->cases[i], transport);
 }
 
 /* ---- life ---- */

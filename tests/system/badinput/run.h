@@ -23,8 +23,8 @@ bool run_since_1(void);
 struct site *run_site(const struct run *run);
 
 /* Over TCP nobody is known: what is refused only after looking at who asks is 401 there. */
-enum road { ROAD_UNIX, ROAD_TCP };
-void run_table(struct run *run, const struct bad_table *table, enum road road);
+enum transport { TRANSPORT_UNIX, TRANSPORT_TCP };
+void run_table(struct run *run, const struct bad_table *table, enum transport transport);
 
 /* The last two of the list above, after something that is in no table. */
 void run_assert_unharmed(struct run *run);

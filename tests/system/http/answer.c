@@ -81,3 +81,27 @@ void answer_release(struct answer *answer)
     json_decref(answer->json);
     *answer = (struct answer){0};
 }
+
+static json_t *find_member(const struct answer *answer, const char *path)
+{
+    json_t *at = answer->json;
+    while (*path) {
+        char name[64];
+        const size_t length = strcspn(path, ".");
+        snprintf(name, sizeof name, "%.*s", (int)length, path);
+        at = json_object_get(at, name);
+        path += length + (path[length] == '.');
+    }
+    return at;
+}
+
+const char *answer_text(const struct answer *answer, const char *path)
+{
+    const char *text = json_string_value(find_member(answer, path));
+    return text ? text : "";
+}
+
+json_int_t answer_number(const struct answer *answer, const char *path)
+{
+    return json_integer_value(find_member(answer, path));
+}

@@ -24,4 +24,8 @@ void answer_release(struct answer *answer);
 /* A header's value into out, cut to fit; false when it is not there. */
 bool answer_header(const struct answer *answer, const char *name, char *out, size_t size);
 
+/* Of its document, by a path such as "vnis.held"; "" and 0 when there is none. */
+const char *answer_text(const struct answer *answer, const char *path);
+json_int_t answer_number(const struct answer *answer, const char *path);
+
 #endif

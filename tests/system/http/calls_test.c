@@ -28,28 +28,17 @@ static int close_site(void **state)
     return 0;
 }
 
-static const char *text_of(const struct answer *answer, const char *name)
-{
-    const char *text = json_string_value(json_object_get(answer->json, name));
-    return text ? text : "";
-}
-
-static json_int_t number_of(const struct answer *answer, const char *name)
-{
-    return json_integer_value(json_object_get(answer->json, name));
-}
-
 static void reserve__answers_the_same_again(void **state)
 {
     struct answer first, again, shown;
     const char *body = "{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"cores_per_node\":96,"
                        "\"vni_count\":2,\"traffic_classes\":[\"low_latency\"]}";
     assert_int_equal(site_call(*state, "PUT", JOB "f1", body, &first), 201);
-    assert_string_equal(text_of(&first, "state"), "active");
-    assert_string_equal(text_of(&first, "nodes"), "elcap[1-128]");
-    assert_int_equal(number_of(&first, "node_count"), 128);
-    assert_int_equal(number_of(&first, "cores_per_node"), 96);
-    assert_int_equal(number_of(&first, "uid"), 5588);
+    assert_string_equal(answer_text(&first, "state"), "active");
+    assert_string_equal(answer_text(&first, "nodes"), "elcap[1-128]");
+    assert_int_equal(answer_number(&first, "node_count"), 128);
+    assert_int_equal(answer_number(&first, "cores_per_node"), 96);
+    assert_int_equal(answer_number(&first, "uid"), 5588);
     assert_int_equal(json_array_size(json_object_get(first.json, "vnis")), 2);
     assert_int_equal(site_call(*state, "PUT", JOB "f1", body, &again), 200);
     assert_true(json_equal(first.json, again.json)); /* I7 */
@@ -59,28 +48,24 @@ static void reserve__answers_the_same_again(void **state)
     answer_release(&again);
     answer_release(&shown);
 
-    assert_int_equal(site_call(*state, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", &again),
-                     409);
-    assert_string_equal(text_of(&again, "code"), "conflict");
-    assert_true(text_of(&again, "field")[0] != '\0');
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", ONE_NODE, &again), 409);
+    assert_string_equal(answer_text(&again, "code"), "conflict");
+    assert_true(answer_text(&again, "field")[0] != '\0');
     answer_release(&again);
 }
 
 static void release__is_answered_at_once_and_again(void **state)
 {
     struct answer answer;
-    assert_int_equal(site_call(*state, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", ONE_NODE, NULL), 201);
     assert_int_equal(site_call(*state, "DELETE", JOB "f1", NULL, &answer), 202); /* F18 */
-    assert_string_equal(text_of(&answer, "state"), "releasing");
-    assert_true(text_of(&answer, "released")[0] != '\0');
+    assert_string_equal(answer_text(&answer, "state"), "releasing");
+    assert_true(answer_text(&answer, "released")[0] != '\0');
     answer_release(&answer);
     assert_int_equal(site_call(*state, "DELETE", JOB "f1", NULL, NULL), 200);
-    assert_int_equal(site_call(*state, "DELETE", JOB "never", NULL, &answer), 404);
-    site_expect_problem(&answer, 404, "not-found", NULL);
+    site_refused(*state, "DELETE", JOB "never", NULL, 404, "not-found", NULL);
     /* It is remembered that its release came first. */
-    assert_int_equal(site_call(*state, "PUT", JOB "never", "{\"uid\":1,\"node_count\":1}", &answer),
-                     409);
-    site_expect_problem(&answer, 409, "released-before-reserve", NULL);
+    site_refused(*state, "PUT", JOB "never", ONE_NODE, 409, "released-before-reserve", NULL);
 }
 
 /* As Slurm's plugin sends its DELETE: chunked, Expect, no body, an answer at once. */
@@ -91,8 +76,7 @@ static void release__takes_an_expected_empty_chunked_body(void **state)
     struct line *line = site_line(site);
     static const char request[] = "DELETE " JOB "f1 HTTP/1.1\r\nHost: x\r\n"
                                   "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n";
-    assert_int_equal(
-        site_ask(site, line, "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_ask(site, line, "PUT", JOB "f1", NULL, ONE_NODE, NULL), 201);
     assert_int_equal(line_send(line, request, sizeof request - 1), 0);
     assert_int_equal(line_answer(line, false, &answer), 0);
     assert_int_equal(answer.status, 100);
@@ -111,8 +95,7 @@ static void env__comes_as_asked_for(void **state)
     char value[64];
     struct line *line = site_line(site);
     const char *path = JOB "f1/env?step=%2FfA%2FfB";
-    assert_int_equal(
-        site_ask(site, line, "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_ask(site, line, "PUT", JOB "f1", NULL, ONE_NODE, NULL), 201);
     assert_int_equal(site_ask(site, line, "GET", path, NULL, NULL, &answer), 200);
     assert_true(json_is_object(answer.json));
     assert_true(answer_header(&answer, "Cache-Control", value, sizeof value));
@@ -176,7 +159,7 @@ static size_t walk(struct site *site, const char *first, uint64_t *last)
             *last = number;
             jobs++;
         }
-        snprintf(path, sizeof path, "%s", text_of(&answer, "next"));
+        snprintf(path, sizeof path, "%s", answer_text(&answer, "next"));
         answer_release(&answer);
     }
     return jobs;
@@ -222,10 +205,8 @@ static void list__goes_page_by_page(void **state)
         {"node", ""},          {"node", "a%20b"}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char path[64];
-        struct answer answer;
         snprintf(path, sizeof path, "/v1/jobs?%s=%s", bad[i][0], bad[i][1]);
-        site_call(site, "GET", path, NULL, &answer);
-        site_expect_problem(&answer, 422, "invalid", bad[i][0]);
+        site_refused(site, "GET", path, NULL, 422, "invalid", bad[i][0]);
     }
 }
 
@@ -235,20 +216,20 @@ static void sync__tells_what_it_found(void **state)
     enum { TRIES = 1000 };
     struct site *site = *state;
     struct answer answer;
-    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
-    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f1", ONE_NODE, NULL);
+    site_call(site, "PUT", JOB "f2", ONE_NODE, NULL);
     for (int i = 0; i < TRIES; i++) {
         assert_int_equal(site_call(site, "POST", "/v1/clusters/elcap/sync",
                                    "{\"active\":[\"f1\",\"f9\"]}", &answer),
                          200);
-        if (number_of(&answer, "suspect_count") > 0)
+        if (answer_number(&answer, "suspect_count") > 0)
             break;
         answer_release(&answer);
     }
-    assert_int_equal(number_of(&answer, "active"), 2);
-    assert_int_equal(number_of(&answer, "confirmed"), 1);
-    assert_int_equal(number_of(&answer, "suspect_count"), 1);
-    assert_int_equal(number_of(&answer, "unknown_count"), 1);
+    assert_int_equal(answer_number(&answer, "active"), 2);
+    assert_int_equal(answer_number(&answer, "confirmed"), 1);
+    assert_int_equal(answer_number(&answer, "suspect_count"), 1);
+    assert_int_equal(answer_number(&answer, "unknown_count"), 1);
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(answer.json, "suspect"), 0)), "f2");
     assert_string_equal(
@@ -268,15 +249,15 @@ static void sync__takes_very_many_ids(void **state)
     for (int i = 1; i < IDS; i++)
         used += (size_t)sprintf(body + used, ",\"g%07d\"", i);
     strcpy(body + used, "]}");
-    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f1", ONE_NODE, NULL);
     struct line *line = site_line(site);
     assert_int_equal(line_request(line, "POST", "/v1/clusters/elcap/sync", NULL, body), 0);
     assert_int_equal(site_call(site, "GET", "/healthz", NULL, NULL), 200);
     assert_int_equal(line_answer(line, false, &answer), 0);
     assert_int_equal(answer.status, 200);
-    assert_int_equal(number_of(&answer, "active"), IDS);
-    assert_int_equal(number_of(&answer, "confirmed"), 1);
-    assert_int_equal(number_of(&answer, "unknown_count"), IDS - 1);
+    assert_int_equal(answer_number(&answer, "active"), IDS);
+    assert_int_equal(answer_number(&answer, "confirmed"), 1);
+    assert_int_equal(answer_number(&answer, "unknown_count"), IDS - 1);
     assert_int_equal(json_array_size(json_object_get(answer.json, "unknown")), 1000);
     answer_release(&answer);
     body[used] = 'x'; /* bad at its very end */
@@ -295,17 +276,14 @@ static void status__counts(void **state)
     site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1,\"vni_count\":1}", NULL);
     site_call(site, "DELETE", JOB "f2", NULL, NULL);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_t *vnis = json_object_get(answer.json, "vnis");
-    assert_int_equal(json_integer_value(json_object_get(vnis, "live")), 3);
-    assert_int_equal(json_integer_value(json_object_get(vnis, "held")), 1);
-    assert_int_equal(json_integer_value(json_object_get(vnis, "free")),
-                     json_integer_value(json_object_get(vnis, "pool")) - 4);
-    json_t *jobs = json_object_get(answer.json, "jobs");
-    assert_int_equal(json_integer_value(json_object_get(jobs, "active")), 1);
-    assert_int_equal(json_integer_value(json_object_get(jobs, "releasing")), 1);
+    assert_int_equal(answer_number(&answer, "vnis.live"), 3);
+    assert_int_equal(answer_number(&answer, "vnis.held"), 1);
+    assert_int_equal(answer_number(&answer, "vnis.free"), answer_number(&answer, "vnis.pool") - 4);
+    assert_int_equal(answer_number(&answer, "jobs.active"), 1);
+    assert_int_equal(answer_number(&answer, "jobs.releasing"), 1);
     answer_release(&answer);
     assert_int_equal(site_call(site, "GET", "/readyz", NULL, &answer), 200);
-    assert_string_equal(text_of(&answer, "fabric_manager"), "down");
+    assert_string_equal(answer_text(&answer, "fabric_manager"), "down");
     answer_release(&answer);
 }
 
@@ -324,8 +302,8 @@ static void metrics__count_requests_by_route_and_status(void **state)
 {
     struct site *site = *state;
     struct answer answer;
-    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
-    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f1", ONE_NODE, NULL);
+    site_call(site, "PUT", JOB "f2", ONE_NODE, NULL);
     site_call(site, "GET", "/nowhere", NULL, NULL);
     assert_int_equal(site_metrics(site, &answer), 200);
     static const char *const lines[] = {
@@ -406,8 +384,8 @@ static void metrics__are_rendered_once_for_all(void **state)
 {
     struct site *site = *state;
     assert_true(await(is_shared, site, AWAIT_DEADLINE_MS)); /* unless a second has passed between */
-    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
-    site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f1", ONE_NODE, NULL);
+    site_call(site, "PUT", JOB "f2", ONE_NODE, NULL);
     assert_true(await(counts_both, site, AWAIT_DEADLINE_MS));
 }
 
@@ -418,7 +396,7 @@ static void head__is_get_without_a_body(void **state)
                                         JOB "none", "/v1/events?follow=0"};
     struct site *site = *state;
     struct line *line = site_line(site);
-    site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL);
+    site_call(site, "PUT", JOB "f1", ONE_NODE, NULL);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         struct answer get, head;
         site_ask(site, line, "HEAD", paths[i], NULL, NULL, &head);
@@ -442,7 +420,8 @@ static void pool__exhausted_is_503_with_retry_after(void **state)
     assert_int_equal(
         site_call(site, "PUT", JOB "f2", "{\"uid\":1,\"node_count\":1,\"vni_count\":4}", &answer),
         503);
-    assert_non_null(strstr(text_of(&answer, "detail"), "failed to reserve 4 VNIs (2 available)"));
+    assert_non_null(
+        strstr(answer_text(&answer, "detail"), "failed to reserve 4 VNIs (2 available)"));
     site_expect_problem(&answer, 503, "vnis-exhausted", "vni_count");
     assert_int_equal(site_call(site, "GET", JOB "f2", NULL, NULL), 404);
 }
@@ -450,25 +429,20 @@ static void pool__exhausted_is_503_with_retry_after(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reserve__answers_the_same_again, open_site, close_site),
-        cmocka_unit_test_setup_teardown(release__is_answered_at_once_and_again, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(release__takes_an_expected_empty_chunked_body, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(env__comes_as_asked_for, open_site, close_site),
-        cmocka_unit_test_setup_teardown(cluster__that_is_not_configured_is_said_so, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(list__goes_page_by_page, open_site, close_site),
-        cmocka_unit_test_setup_teardown(sync__tells_what_it_found, open_site, close_site),
-        cmocka_unit_test_setup_teardown(sync__takes_very_many_ids, open_site, close_site),
-        cmocka_unit_test_setup_teardown(status__counts, open_site, close_site),
-        cmocka_unit_test_setup_teardown(metrics__are_rendered_once_for_all, open_site, close_site),
-        cmocka_unit_test_setup_teardown(metrics__count_requests_by_route_and_status, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(openapi__is_what_is_served, open_site, close_site),
-        cmocka_unit_test_setup_teardown(head__is_get_without_a_body, open_site, close_site),
-        cmocka_unit_test_setup_teardown(pool__exhausted_is_503_with_retry_after, open_site,
-                                        close_site),
+        ON_SITE(reserve__answers_the_same_again),
+        ON_SITE(release__is_answered_at_once_and_again),
+        ON_SITE(release__takes_an_expected_empty_chunked_body),
+        ON_SITE(env__comes_as_asked_for),
+        ON_SITE(cluster__that_is_not_configured_is_said_so),
+        ON_SITE(list__goes_page_by_page),
+        ON_SITE(sync__tells_what_it_found),
+        ON_SITE(sync__takes_very_many_ids),
+        ON_SITE(status__counts),
+        ON_SITE(metrics__are_rendered_once_for_all),
+        ON_SITE(metrics__count_requests_by_route_and_status),
+        ON_SITE(openapi__is_what_is_served),
+        ON_SITE(head__is_get_without_a_body),
+        ON_SITE(pool__exhausted_is_503_with_retry_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

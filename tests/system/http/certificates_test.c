@@ -113,7 +113,7 @@ static void node__sees_its_jobs_without_their_tokens(void **state)
     assert_int_equal(
         tlssite_call(tls, "boss", "PUT", ELCAP "f3", "{\"uid\":77,\"node_count\":9}", NULL), 201);
     assert_int_equal(tlssite_call(tls, "elcap7", "GET", ELCAP "here", NULL, &answer), 200);
-    assert_string_equal(json_string_value(json_object_get(answer.json, "job")), "here");
+    assert_string_equal(answer_text(&answer, "job"), "here");
     assert_null(json_object_get(answer.json, "env"));
     answer_release(&answer);
     tlssite_call(tls, "elcap7", "GET", ELCAP "here/env", NULL, &answer);
@@ -140,7 +140,7 @@ static void expect_on_node(struct tlssite *tls, const char *name, const char *qu
                  json_string_value(json_object_get(job, "on_node")));
     }
     assert_string_equal(seen, expected);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "hidden")), hidden);
+    assert_int_equal(answer_number(&answer, "hidden"), hidden);
     assert_null(strstr(answer.body, "env"));
     assert_null(strstr(answer.body, "TOKEN"));
     answer_release(&answer);
@@ -155,7 +155,7 @@ static void node__lists_what_may_run_on_it(void **state)
     tlssite_call(tls, "boss", "PUT", ELCAP "there", ELSEWHERE, NULL);
     tlssite_call(tls, "boss", "PUT", TUO "f2", BODY, NULL);
     tlssite_call(tls, "boss", "PUT", ELCAP "f3", "{\"uid\":77,\"node_count\":9}", &answer);
-    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    json_int_t number = answer_number(&answer, "number");
     answer_release(&answer);
     expect_on_node(tls, "elcap7", "", "here:named f3:possible ", 1);
     expect_on_node(tls, "elcap7", "&cluster=elcap", "here:named f3:possible ", 0);
@@ -184,7 +184,7 @@ static void node__lists_what_may_run_on_it(void **state)
     /* Page by page, and the link stays with the node. */
     expect_on_node(tls, "elcap7", "&limit=1", "here:named ", 0);
     tlssite_call(tls, "elcap7", "GET", "/v1/jobs?node=elcap7&limit=1", NULL, &answer);
-    const char *next = json_string_value(json_object_get(answer.json, "next"));
+    const char *next = answer_text(&answer, "next");
     assert_non_null(next);
     assert_non_null(strstr(next, "node=elcap7&"));
     assert_int_equal(tlssite_call(tls, "elcap7", "GET", next, NULL, NULL), 200);
@@ -203,9 +203,8 @@ static void names__are_the_common_name_and_dns_names(void **state)
     json_t *names = json_object_get(answer.json, "names");
     assert_int_equal(json_array_size(names), 3);
     assert_string_equal(json_string_value(json_array_get(names, 0)), "elcap7.site");
-    assert_string_equal(json_string_value(json_object_get(answer.json, "identity")),
-                        "certificate \"elcap7.site\"");
-    assert_string_equal(json_string_value(json_object_get(answer.json, "node")), "elcap9");
+    assert_string_equal(answer_text(&answer, "identity"), "certificate \"elcap7.site\"");
+    assert_string_equal(answer_text(&answer, "node"), "elcap9");
     json_t *clusters = json_object_get(answer.json, "clusters");
     assert_int_equal(json_array_size(clusters), 1);
     assert_string_equal(json_string_value(json_array_get(clusters, 0)), "tuo");
@@ -374,22 +373,16 @@ static void authorization__of_other_kinds_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(each_name__may_what_its_list_says, open_site, close_site),
-        cmocka_unit_test_setup_teardown(refusal__names_the_certificate, open_site, close_site),
-        cmocka_unit_test_setup_teardown(node__sees_its_jobs_without_their_tokens, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(node__lists_what_may_run_on_it, open_site, close_site),
-        cmocka_unit_test_setup_teardown(names__are_the_common_name_and_dns_names, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(bad_certificate__is_told_why, open_site, close_site),
-        cmocka_unit_test_setup_teardown(reload__changes_the_rights_of_open_connections, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(reload__counts_for_a_request_whose_body_is_to_come,
-                                        open_site, close_site),
-        cmocka_unit_test_setup_teardown(reload__of_the_authority_counts_for_open_connections,
-                                        open_site, close_site),
-        cmocka_unit_test_setup_teardown(authorization__of_other_kinds_is_refused, open_site,
-                                        close_site),
+        ON_SITE(each_name__may_what_its_list_says),
+        ON_SITE(refusal__names_the_certificate),
+        ON_SITE(node__sees_its_jobs_without_their_tokens),
+        ON_SITE(node__lists_what_may_run_on_it),
+        ON_SITE(names__are_the_common_name_and_dns_names),
+        ON_SITE(bad_certificate__is_told_why),
+        ON_SITE(reload__changes_the_rights_of_open_connections),
+        ON_SITE(reload__counts_for_a_request_whose_body_is_to_come),
+        ON_SITE(reload__of_the_authority_counts_for_open_connections),
+        ON_SITE(authorization__of_other_kinds_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,6 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -32,10 +31,6 @@ enum { CROWD = 1000, PIPELINED = 60 };
 
 static int open_site(void **state)
 {
-    struct rlimit files;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
     *state = site_open(&(struct site_options){.mcastd = MCASTD});
     return 0;
 }
@@ -46,41 +41,6 @@ static int close_site(void **state)
     return 0;
 }
 
-static char *append_request(char *at, const char *method, int i)
-{
-    const char *body = strcmp(method, "PUT") ? "" : "{\"uid\":1,\"node_count\":1}";
-    return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-                        method, i, strlen(body), body);
-}
-
-/* 60 requests in one write: 60 answers, in their order. */
-static void pipeline__gets_all_its_answers(void **state)
-{
-    static const struct {
-        const char *method;
-        int status;
-    } rounds[] = {{"PUT", 201}, {"PUT", 200}, {"GET", 200}, {"DELETE", 202}, {"DELETE", 200}};
-    struct site *site = *state;
-    struct line *line = site_line(site);
-    static char text[PIPELINED * 256];
-    for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
-        char *end = text;
-        for (int i = 0; i < PIPELINED; i++)
-            end = append_request(end, rounds[round].method, i);
-        assert_int_equal(line_send(line, text, (size_t)(end - text)), 0);
-        for (int i = 0; i < PIPELINED; i++) {
-            struct answer answer;
-            char job[16];
-            assert_int_equal(line_answer(line, false, &answer), 0);
-            assert_int_equal(answer.status, rounds[round].status);
-            snprintf(job, sizeof job, "f%d", i);
-            assert_string_equal(json_string_value(json_object_get(answer.json, "job")), job);
-            answer_release(&answer);
-        }
-    }
-    line_close(line);
-}
-
 /* Answers that wait for a commit and answers that do not, and refusals, mixed on one connection. */
 static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
 {
@@ -89,7 +49,7 @@ static void pipeline__keeps_the_order_of_slow_and_quick(void **state)
     static char text[PIPELINED * 512];
     char *end = text;
     for (int i = 0; i < PIPELINED; i++) {
-        end = append_request(end, "PUT", i);
+        end = site_append_request(end, "PUT", i);
         end += sprintf(end, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n");
         end += sprintf(end, "PUT /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc");
     }
@@ -132,7 +92,7 @@ static void thousand_connections__are_served_at_once(void **state)
         for (int i = 0; i < CROWD; i++)
             assert_int_equal(
                 line_send(lines[i], text,
-                          (size_t)(append_request(text, round ? "DELETE" : "PUT", i) - text)),
+                          (size_t)(site_append_request(text, round ? "DELETE" : "PUT", i) - text)),
                 0);
         for (int i = CROWD - 1; i >= 0; i--) {
             struct answer answer;
@@ -156,7 +116,7 @@ static void surplus_connection__is_told_503_and_closed(void **state)
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .broker = "connections_max = 20"});
     for (int i = 0; i < MAX + MORE; i++) {
         lines[i] = site_line(site);
-        site_ask(site, lines[i], "PUT", JOB "f1", NULL, "{\"uid\":1,\"node_count\":1}", &answer);
+        site_ask(site, lines[i], "PUT", JOB "f1", NULL, ONE_NODE, &answer);
         assert_int_equal(answer.status, i == 0 ? 201 : i < MAX ? 200 : 503);
         if (i >= MAX) {
             site_expect_problem(&answer, 503, "too-many-connections", NULL);
@@ -200,7 +160,7 @@ static void long_bodies__have_a_bound_together(void **state)
     site_call(site, "POST", sync, body, &answer);
     assert_true(answer_header(&answer, "Retry-After", retry, sizeof retry));
     site_expect_problem(&answer, 503, "busy", NULL);
-    assert_int_equal(site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"node_count\":1}", NULL), 201);
+    assert_int_equal(site_call(site, "PUT", JOB "f1", ONE_NODE, NULL), 201);
     assert_int_equal(line_send(lines[0], body + SENT, LONG - SENT), 0);
     assert_int_equal(line_answer(lines[0], false, &answer), 0);
     assert_int_equal(answer.status, 200);
@@ -214,7 +174,7 @@ static void long_bodies__have_a_bound_together(void **state)
 /* ---- users without a role ---- */
 
 /* As newuidmap gives them to one user: 33 uids, each with its own share (B8). */
-enum { SUB_UID = 100000, SUB_UIDS = 33, OWNER = 65534, EACH = 20, PLACES = 128 };
+enum { SUB_UID = 100000, SUB_UIDS = 33, OWNER = 65534, EACH = 20, CONNECTIONS_MAX = 128 };
 
 static void become(uid_t uid)
 {
@@ -285,7 +245,7 @@ static int open_of(const struct greedy *greedy)
 
 static bool have_their_share(void *arg)
 {
-    return open_of(arg) == PLACES / 8;
+    return open_of(arg) == CONNECTIONS_MAX / 8;
 }
 
 static void assert_told(const struct greedy *greedy)
@@ -302,12 +262,12 @@ static void assert_told(const struct greedy *greedy)
 }
 
 /* However many uids a user has, he takes nothing from managers and nodes, and of what is left for
- * users an owner finds a place: that of a connection that is idle. */
+ * users an owner gets a connection: that of one that is idle. */
 static void sub_uids__keep_nobody_out(void **state)
 {
-    enum { USERS = PLACES / 8 };
+    enum { USERS = CONNECTIONS_MAX / 8 };
     static struct greedy greedy;
-    struct line *managers[PLACES - USERS];
+    struct line *managers[CONNECTIONS_MAX - USERS];
     struct site *site = *state;
     if (!open_to_all(site))
         skip();
@@ -320,7 +280,7 @@ static void sub_uids__keep_nobody_out(void **state)
     struct line *owner = line_as(site, OWNER);
     assert_int_equal(site_ask(site, owner, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(open_of(&greedy), USERS - 1);
-    for (int i = 0; i < PLACES - USERS; i++) {
+    for (int i = 0; i < CONNECTIONS_MAX - USERS; i++) {
         managers[i] = site_line(site);
         assert_int_equal(site_ask(site, managers[i], "GET", "/v1/status", NULL, NULL, NULL), 200);
     }
@@ -328,21 +288,9 @@ static void sub_uids__keep_nobody_out(void **state)
     assert_told(&greedy);
     for (int i = 0; i < SUB_UIDS * EACH; i++)
         close(greedy.fds[i]);
-    for (int i = 0; i < PLACES - USERS; i++)
+    for (int i = 0; i < CONNECTIONS_MAX - USERS; i++)
         line_close(managers[i]);
     line_close(owner);
-}
-
-static long accepted(struct site *site)
-{
-    static const char name[] = "\nmcastd_http_connections_total{door=\"unix\"} ";
-    struct answer answer;
-    assert_int_equal(site_metrics(site, &answer), 200);
-    const char *at = strstr(answer.body, name);
-    assert_non_null(at);
-    const long count = strtol(at + sizeof name - 1, NULL, 10);
-    answer_release(&answer);
-    return count;
 }
 
 static bool has_served(void *arg)
@@ -351,18 +299,18 @@ static bool has_served(void *arg)
     return site_call(site, "GET", "/v1/status", NULL, NULL) == 200;
 }
 
-/* Who connects and leaves, over and over, is put aside: those behind him in line are let in as if
- * he had not been there (B8). What a manager said before he left is done. */
-static void leavers__are_not_let_in(void **state)
+/* Clients that connect and leave, over and over, do not delay those behind them in the listen queue
+ * (B8). */
+static void gone_clients__are_not_accepted(void **state)
 {
-    enum { LEAVERS = 100 };
+    enum { GONE = 100 };
     struct site *site = *state;
     if (!open_to_all(site))
         skip();
     const pid_t broker = process_pid(site_broker(site));
-    const long before = accepted(site);
+    const long before = site_accepted(site, "unix");
     assert_int_equal(kill(broker, SIGSTOP), 0);
-    for (int i = 0; i < LEAVERS; i++) {
+    for (int i = 0; i < GONE; i++) {
         become((uid_t)(SUB_UID + i));
         const int fd = connect_to(site);
         if (i % 2)
@@ -372,7 +320,7 @@ static void leavers__are_not_let_in(void **state)
     become(0);
     assert_int_equal(kill(broker, SIGCONT), 0);
     assert_true(await(has_served, site, AWAIT_DEADLINE_MS));
-    assert_true(accepted(site) - before < LEAVERS);
+    assert_true(site_accepted(site, "unix") - before < GONE);
 }
 
 /* A request that waits for its answer is not given up for a newcomer's; one that is not whole is.
@@ -380,7 +328,7 @@ static void leavers__are_not_let_in(void **state)
 static void unfinished_request__makes_room(void **state)
 {
     static const char half[] = "GET /v1/status HTTP/1.1\r\nHost: x";
-    enum { USERS = PLACES / 8 };
+    enum { USERS = CONNECTIONS_MAX / 8 };
     struct line *lines[USERS], *more;
     struct site *site = *state;
     if (!open_to_all(site))
@@ -429,7 +377,7 @@ static void head__that_does_not_end_is_given_up(void **state)
                       whole[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
     struct site *site = *state;
     char answer[4096] = "";
-    process_signal(site_broker(site), SIGSTOP); /* so that it is there when they are let in */
+    process_signal(site_broker(site), SIGSTOP); /* so that it is there when they are accepted */
     struct line *quiet = site_line(site), *remote = site_tcp(site);
     assert_int_equal(line_send(quiet, half, strlen(half)), 0);
     assert_int_equal(line_send(remote, half, strlen(half)), 0);
@@ -462,8 +410,8 @@ static void stop__answers_what_was_accepted(void **state)
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
     for (int i = 0; i < CROWD; i++) {
         lines[i] = site_line(site);
-        assert_int_equal(line_send(lines[i], text, (size_t)(append_request(text, "PUT", i) - text)),
-                         0);
+        assert_int_equal(
+            line_send(lines[i], text, (size_t)(site_append_request(text, "PUT", i) - text)), 0);
     }
     struct answer answer;
     assert_int_equal(line_answer(lines[CROWD - 1], false, &answer), 0);
@@ -480,13 +428,10 @@ static void stop__answers_what_was_accepted(void **state)
     for (int i = 0; i < CROWD; i++)
         line_close(lines[i]);
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
-    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_t *jobs = json_object_get(answer.json, "jobs");
-    assert_int_equal(json_integer_value(json_object_get(jobs, "active")), created);
-    answer_release(&answer);
+    assert_int_equal(site_number(site, "/v1/status", "jobs.active"), created);
 }
 
-/* ---- unauthenticated peers who never pause ---- */
+/* ---- unauthenticated peers that never pause ---- */
 
 enum { FLOODERS = 16, ASKED = 20 }; /* as many as one address may have connections */
 
@@ -539,7 +484,7 @@ static int flood(int port, int tell)
     }
 }
 
-/* One door's crowd takes nothing from the other's: they have turns of their own. */
+/* Many requests at one listener take nothing from the other: both have turns of their own. */
 static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
 {
     struct site *site = *state;
@@ -565,21 +510,16 @@ static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
-        cmocka_unit_test_setup_teardown(pipeline__keeps_the_order_of_slow_and_quick, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(surplus_connection__is_told_503_and_closed, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(long_bodies__have_a_bound_together, open_site, close_site),
-        cmocka_unit_test_setup_teardown(sub_uids__keep_nobody_out, open_site, close_site),
-        cmocka_unit_test_setup_teardown(leavers__are_not_let_in, open_site, close_site),
-        cmocka_unit_test_setup_teardown(unfinished_request__makes_room, open_site, close_site),
-        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
-        cmocka_unit_test_setup_teardown(flood__over_tcp_keeps_nobody_from_the_socket, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(stop__answers_what_was_accepted, open_site, close_site),
+        ON_SITE(pipeline__keeps_the_order_of_slow_and_quick),
+        ON_SITE(thousand_connections__are_served_at_once),
+        ON_SITE(surplus_connection__is_told_503_and_closed),
+        ON_SITE(long_bodies__have_a_bound_together),
+        ON_SITE(sub_uids__keep_nobody_out),
+        ON_SITE(gone_clients__are_not_accepted),
+        ON_SITE(unfinished_request__makes_room),
+        ON_SITE(head__that_does_not_end_is_given_up),
+        ON_SITE(flood__over_tcp_keeps_nobody_from_the_socket),
+        ON_SITE(stop__answers_what_was_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

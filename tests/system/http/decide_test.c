@@ -62,9 +62,8 @@ static void decision__that_is_asked_wrongly_is_refused(void **state)
         {"PUT", CLAIM, "{}", 405, "method-not-allowed", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct answer answer;
-        site_call(site, cases[i].method, cases[i].path, cases[i].body, &answer);
-        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+        site_refused(site, cases[i].method, cases[i].path, cases[i].body, cases[i].status,
+                     cases[i].code, cases[i].field);
     }
 }
 
@@ -112,11 +111,10 @@ static void alarms__are_a_list_in_the_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(decision__is_counted_and_logged, open_site, close_site),
-        cmocka_unit_test_setup_teardown(decision__that_is_asked_wrongly_is_refused, open_site,
-                                        close_site),
+        ON_SITE(decision__is_counted_and_logged),
+        ON_SITE(decision__that_is_asked_wrongly_is_refused),
         cmocka_unit_test(decision__is_the_admins),
-        cmocka_unit_test_setup_teardown(alarms__are_a_list_in_the_status, open_site, close_site),
+        ON_SITE(alarms__are_a_list_in_the_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

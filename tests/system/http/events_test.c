@@ -94,11 +94,8 @@ static void replay__starts_after_the_number_given(void **state)
     assert_int_equal(replay(site, "&after=0", "Last-Event-ID: 299\r\n", &last), 1);
     assert_int_equal(last, 300);
 
-    struct answer answer;
-    site_call(site, "GET", "/v1/events?after=x", NULL, &answer);
-    site_expect_problem(&answer, 422, "invalid", "after");
-    site_call(site, "GET", "/v1/events?follow=2", NULL, &answer);
-    site_expect_problem(&answer, 422, "invalid", "follow");
+    site_refused(site, "GET", "/v1/events?after=x", NULL, 422, "invalid", "after");
+    site_refused(site, "GET", "/v1/events?follow=2", NULL, 422, "invalid", "follow");
 }
 
 static void replay__survives_a_restart(void **state)
@@ -122,10 +119,7 @@ static void gap__is_told_first(void **state)
     char why[256];
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .state = "events_keep = 20"});
     reserve(site, 1, EVENTS);
-    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_int_t first =
-        json_integer_value(json_object_get(json_object_get(answer.json, "events"), "first"));
-    answer_release(&answer);
+    const json_int_t first = site_number(site, "/v1/status", "events.first");
     assert_true(first > 10 && first <= EVENTS - 20 + 1);
     assert_int_equal(site_call(site, "GET", "/v1/events?follow=0&after=5", NULL, &answer), 200);
     assert_memory_equal(answer.body, "event: gap\ndata: ", 17);
@@ -164,8 +158,7 @@ static void number__that_never_was_is_refused(void **state)
     assert_never_was(&answer, "Last-Event-ID");
     line_close(line);
     assert_int_equal(replay(site, "&after=3", NULL, &last), 0);
-    site_call(site, "GET", "/v1/events?after=4", NULL, &answer);
-    site_expect_problem(&answer, 422, "no-such-event", "after");
+    site_refused(site, "GET", "/v1/events?after=4", NULL, 422, "no-such-event", "after");
 }
 
 static void followers__get_what_comes(void **state)
@@ -230,15 +223,13 @@ static void stalled_reader__does_not_keep_the_broker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(replay__starts_after_the_number_given, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(replay__survives_a_restart, open_site, close_site),
-        cmocka_unit_test_setup_teardown(gap__is_told_first, open_site, close_site),
-        cmocka_unit_test_setup_teardown(number__that_never_was_is_refused, open_site, close_site),
-        cmocka_unit_test_setup_teardown(followers__get_what_comes, open_site, close_site),
-        cmocka_unit_test_setup_teardown(slow_reader__gets_a_gap, open_site, close_site),
-        cmocka_unit_test_setup_teardown(stalled_reader__does_not_keep_the_broker, open_site,
-                                        close_site),
+        ON_SITE(replay__starts_after_the_number_given),
+        ON_SITE(replay__survives_a_restart),
+        ON_SITE(gap__is_told_first),
+        ON_SITE(number__that_never_was_is_refused),
+        ON_SITE(followers__get_what_comes),
+        ON_SITE(slow_reader__gets_a_gap),
+        ON_SITE(stalled_reader__does_not_keep_the_broker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

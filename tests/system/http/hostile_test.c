@@ -189,11 +189,9 @@ static void certificate__of_many_bytes_is_not_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(key__beyond_reason_is_not_calculated_with, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(finite_fields__are_refused, open_site, close_site),
-        cmocka_unit_test_setup_teardown(certificate__of_many_bytes_is_not_read, open_site,
-                                        close_site),
+        ON_SITE(key__beyond_reason_is_not_calculated_with),
+        ON_SITE(finite_fields__are_refused),
+        ON_SITE(certificate__of_many_bytes_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

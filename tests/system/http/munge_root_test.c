@@ -143,7 +143,7 @@ static json_int_t reserve(struct realm *realm, const char *job, const char *body
     char path[REALM_PATH_SIZE];
     snprintf(path, sizeof path, JOBS "%s", job);
     assert_int_equal(site_call(realm->tls->site, "PUT", path, body, &answer), 201);
-    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    json_int_t number = answer_number(&answer, "number");
     answer_release(&answer);
     return number;
 }
@@ -173,7 +173,7 @@ static void root__reports_for_its_own_node(void **state)
     skip_unless_root();
     json_int_t number = reserve(realm, "f1", BOTH_NODES);
     assert_int_equal(report(realm, realm->node7, 0, "f1/nodes/192.0.2.7", number, &answer), 200);
-    assert_string_equal(json_string_value(json_object_get(answer.json, "node")), "192.0.2.7");
+    assert_string_equal(answer_text(&answer, "node"), "192.0.2.7");
     answer_release(&answer);
     assert_int_equal(report(realm, realm->node8, 0, "f1/nodes/192.0.2.8", number, NULL), 200);
 }
@@ -271,7 +271,7 @@ static void root__sees_its_nodes_jobs(void **state)
     assert_int_equal(ask(realm, realm->node7, 0, NULL, "GET", JOBS "f1", NULL, NULL), 404);
     assert_int_equal(ask(realm, realm->node7, 0, "192.0.2.7", "GET", "/v1/whoami", NULL, &answer),
                      200);
-    assert_string_equal(json_string_value(json_object_get(answer.json, "node")), "192.0.2.7");
+    assert_string_equal(answer_text(&answer, "node"), "192.0.2.7");
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(answer.json, "node_of"), 0)), "elcap");
     assert_true(json_is_false(json_object_get(answer.json, "admin")));

@@ -138,7 +138,7 @@ static void root__is_nobodys_manager(void **state)
     assert_int_equal(ask(realm, 0, "GET", "/v1/whoami", NULL, &answer), 200);
     assert_true(json_is_false(json_object_get(answer.json, "admin")));
     assert_int_equal(json_array_size(json_object_get(answer.json, "clusters")), 0);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "uid")), 0);
+    assert_int_equal(answer_number(&answer, "uid"), 0);
     answer_release(&answer);
     assert_int_equal(site_call(realm->site, "GET", ELCAP "roots/env", NULL, NULL), 200);
 }
@@ -153,7 +153,7 @@ static void credential__counts_on_the_unix_socket_too(void **state)
     struct line *line = site_line(realm->site);
     testmunged_header(realm->ours, OWNER, 0, "GET", "/v1/whoami", header, sizeof header);
     assert_int_equal(site_ask(realm->site, line, "GET", "/v1/whoami", header, NULL, &answer), 200);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "uid")), OWNER);
+    assert_int_equal(answer_number(&answer, "uid"), OWNER);
     answer_release(&answer);
     site_ask(realm->site, line, "GET", "/v1/whoami", header, NULL, &answer);
     site_expect_problem(&answer, 401, "munge-replayed", NULL);
@@ -362,24 +362,23 @@ static void bodies__come_after_the_credential(void **state)
     free(body);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_realm, close_realm)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(uid__has_the_rights_of_its_lists, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(root__is_nobodys_manager, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(credential__counts_on_the_unix_socket_too, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(replayed__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(foreign__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(other_request__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(expired__is_refused, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_hangs__delays_nobody_else, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_hangs__does_not_keep_the_broker, open_realm,
-                                        close_realm),
-        cmocka_unit_test_setup_teardown(munged_that_is_gone__is_said_so, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(reload__takes_and_leaves_munge, open_realm, close_realm),
-        cmocka_unit_test_setup_teardown(bodies__come_after_the_credential, open_realm, close_realm),
+        TEST(uid__has_the_rights_of_its_lists),
+        TEST(root__is_nobodys_manager),
+        TEST(credential__counts_on_the_unix_socket_too),
+        TEST(replayed__is_refused),
+        TEST(foreign__is_refused),
+        TEST(other_request__is_refused),
+        TEST(expired__is_refused),
+        TEST(munged_that_hangs__delays_nobody_else),
+        TEST(munged_that_hangs__does_not_keep_the_broker),
+        TEST(munged_that_is_gone__is_said_so),
+        TEST(reload__takes_and_leaves_munge),
+        TEST(bodies__come_after_the_credential),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

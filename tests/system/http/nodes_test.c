@@ -30,13 +30,9 @@ static int close_site(void **state)
 
 static json_int_t number_of(struct site *site, const char *job)
 {
-    struct answer answer;
     char path[96];
     snprintf(path, sizeof path, JOB "%s", job);
-    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
-    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
-    answer_release(&answer);
-    return number;
+    return site_number(site, path, "number");
 }
 
 /* Reserves for elcap[7-8]; returns the reservation's number. */
@@ -69,22 +65,22 @@ static int report(struct site *site, const char *where, const char *state, json_
 
 static json_int_t vnis(struct site *site, const char *which)
 {
-    struct answer answer;
-    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_int_t count =
-        json_integer_value(json_object_get(json_object_get(answer.json, "vnis"), which));
-    answer_release(&answer);
-    return count;
+    char member[32];
+    snprintf(member, sizeof member, "vnis.%s", which);
+    return site_number(site, "/v1/status", member);
 }
 
 static json_int_t lingering(struct site *site)
 {
-    struct answer answer;
-    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
-    json_int_t count =
-        json_integer_value(json_object_get(json_object_get(answer.json, "nodes"), "lingering"));
-    answer_release(&answer);
-    return count;
+    return site_number(site, "/v1/status", "nodes.lingering");
+}
+
+static void refused_report(struct site *site, const char *where, const char *state,
+                           json_int_t number, int status, const char *code, const char *field)
+{
+    char path[160];
+    snprintf(path, sizeof path, JOB "%s", where);
+    site_refused(site, "PUT", path, body_of(state, number), status, code, field);
 }
 
 /* How many events of this kind there are, and the detail of the last into detail. */
@@ -106,24 +102,18 @@ static size_t events(struct site *site, const char *kind, char *detail, size_t s
     return count;
 }
 
-static const char *text_of(const struct answer *answer, const char *name)
-{
-    const char *text = json_string_value(json_object_get(answer->json, name));
-    return text ? text : "";
-}
-
 static void report__is_answered_with_what_it_said(void **state)
 {
     struct site *site = *state;
     struct answer answer, again;
     json_int_t number = reserve(site, "f1");
     assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &answer), 200);
-    assert_string_equal(text_of(&answer, "cluster"), "elcap");
-    assert_string_equal(text_of(&answer, "job"), "f1");
-    assert_string_equal(text_of(&answer, "node"), "elcap7");
-    assert_string_equal(text_of(&answer, "state"), "created");
-    assert_string_equal(text_of(&answer, "reservation"), "active");
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "number")), number);
+    assert_string_equal(answer_text(&answer, "cluster"), "elcap");
+    assert_string_equal(answer_text(&answer, "job"), "f1");
+    assert_string_equal(answer_text(&answer, "node"), "elcap7");
+    assert_string_equal(answer_text(&answer, "state"), "created");
+    assert_string_equal(answer_text(&answer, "reservation"), "active");
+    assert_int_equal(answer_number(&answer, "number"), number);
     assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &again), 200);
     assert_true(json_equal(answer.json, again.json));
     answer_release(&answer);
@@ -213,17 +203,16 @@ static void vni__is_free_when_the_last_node_is_clean(void **state)
     assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
     assert_int_equal(vnis(site, "held"), 1);
     assert_int_equal(report(site, "f1/nodes/elcap8", "destroyed", number, &answer), 200);
-    assert_string_equal(text_of(&answer, "reservation"), "releasing");
+    assert_string_equal(answer_text(&answer, "reservation"), "releasing");
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 1);
     assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, &answer), 200);
-    assert_string_equal(text_of(&answer, "state"), "destroyed");
+    assert_string_equal(answer_text(&answer, "state"), "destroyed");
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 0); /* at once: not when the time is over */
     assert_int_equal(vnis(site, "free"), vnis(site, "pool"));
     /* Nothing is waited for any more. */
-    report(site, "f1/nodes/elcap7", "destroyed", number, &answer);
-    site_expect_problem(&answer, 404, "not-found", NULL);
+    refused_report(site, "f1/nodes/elcap7", "destroyed", number, 404, "not-found", NULL);
 }
 
 /* F9: the resource manager is told to drain the node. */
@@ -286,22 +275,17 @@ static void report__that_cannot_be_is_refused(void **state)
     struct answer answer;
     json_int_t number = reserve(site, "f1");
     report(site, "f1/nodes/elcap9", "created", number, &answer);
-    assert_non_null(strstr(text_of(&answer, "detail"), "elcap9"));
+    assert_non_null(strstr(answer_text(&answer, "detail"), "elcap9"));
     site_expect_problem(&answer, 422, "invalid", "node");
-    report(site, "f1/nodes/elcap%2C", "created", number, &answer);
-    site_expect_problem(&answer, 422, "invalid", "node");
-    report(site, "f1/nodes/", "created", number, &answer);
-    site_expect_problem(&answer, 404, "no-such-path", NULL);
-    report(site, "f1/nodes/elcap7", "created", number + 1, &answer); /* another life */
-    site_expect_problem(&answer, 404, "not-found", NULL);
-    report(site, "f2/nodes/elcap7", "created", number, &answer);
-    site_expect_problem(&answer, 404, "not-found", NULL);
-    report(site, "f1/nodes/elcap7", "fenced", number, &answer);
-    site_expect_problem(&answer, 422, "invalid", "state");
-    site_call(site, "PUT", JOB "f1/nodes/elcap7", "{\"state\":\"created\"}", &answer);
-    site_expect_problem(&answer, 422, "missing-field", "number");
-    site_call(site, "PUT", JOB "f1/nodes/elcap7", "{", &answer);
-    site_expect_problem(&answer, 400, "bad-json", NULL);
+    refused_report(site, "f1/nodes/elcap%2C", "created", number, 422, "invalid", "node");
+    refused_report(site, "f1/nodes/", "created", number, 404, "no-such-path", NULL);
+    refused_report(site, "f1/nodes/elcap7", "created", number + 1, 404, "not-found",
+                   NULL); /* another life */
+    refused_report(site, "f2/nodes/elcap7", "created", number, 404, "not-found", NULL);
+    refused_report(site, "f1/nodes/elcap7", "fenced", number, 422, "invalid", "state");
+    site_refused(site, "PUT", JOB "f1/nodes/elcap7", "{\"state\":\"created\"}", 422,
+                 "missing-field", "number");
+    site_refused(site, "PUT", JOB "f1/nodes/elcap7", "{", 400, "bad-json", NULL);
 }
 
 /* Services were made after the job was over: as long as its VNIs are its own they are waited for
@@ -314,13 +298,13 @@ static void created__too_late_is_told_to_destroy(void **state)
     site_call(site, "DELETE", JOB "f1", NULL, NULL);
     assert_int_equal(report(site, "f1/nodes/elcap8", "destroyed", number, NULL), 200);
     assert_int_equal(report(site, "f1/nodes/elcap7", "created", number, &answer), 200);
-    assert_string_equal(text_of(&answer, "reservation"), "releasing");
+    assert_string_equal(answer_text(&answer, "reservation"), "releasing");
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 1);
     assert_int_equal(report(site, "f1/nodes/elcap7", "destroyed", number, NULL), 200);
     assert_int_equal(vnis(site, "held"), 0);
     report(site, "f1/nodes/elcap7", "created", number, &answer);
-    assert_non_null(strstr(text_of(&answer, "detail"), "destroy them"));
+    assert_non_null(strstr(answer_text(&answer, "detail"), "destroy them"));
     site_expect_problem(&answer, 404, "not-found", NULL);
 }
 
@@ -337,9 +321,9 @@ static void fenced__is_no_longer_waited_for(void **state)
     assert_int_equal(
         site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"powered off\"}", &answer),
         200);
-    assert_string_equal(text_of(&answer, "node"), "elcap7");
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 1);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "active")), 0);
+    assert_string_equal(answer_text(&answer, "node"), "elcap7");
+    assert_int_equal(answer_number(&answer, "reservations"), 1);
+    assert_int_equal(answer_number(&answer, "active"), 0);
     assert_true(json_is_true(json_object_get(answer.json, "known")));
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 0);
@@ -349,7 +333,7 @@ static void fenced__is_no_longer_waited_for(void **state)
     assert_non_null(strstr(detail, "says: powered off"));
     /* Nobody waits for it any more: no error. */
     site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"x\"}", &answer);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 0);
+    assert_int_equal(answer_number(&answer, "reservations"), 0);
     answer_release(&answer);
 }
 
@@ -370,8 +354,7 @@ static void fence__tells_what_else_is_there(void **state)
         char path[64];
         snprintf(path, sizeof path, "/v1/nodes/%s/fence", cases[i].node);
         assert_int_equal(site_call(site, "PUT", path, "{\"reason\":\"off\"}", &answer), 200);
-        assert_int_equal(json_integer_value(json_object_get(answer.json, "active")),
-                         cases[i].active);
+        assert_int_equal(answer_number(&answer, "active"), cases[i].active);
         assert_int_equal(json_is_true(json_object_get(answer.json, "known")), cases[i].known);
         answer_release(&answer);
     }
@@ -393,12 +376,11 @@ static void fence__needs_a_reason(void **state)
         {"a,b", "{\"reason\":\"x\"}", 422, "invalid", "node"},
     };
     struct site *site = *state;
-    struct answer answer;
     char path[64], detail[16], body[300];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(path, sizeof path, "/v1/nodes/%s/fence", cases[i].node);
-        site_call(site, "PUT", path, cases[i].body, &answer);
-        site_expect_problem(&answer, cases[i].status, cases[i].code, cases[i].field);
+        site_refused(site, "PUT", path, cases[i].body, cases[i].status, cases[i].code,
+                     cases[i].field);
     }
     for (int length = 200; length <= 201; length++) {
         snprintf(body, sizeof body, "{\"reason\":\"%0*d\"}", length, 0);
@@ -428,13 +410,13 @@ static void boot__ends_what_the_node_said_before(void **state)
     /* It booted before it said so. */
     assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":10}", &answer),
                      200);
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 0);
+    assert_int_equal(answer_number(&answer, "reservations"), 0);
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 1);
     assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":11}", &answer),
                      200);
-    assert_string_equal(text_of(&answer, "node"), "elcap7");
-    assert_int_equal(json_integer_value(json_object_get(answer.json, "reservations")), 1);
+    assert_string_equal(answer_text(&answer, "node"), "elcap7");
+    assert_int_equal(answer_number(&answer, "reservations"), 1);
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 0);
 }
@@ -487,7 +469,7 @@ static void each_name__may_report_for_itself(void **state)
     for (size_t i = 0; names[i]; i++)
         tlssite_issue(tls, names[i]);
     assert_int_equal(tlssite_call(tls, "boss", "PUT", JOB "f1", TWO_NODES, &answer), 201);
-    json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+    json_int_t number = answer_number(&answer, "number");
     answer_release(&answer);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *body = strstr(cases[i].path, "fence")  ? "{\"reason\":\"x\"}"
@@ -511,7 +493,7 @@ static json_int_t boots(struct tlssite *tls, const char *name)
     struct answer answer;
     assert_int_equal(
         tlssite_call(tls, name, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":1000}", &answer), 200);
-    json_int_t count = json_integer_value(json_object_get(answer.json, "reservations"));
+    json_int_t count = answer_number(&answer, "reservations");
     answer_release(&answer);
     return count;
 }
@@ -536,7 +518,7 @@ static void boot__ends_nothing_of_a_cluster_that_lacks_the_node(void **state)
         const char *manager = names[1 + i];
         snprintf(path, sizeof path, "/v1/clusters/%s/jobs/f1", clusters[i]);
         assert_int_equal(tlssite_call(tls, manager, "PUT", path, TWO_NODES, &answer), 201);
-        json_int_t number = json_integer_value(json_object_get(answer.json, "number"));
+        json_int_t number = answer_number(&answer, "number");
         answer_release(&answer);
         snprintf(path, sizeof path, "/v1/clusters/%s/jobs/f1/nodes/elcap7", clusters[i]);
         assert_int_equal(tlssite_call(tls, manager, "PUT", path, body_of("created", number), NULL),
@@ -551,27 +533,20 @@ static void boot__ends_nothing_of_a_cluster_that_lacks_the_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(report__is_answered_with_what_it_said, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(waiting__is_shown, open_site, close_site),
-        cmocka_unit_test_setup_teardown(waiting__names_the_silent_within_bounds, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(vni__is_free_when_the_last_node_is_clean, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(lingering__is_an_event_and_holds_back, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(hold__that_ends_unconfirmed_is_counted, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(waiting__goes_on_after_a_restart, open_site, close_site),
-        cmocka_unit_test_setup_teardown(report__that_cannot_be_is_refused, open_site, close_site),
-        cmocka_unit_test_setup_teardown(created__too_late_is_told_to_destroy, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(fenced__is_no_longer_waited_for, open_site, close_site),
-        cmocka_unit_test_setup_teardown(fence__tells_what_else_is_there, open_site, close_site),
-        cmocka_unit_test_setup_teardown(fence__needs_a_reason, open_site, close_site),
-        cmocka_unit_test_setup_teardown(boot__ends_what_the_node_said_before, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(boot__that_cannot_be_is_refused, open_site, close_site),
+        ON_SITE(report__is_answered_with_what_it_said),
+        ON_SITE(waiting__is_shown),
+        ON_SITE(waiting__names_the_silent_within_bounds),
+        ON_SITE(vni__is_free_when_the_last_node_is_clean),
+        ON_SITE(lingering__is_an_event_and_holds_back),
+        ON_SITE(hold__that_ends_unconfirmed_is_counted),
+        ON_SITE(waiting__goes_on_after_a_restart),
+        ON_SITE(report__that_cannot_be_is_refused),
+        ON_SITE(created__too_late_is_told_to_destroy),
+        ON_SITE(fenced__is_no_longer_waited_for),
+        ON_SITE(fence__tells_what_else_is_there),
+        ON_SITE(fence__needs_a_reason),
+        ON_SITE(boot__ends_what_the_node_said_before),
+        ON_SITE(boot__that_cannot_be_is_refused),
         cmocka_unit_test(each_name__may_report_for_itself),
         cmocka_unit_test(boot__ends_nothing_of_a_cluster_that_lacks_the_node),
     };

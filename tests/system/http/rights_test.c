@@ -16,7 +16,7 @@
 
 #define ELCAP "/v1/clusters/elcap/jobs/"
 #define TUO "/v1/clusters/tuo/jobs/"
-#define OTHER_UID "4000000000"
+#define NOBODY "4000000000"
 
 static char me[16];
 static unsigned my_uid;
@@ -29,7 +29,7 @@ static struct site_options as_admin(void)
 static struct site_options as_manager_of(const char *elcap, const char *tuo)
 {
     return (struct site_options){
-        .mcastd = MCASTD, .keep = true, .admins = OTHER_UID, .users = elcap, .users_tuo = tuo};
+        .mcastd = MCASTD, .keep = true, .admins = NOBODY, .users = elcap, .users_tuo = tuo};
 }
 
 /* As admin: on each cluster one job of mine and one of somebody else's. */
@@ -80,7 +80,7 @@ static char *detail_of(struct site *site, const char *path)
 {
     struct answer answer;
     site_call(site, "GET", path, NULL, &answer);
-    char *detail = strdup(json_string_value(json_object_get(answer.json, "detail")));
+    char *detail = strdup(answer_text(&answer, "detail"));
     site_expect_problem(&answer, 404, "not-found", NULL);
     assert_non_null(detail);
     return detail;
@@ -123,7 +123,7 @@ static void admin__may_do_everything(void **state)
 static void manager__rules_its_cluster_only(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(me, OTHER_UID);
+    struct site_options options = as_manager_of(me, NOBODY);
     const char *body = "{\"uid\":7,\"node_count\":1}";
     site_restart(site, &options);
     assert_int_equal(site_call(site, "PUT", ELCAP "new", body, NULL), 201);
@@ -160,7 +160,7 @@ static void manager__of_two_clusters_sees_both(void **state)
 static void owner__reads_own_jobs_only(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    struct site_options options = as_manager_of(NOBODY, NOBODY);
     char path[64];
     site_restart(site, &options);
     assert_int_equal(site_call(site, "GET", ELCAP "mine", NULL, NULL), 200);
@@ -170,7 +170,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_hidden(site, ELCAP "other", ELCAP "there");
     assert_hidden(site, ELCAP "other/env", ELCAP "there/env");
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
-    assert_forbidden(site, "PUT", ELCAP "new", "{\"uid\":1,\"node_count\":1}");
+    assert_forbidden(site, "PUT", ELCAP "new", ONE_NODE);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}");
     assert_forbidden(site, "GET", "/v1/events", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
@@ -187,11 +187,11 @@ static void owner__reads_own_jobs_only(void **state)
 static void metrics__are_for_roles_and_who_is_named(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(me, OTHER_UID);
+    struct site_options options = as_manager_of(me, NOBODY);
     char named[64];
     site_restart(site, &options);
     assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
-    options = as_manager_of(OTHER_UID, OTHER_UID);
+    options = as_manager_of(NOBODY, NOBODY);
     assert_true(site_reload(site, &options));
     assert_forbidden(site, "GET", "/metrics", NULL);
     snprintf(named, sizeof named, "metrics_users = %s", me);
@@ -220,7 +220,7 @@ static void tcp__proves_nobody(void **state)
         assert_non_null(strstr(answer.body, "use the Unix socket"));
         site_expect_problem(&answer, 401, "no-identity", NULL);
     }
-    site_ask(site, line, "PUT", ELCAP "x", NULL, "{\"uid\":1,\"node_count\":1}", &answer);
+    site_ask(site, line, "PUT", ELCAP "x", NULL, ONE_NODE, &answer);
     site_expect_problem(&answer, 401, "no-identity", NULL);
     site_ask(site, line, "DELETE", ELCAP "mine", NULL, NULL, &answer);
     site_expect_problem(&answer, 401, "no-identity", NULL);
@@ -237,13 +237,12 @@ static void tcp__proves_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(admin__may_do_everything, open_site, close_site),
-        cmocka_unit_test_setup_teardown(manager__rules_its_cluster_only, open_site, close_site),
-        cmocka_unit_test_setup_teardown(manager__of_two_clusters_sees_both, open_site, close_site),
-        cmocka_unit_test_setup_teardown(owner__reads_own_jobs_only, open_site, close_site),
-        cmocka_unit_test_setup_teardown(metrics__are_for_roles_and_who_is_named, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(tcp__proves_nobody, open_site, close_site),
+        ON_SITE(admin__may_do_everything),
+        ON_SITE(manager__rules_its_cluster_only),
+        ON_SITE(manager__of_two_clusters_sees_both),
+        ON_SITE(owner__reads_own_jobs_only),
+        ON_SITE(metrics__are_for_roles_and_who_is_named),
+        ON_SITE(tcp__proves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -84,6 +85,10 @@ static void start(struct site *site, const struct site_options *options)
 
 struct site *site_open(const struct site_options *options)
 {
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
     struct site *site = calloc(1, sizeof *site);
     struct answer answer;
     assert_non_null(site);
@@ -252,4 +257,43 @@ void site_expect_problem(struct answer *answer, int status, const char *code, co
     const char *named = json_string_value(json_object_get(answer->json, "field"));
     assert_string_equal(named ? named : "", field ? field : "");
     answer_release(answer);
+}
+
+void site_refused(struct site *site, const char *method, const char *path, const char *body,
+                  int status, const char *code, const char *field)
+{
+    struct answer answer;
+    site_call(site, method, path, body, &answer);
+    site_expect_problem(&answer, status, code, field);
+}
+
+json_int_t site_number(struct site *site, const char *path, const char *member)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+    const json_int_t number = answer_number(&answer, member);
+    answer_release(&answer);
+    return number;
+}
+
+char *site_append_request(char *at, const char *method, int number)
+{
+    const char *body = strcmp(method, "PUT") ? "" : ONE_NODE;
+    return at + sprintf(at,
+                        "%s /v1/clusters/elcap/jobs/f%d HTTP/1.1\r\nHost: x\r\n"
+                        "Content-Length: %zu\r\n\r\n%s",
+                        method, number, strlen(body), body);
+}
+
+long site_accepted(struct site *site, const char *listener)
+{
+    char name[64];
+    struct answer answer;
+    snprintf(name, sizeof name, "\nmcastd_http_connections_total{door=\"%s\"} ", listener);
+    assert_int_equal(site_metrics(site, &answer), 200);
+    const char *at = strstr(answer.body, name);
+    assert_non_null(at);
+    const long count = strtol(at + strlen(name), NULL, 10);
+    answer_release(&answer);
+    return count;
 }

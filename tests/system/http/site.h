@@ -10,6 +10,8 @@
 /* A real broker without a fabric manager, in a folder of its own, and one way to ask it that holds
  * every answer against openapi.json. Failures are asserts. */
 
+#define ONE_NODE "{\"uid\":1,\"node_count\":1}" /* body of a reserve */
+
 struct site_options {
     const char *mcastd;
     const char *admins; /* NULL: whoever runs the test */
@@ -20,8 +22,11 @@ struct site_options {
     bool keep;                        /* state on disk, so that it survives site_restart */
 };
 
+/* A test on a site of its own, by the test program's open_site and close_site. */
+#define ON_SITE(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
+
 struct site;
-struct site *site_open(const struct site_options *options);
+struct site *site_open(const struct site_options *options); /* with all descriptors there are */
 void site_close(struct site *site); /* stops the broker, which must exit with 0 */
 
 /* The same folder, other options. */
@@ -48,6 +53,18 @@ int site_ask(struct site *site, struct line *line, const char *method, const cha
 /* The same on a connection of its own. answer may be NULL. */
 int site_call(struct site *site, const char *method, const char *path, const char *body,
               struct answer *answer);
+
+/* The same, which must be refused with this problem. */
+void site_refused(struct site *site, const char *method, const char *path, const char *body,
+                  int status, const char *code, const char *field);
+/* GET of path, which must be 200: a number in its document, as answer_number. */
+json_int_t site_number(struct site *site, const char *path, const char *member);
+
+/* Connections accepted so far, by listener: "unix" or "tcp". */
+long site_accepted(struct site *site, const char *listener);
+
+/* Appends a request about job f<number> of elcap, PUT with ONE_NODE; returns where it ends. */
+char *site_append_request(char *at, const char *method, int number);
 
 /* GET /metrics, as they are now: for an admin, who may ask so. */
 int site_metrics(struct site *site, struct answer *answer);

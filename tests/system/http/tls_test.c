@@ -11,26 +11,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The road: TLS itself, many connections, and certificates of the broker's that change. */
+/* TLS itself, many connections, and certificates of the broker's that change. */
 
 #define JOB "/v1/clusters/elcap/jobs/"
-#define BODY "{\"uid\":1,\"node_count\":1}"
+#define BODY ONE_NODE
 
-enum { CROWD = 1000, PIPELINED = 60, UNAUTHENTICATED = 16 };
+enum { CROWD = 1000, PIPELINED = 60, UNPROVED = 16 };
 
 static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root cert:boss"};
 
 static int open_site(void **state)
 {
-    struct rlimit files;
-    getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &files);
     struct tlssite *tls = tlssite_open(&as_boss);
     tlssite_issue(tls, "boss");
     *state = tls;
@@ -109,62 +104,42 @@ static void handshake__that_never_ends_is_cut_off(void **state)
     line_close(begun);
 }
 
-static long accepted(struct tlssite *tls)
-{
-    static const char name[] = "\nmcastd_http_connections_total{door=\"tcp\"} ";
-    struct answer answer;
-    assert_int_equal(site_metrics(tls->site, &answer), 200);
-    const char *at = strstr(answer.body, name);
-    assert_non_null(at);
-    const long count = strtol(at + strlen(name), NULL, 10);
-    answer_release(&answer);
-    return count;
-}
-
 /* Who waited too long for its turn has said hello, and is gone: of a crowd that is most (G15). */
 static void handshake__is_not_begun_with_who_has_left(void **state)
 {
     struct tlssite *tls = *state;
-    const long before = accepted(tls);
+    const long before = site_accepted(tls->site, "tcp");
     process_signal(site_broker(tls->site), SIGSTOP);
-    for (int i = 0; i < UNAUTHENTICATED; i++) {
+    for (int i = 0; i < UNPROVED; i++) {
         struct line *line = tlssite_tcp(tls);
         assert_int_equal(line_send(line, "\x16\x03\x01", 3), 0);
         line_close(line);
     }
     process_signal(site_broker(tls->site), SIGCONT);
     assert_served(tls); /* behind them all */
-    assert_int_equal(accepted(tls), before + 1);
+    assert_int_equal(site_accepted(tls->site, "tcp"), before + 1);
 }
 
-/* Those who prove nothing make room for each other, and take nothing from who proves something. */
-static void unauthenticated__make_room(void **state)
+/* Unauthenticated peers displace each other, and nobody who has proved something. */
+static void unauthenticated__are_displaced(void **state)
 {
     struct tlssite *tls = *state;
-    struct line *unauthenticated[UNAUTHENTICATED + 1], *boss = tlssite_line(tls, "boss");
-    for (int i = 0; i <= UNAUTHENTICATED; i++)
-        unauthenticated[i] = tlssite_line(tls, NULL);
+    struct line *unproved[UNPROVED + 1], *boss = tlssite_line(tls, "boss");
+    for (int i = 0; i <= UNPROVED; i++)
+        unproved[i] = tlssite_line(tls, NULL);
     struct answer answer;
-    assert_int_equal(line_answer(unauthenticated[0], false, &answer), 0); /* the oldest */
+    assert_int_equal(line_answer(unproved[0], false, &answer), 0); /* the oldest */
     site_expect_problem(&answer, 503, "too-many-connections", NULL);
-    assert_true(line_ended(unauthenticated[0]));
+    assert_true(line_ended(unproved[0]));
     struct line *late = tlssite_line(tls, "boss");
     assert_int_equal(site_ask(tls->site, late, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
     assert_int_equal(site_ask(tls->site, boss, "GET", "/v1/jobs", NULL, NULL, NULL), 200);
-    assert_int_equal(
-        site_ask(tls->site, unauthenticated[UNAUTHENTICATED], "GET", "/healthz", NULL, NULL, NULL),
-        200);
-    for (int i = 0; i <= UNAUTHENTICATED; i++)
-        line_close(unauthenticated[i]);
+    assert_int_equal(site_ask(tls->site, unproved[UNPROVED], "GET", "/healthz", NULL, NULL, NULL),
+                     200);
+    for (int i = 0; i <= UNPROVED; i++)
+        line_close(unproved[i]);
     line_close(boss);
     line_close(late);
-}
-
-static char *append_request(char *at, const char *method, int i)
-{
-    const char *body = strcmp(method, "PUT") ? "" : BODY;
-    return at + sprintf(at, "%s " JOB "f%d HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s",
-                        method, i, strlen(body), body);
 }
 
 /* One more byte of its header each time; whether the other side has had enough of it. */
@@ -199,7 +174,7 @@ static void pipeline__gets_all_its_answers(void **state)
     for (size_t round = 0; round < sizeof rounds / sizeof rounds[0]; round++) {
         char *end = text;
         for (int i = 0; i < PIPELINED; i++)
-            end = append_request(end, rounds[round].method, i);
+            end = site_append_request(end, rounds[round].method, i);
         assert_int_equal(line_send(line, text, (size_t)(end - text)), 0);
         for (int i = 0; i < PIPELINED; i++) {
             struct answer answer;
@@ -207,7 +182,7 @@ static void pipeline__gets_all_its_answers(void **state)
             assert_int_equal(line_answer(line, false, &answer), 0);
             assert_int_equal(answer.status, rounds[round].status);
             snprintf(job, sizeof job, "f%d", i);
-            assert_string_equal(json_string_value(json_object_get(answer.json, "job")), job);
+            assert_string_equal(answer_text(&answer, "job"), job);
             answer_release(&answer);
         }
     }
@@ -222,8 +197,8 @@ static void thousand_connections__are_served_at_once(void **state)
     for (int i = 0; i < CROWD; i++)
         lines[i] = tlssite_line(tls, "boss");
     for (int i = 0; i < CROWD; i++)
-        assert_int_equal(line_send(lines[i], text, (size_t)(append_request(text, "PUT", i) - text)),
-                         0);
+        assert_int_equal(
+            line_send(lines[i], text, (size_t)(site_append_request(text, "PUT", i) - text)), 0);
     for (int i = CROWD - 1; i >= 0; i--) {
         struct answer answer;
         assert_int_equal(line_answer(lines[i], false, &answer), 0);
@@ -335,23 +310,18 @@ static void tls__is_not_turned_off_by_a_reload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tls__speaks_new_versions_and_http_1_1_only, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(tls__is_not_spoken_to_in_the_clear, open_site, close_site),
-        cmocka_unit_test_setup_teardown(handshake__that_never_ends_is_cut_off, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(handshake__is_not_begun_with_who_has_left, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(unauthenticated__make_room, open_site, close_site),
-        cmocka_unit_test_setup_teardown(head__that_does_not_end_is_given_up, open_site, close_site),
-        cmocka_unit_test_setup_teardown(pipeline__gets_all_its_answers, open_site, close_site),
-        cmocka_unit_test_setup_teardown(thousand_connections__are_served_at_once, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(events__come_over_tls, open_site, close_site),
-        cmocka_unit_test_setup_teardown(new_certificate__is_used_after_a_reload, open_site,
-                                        close_site),
-        cmocka_unit_test_setup_teardown(bad_certificate__changes_nothing, open_site, close_site),
-        cmocka_unit_test_setup_teardown(tls__is_not_turned_off_by_a_reload, open_site, close_site),
+        ON_SITE(tls__speaks_new_versions_and_http_1_1_only),
+        ON_SITE(tls__is_not_spoken_to_in_the_clear),
+        ON_SITE(handshake__that_never_ends_is_cut_off),
+        ON_SITE(handshake__is_not_begun_with_who_has_left),
+        ON_SITE(unauthenticated__are_displaced),
+        ON_SITE(head__that_does_not_end_is_given_up),
+        ON_SITE(pipeline__gets_all_its_answers),
+        ON_SITE(thousand_connections__are_served_at_once),
+        ON_SITE(events__come_over_tls),
+        ON_SITE(new_certificate__is_used_after_a_reload),
+        ON_SITE(bad_certificate__changes_nothing),
+        ON_SITE(tls__is_not_turned_off_by_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/request/accept.h"
+#include "broker/http/request/head.h"
 
 static void weight__follows_the_header(void **state)
 {

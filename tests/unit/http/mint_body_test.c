@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What whoever asks for a token wants (B3), and spans of time in requests. */
 
+#include "broker/http/request/target.h"
 #include "broker/http/api/bodies/mint_body.h"
-#include "broker/http/request/wait_query.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -99,13 +99,13 @@ static void wait__is_as_the_call_has_it_when_not_given(void **state)
     int64_t ms = 0;
     char none[] = "/x", given[] = "/x?wait=3s", bad[] = "/x?wait=3";
     assert_int_equal(target_split(none, &target, &problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), 0);
+    assert_int_equal(target_wait(&target, 5000, &ms, &problem), 0);
     assert_int_equal(ms, 5000);
     assert_int_equal(target_split(given, &target, &problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), 0);
+    assert_int_equal(target_wait(&target, 5000, &ms, &problem), 0);
     assert_int_equal(ms, 3000);
     assert_int_equal(target_split(bad, &target, &problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &problem), -1);
+    assert_int_equal(target_wait(&target, 5000, &ms, &problem), -1);
     assert_int_equal(problem.status, 422);
     assert_string_equal(problem.field, "wait");
 }

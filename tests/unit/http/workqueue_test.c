@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In which order workers have their turns (B8). */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "broker/http/listen/httpworker.h"
+
+#include <string.h>
+
+enum { WORKERS = 12, GREEDY = 100000, MODEST = 5588 };
+
+static struct workqueue queue;
+static struct httpworker workers[WORKERS];
+
+static int setup(void **state)
+{
+    (void)state;
+    workqueue_init(&queue);
+    memset(workers, 0, sizeof workers);
+    for (int i = 0; i < WORKERS; i++)
+        TAILQ_INSERT_TAIL(&queue.all, &workers[i], link);
+    return 0;
+}
+
+static void assign_and_add(int worker, uint64_t user)
+{
+    workqueue_assign(&queue, &workers[worker], user);
+    workqueue_add(&queue, &workers[worker]);
+}
+
+/* A user with ten workers that are never done, and one with a single worker: alternately. */
+static void user__waits_for_himself_only(void **state)
+{
+    enum { ROUNDS = 20 };
+    (void)state;
+    for (int i = 0; i < WORKERS - 2; i++)
+        assign_and_add(i, GREEDY);
+    assign_and_add(WORKERS - 2, MODEST);
+    for (int i = 0; i < ROUNDS; i++) {
+        struct httpworker *worker = workqueue_take_user(&queue);
+        assert_ptr_equal(worker, &workers[i % (WORKERS - 2)]); /* each of his in turn, too */
+        workqueue_add(&queue, worker);
+        worker = workqueue_take_user(&queue);
+        assert_int_equal(worker->user, MODEST);
+        workqueue_add(&queue, worker);
+        workqueue_add(&queue, worker); /* that is known */
+    }
+}
+
+/* Nor does an additional worker, or one that had no work for long, bring him forward. */
+static void user__gains_no_turn_by_another_worker(void **state)
+{
+    (void)state;
+    assign_and_add(0, GREEDY);
+    assign_and_add(1, MODEST);
+    workqueue_assign(&queue, &workers[2], GREEDY); /* without work */
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
+    assign_and_add(3, GREEDY);
+    workqueue_add(&queue, &workers[2]);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
+    workqueue_add(&queue, &workers[1]);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[3]);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[2]);
+}
+
+static void shared__do_not_wait_for_users(void **state)
+{
+    (void)state;
+    assign_and_add(0, GREEDY);
+    assert_null(workqueue_take_shared(&queue));
+    workqueue_add(&queue, &workers[1]);
+    assert_ptr_equal(workqueue_take_shared(&queue), &workers[1]);
+    assert_null(workqueue_take_shared(&queue));
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
+    assert_null(workqueue_take_user(&queue));
+}
+
+static void worker__can_change_its_user(void **state)
+{
+    (void)state;
+    workqueue_assign(&queue, &workers[0], GREEDY);
+    assign_and_add(1, GREEDY);
+    assign_and_add(0, MODEST);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
+    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
+    assert_int_equal(workers[0].user, MODEST);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(user__waits_for_himself_only, setup),
+        cmocka_unit_test_setup(user__gains_no_turn_by_another_worker, setup),
+        cmocka_unit_test_setup(shared__do_not_wait_for_users, setup),
+        cmocka_unit_test_setup(worker__can_change_its_user, setup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
