@@ -2,7 +2,7 @@
 #include "broker/http/auth/gate.h"
 
 #include "broker/http/auth/authorization.h"
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/origin.h"
 #include "broker/http/auth/permit.h"
 #include "broker/http/auth/resolver.h"

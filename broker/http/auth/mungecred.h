@@ -6,7 +6,7 @@
 #include "broker/http/request/problem.h"
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <uv.h>
 
 /* A MUNGE credential (munge(7)) that proves who makes a request: Authorization: Munge CREDENTIAL.
  *
@@ -31,5 +31,34 @@ void mungecred_decode(const char *socket, const char *credential, const char *pa
 /* 0: it proves out->proof. Or -1, with the reason in problem: 401, or 503 when munged cannot be
  * asked. */
 int mungecred_judge(const struct mungecred *mungecred, struct problem *problem);
+
+/* Decodes MUNGE credentials without keeping the loop waiting (workqueue.h). */
+
+enum {
+    DECODER_THREADS = 2,      /* of the loop's four: others need them, too */
+    DECODER_QUEUE_MAX = 1024, /* waiting or being decoded */
+    DECODER_DEADLINE_MS = 5000
+};
+
+struct decoder;
+/* Blocks; on worker threads. */
+typedef void decoder_decode_fn(const char *socket, const char *credential, const char *payload,
+                               struct mungecred *out);
+typedef void decoder_done_fn(void *arg, const struct mungecred *mungecred);
+
+/* decode: mungecred_decode, but in tests. NULL: out of memory. */
+struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
+
+/* Calls done exactly once, from the loop, never from in here. Copies the credential; takes the
+ * payload (mungecred_payload) over, in any case. 0, or ERROR_FULL or ERROR_NOMEM and done is not
+ * called. */
+int decoder_ask(struct decoder *decoder, const char *socket, const char *credential, char *payload,
+                decoder_done_fn *done, void *arg);
+
+/* How many are queued now: waiting, or being decoded. */
+unsigned decoder_waiting(const struct decoder *decoder);
+
+/* When nothing waits any more. closed is called from the loop. */
+void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg);
 
 #endif

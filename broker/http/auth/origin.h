@@ -2,7 +2,7 @@
 #ifndef MCAST_BROKER_HTTP_AUTH_ORIGIN_H
 #define MCAST_BROKER_HTTP_AUTH_ORIGIN_H
 
-#include "broker/http/auth/host.h"
+#include "broker/http/auth/resolver.h"
 #include "base/nodelist.h"
 
 #include <stddef.h>

@@ -1,209 +1,228 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/resolver.h"
 
-#include "broker/http/auth/host.h"
+#include "broker/http/auth/workqueue.h"
 #include "base/error.h"
-#include "base/names.h"
 
 #include <assert.h>
+#include <netdb.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { BUCKETS = 1024 };
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
 
-/* Who waits for a lookup. */
-struct asker {
-    struct asker *next;
-    resolver_done_fn *done;
-    void *arg;
-};
+/* ---- the cache ---- */
 
-/* One name, from the first question to the answer of its thread. */
-struct lookup {
-    struct resolver *resolver;
-    struct lookup *next;    /* younger */
-    struct lookup *sibling; /* of the same bucket */
-    struct asker *askers, **last;
-    uv_work_t work;
-    uint64_t deadline; /* of uv_now, for all askers: those who come later wait shorter */
-    bool running;
-    bool overdue; /* its askers have their answer; only its thread is waited for */
+struct known {
+    TAILQ_ENTRY(known) link;
+    int64_t put_ms;
     struct host host;
     char name[];
 };
 
-struct resolver {
-    uv_loop_t *loop;
-    uv_timer_t timer; /* at the oldest one's deadline */
-    resolver_look_fn *look;
-    struct hostcache *cache;
-    struct lookup *oldest, **youngest, *buckets[BUCKETS];
-    unsigned waiting, running;
-    bool closing, timer_closed;
-    void (*closed)(void *arg);
-    void *closed_arg;
-};
-
-/* Where the pointer to the lookup of this name is, or would be. */
-static struct lookup **place_of(struct resolver *resolver, const char *name)
+void hostcache_init(struct hostcache *cache, size_t names_max)
 {
-    struct lookup **place = &resolver->buckets[name_hash("", name) % BUCKETS];
-    while (*place && strcmp((*place)->name, name) != 0)
-        place = &(*place)->sibling;
-    return place;
+    assert(names_max > 0);
+    *cache = (struct hostcache){.max = names_max};
+    TAILQ_INIT(&cache->entries);
 }
 
-static void dequeue(struct lookup *lookup)
+static struct known *find_known(const struct hostcache *cache, const char *name)
 {
-    struct resolver *resolver = lookup->resolver;
-    struct lookup **at = &resolver->oldest;
-    while (*at != lookup)
-        at = &(*at)->next;
-    *at = lookup->next;
-    if (resolver->youngest == &lookup->next)
-        resolver->youngest = at;
-    *place_of(resolver, lookup->name) = lookup->sibling;
+    char *const *found = tfind(name, &cache->names, compare_names);
+    return found ? (struct known *)(void *)(*found - offsetof(struct known, name)) : NULL;
+}
+
+static void forget_known(struct hostcache *cache, struct known *known)
+{
+    tdelete(known->name, &cache->names, compare_names);
+    TAILQ_REMOVE(&cache->entries, known, link);
+    cache->count--;
+    free(known);
+}
+
+void hostcache_put(struct hostcache *cache, const char *name, const struct host *host,
+                   int64_t now_ms)
+{
+    struct known *old = find_known(cache, name);
+    const size_t size = strlen(name) + 1;
+    assert(host->state != HOST_UNANSWERED);
+    if (old || cache->count == cache->max)
+        forget_known(cache, old ? old : TAILQ_FIRST(&cache->entries));
+    struct known *known = malloc(sizeof *known + size);
+    if (!known)
+        return;
+    *known = (struct known){.put_ms = now_ms, .host = *host};
+    memcpy(known->name, name, size);
+    if (!tsearch(known->name, &cache->names, compare_names)) {
+        free(known);
+        return;
+    }
+    TAILQ_INSERT_TAIL(&cache->entries, known, link);
+    cache->count++;
+}
+
+const struct host *hostcache_get(const struct hostcache *cache, const char *name,
+                                 struct in_addr address, int64_t now_ms)
+{
+    const struct known *known = find_known(cache, name);
+    if (!known)
+        return NULL;
+    int64_t life = host_has(&known->host, address) ? HOSTCACHE_YES_MS : HOSTCACHE_NO_MS;
+    return now_ms - known->put_ms < life ? &known->host : NULL;
+}
+
+void hostcache_clear(struct hostcache *cache)
+{
+    while (!TAILQ_EMPTY(&cache->entries))
+        forget_known(cache, TAILQ_FIRST(&cache->entries));
+}
+
+/* An answer that asking again in a moment would not change. */
+static bool is_definite(int code)
+{
+    return code == EAI_NONAME || code == EAI_NODATA || code == EAI_ADDRFAMILY;
+}
+
+void host_resolve(const char *name, struct host *out)
+{
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    *out = (struct host){.state = HOST_FOUND};
+    int code = getaddrinfo(name, NULL, &hints, &found);
+    if (code != 0) {
+        out->state = is_definite(code) ? HOST_UNKNOWN : HOST_UNANSWERED;
+        out->words = gai_strerror(code);
+        return;
+    }
+    for (const struct addrinfo *at = found; at && out->count < HOST_ADDRESSES_MAX;
+         at = at->ai_next) {
+        struct sockaddr_in address;
+        memcpy(&address, at->ai_addr, sizeof address);
+        out->addresses[out->count++] = address.sin_addr;
+    }
+    freeaddrinfo(found);
+}
+
+bool host_has(const struct host *host, struct in_addr address)
+{
+    for (unsigned i = 0; i < host->count; i++)
+        if (host->addresses[i].s_addr == address.s_addr)
+            return true;
+    return false;
+}
+
+/* ---- lookups ---- */
+
+/* A request that waits for a lookup. */
+struct asker {
+    STAILQ_ENTRY(asker) link;
+    resolver_done_fn *done;
+    void *arg;
+};
+
+/* One name. Its deadline is that of all askers: those who come later wait shorter. */
+struct lookup {
+    struct work work; /* first */
+    STAILQ_HEAD(asker_list, asker) askers;
+    struct host host; /* UNANSWERED until its thread knows better */
+    char name[];
+};
+
+struct resolver {
+    struct workqueue queue; /* first */
+    resolver_look_fn *look;
+    struct hostcache cache;
+    void *names; /* tree of the lookups' names (tsearch) */
+    unsigned waiting;
+};
+
+static struct lookup *find_lookup(const struct resolver *resolver, const char *name)
+{
+    char *const *found = tfind(name, &resolver->names, compare_names);
+    return found ? (struct lookup *)(void *)(*found - offsetof(struct lookup, name)) : NULL;
 }
 
 static void report_host(struct lookup *lookup, const struct host *host)
 {
-    struct asker *asker = lookup->askers;
-    lookup->askers = NULL;
-    lookup->last = &lookup->askers;
-    for (struct asker *next; asker; asker = next) {
-        next = asker->next;
-        lookup->resolver->waiting--;
+    struct resolver *resolver = (struct resolver *)lookup->work.queue;
+    for (struct asker *asker; (asker = STAILQ_FIRST(&lookup->askers)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&lookup->askers, link);
+        resolver->waiting--;
         asker->done(asker->arg, host);
         free(asker);
     }
 }
 
-static void finish_if_empty(struct resolver *resolver)
+static void look_up(struct work *work)
 {
-    if (!resolver->closing || resolver->running > 0 || !resolver->timer_closed)
-        return;
-    void (*closed)(void *arg) = resolver->closed;
-    void *arg = resolver->closed_arg;
-    hostcache_destroy(resolver->cache);
-    free(resolver);
-    closed(arg);
+    struct lookup *lookup = (struct lookup *)work;
+    ((const struct resolver *)work->queue)->look(lookup->name, &lookup->host);
 }
 
-/* ---- threads ---- */
-
-static void on_thread(uv_work_t *work)
+static void report_overdue(struct work *work)
 {
-    struct lookup *lookup = work->data;
-    lookup->resolver->look(lookup->name, &lookup->host);
+    static const struct host overdue = {.state = HOST_UNANSWERED,
+                                        .words = "no answer within 5 seconds"};
+    static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
+    report_host((struct lookup *)work, &overdue);
 }
 
-static void start_next(struct resolver *resolver);
-
-static void on_looked(uv_work_t *work, int status)
+static void finish_lookup(struct work *work)
 {
-    struct lookup *lookup = work->data;
-    struct resolver *resolver = lookup->resolver;
-    (void)status; /* is never cancelled */
-    dequeue(lookup);
-    resolver->running--;
+    struct lookup *lookup = (struct lookup *)work;
+    struct resolver *resolver = (struct resolver *)work->queue;
+    tdelete(lookup->name, &resolver->names, compare_names);
     if (lookup->host.state != HOST_UNANSWERED)
-        hostcache_put(resolver->cache, lookup->name, &lookup->host,
-                      (int64_t)uv_now(resolver->loop));
+        hostcache_put(&resolver->cache, lookup->name, &lookup->host,
+                      (int64_t)uv_now(resolver->queue.loop));
     report_host(lookup, &lookup->host);
     free(lookup);
-    start_next(resolver);
-    finish_if_empty(resolver);
 }
 
-static void start_next(struct resolver *resolver)
+static void release_resolver(struct workqueue *queue)
 {
-    struct lookup *lookup = resolver->oldest;
-    for (; lookup && resolver->running < RESOLVER_THREADS; lookup = lookup->next) {
-        if (lookup->running)
-            continue;
-        /* Fails only without a work function. */
-        (void)uv_queue_work(resolver->loop, &lookup->work, on_thread, on_looked);
-        lookup->running = true;
-        resolver->running++;
-    }
+    hostcache_clear(&((struct resolver *)queue)->cache);
+    free(queue);
 }
-
-/* ---- deadlines ---- */
-
-static void on_timer(uv_timer_t *timer);
-
-static void set_timer(struct resolver *resolver)
-{
-    const struct lookup *lookup = resolver->oldest;
-    uint64_t now = uv_now(resolver->loop);
-    while (lookup && lookup->overdue)
-        lookup = lookup->next;
-    if (lookup)
-        uv_timer_start(&resolver->timer, on_timer,
-                       lookup->deadline > now ? lookup->deadline - now : 0, 0);
-    else
-        uv_timer_stop(&resolver->timer);
-}
-
-/* What a thread works on stays in the queue, already answered, until the thread returns. */
-static void on_timer(uv_timer_t *timer)
-{
-    static const struct host late = {.state = HOST_UNANSWERED,
-                                     .words = "no answer within 5 seconds"};
-    static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
-    struct resolver *resolver = timer->data;
-    uint64_t now = uv_now(resolver->loop);
-    for (struct lookup *lookup = resolver->oldest, *next; lookup; lookup = next) {
-        next = lookup->next;
-        if (lookup->deadline > now)
-            break;
-        if (lookup->overdue)
-            continue;
-        const bool ends = !lookup->running;
-        lookup->overdue = true;
-        if (ends)
-            dequeue(lookup);
-        report_host(lookup, &late);
-        if (ends)
-            free(lookup);
-    }
-    set_timer(resolver);
-}
-
-/* ---- resolver.h ---- */
 
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
 {
+    static const struct workqueue_kind kind = {.threads = RESOLVER_THREADS,
+                                               .deadline_ms = RESOLVER_DEADLINE_MS,
+                                               .ask = look_up,
+                                               .overdue = report_overdue,
+                                               .done = finish_lookup,
+                                               .release = release_resolver};
     struct resolver *resolver = calloc(1, sizeof *resolver);
-    if (!resolver || !(resolver->cache = hostcache_create(HOSTCACHE_NAMES))) {
-        free(resolver);
+    if (!resolver)
         return NULL;
-    }
-    resolver->loop = loop;
     resolver->look = look;
-    resolver->youngest = &resolver->oldest;
-    uv_timer_init(loop, &resolver->timer);
-    resolver->timer.data = resolver;
+    hostcache_init(&resolver->cache, HOSTCACHE_NAMES);
+    workqueue_init(&resolver->queue, loop, &kind);
     return resolver;
 }
 
-/* The lookup of this name that is under way, or a new one; NULL: no memory. */
-static struct lookup *join(struct resolver *resolver, const char *name)
+/* NULL: no memory. */
+static struct lookup *add_lookup(struct resolver *resolver, const char *name)
 {
-    struct lookup **place = place_of(resolver, name), *lookup = *place;
-    size_t size = strlen(name) + 1;
-    if (lookup || !(lookup = calloc(1, sizeof *lookup + size)))
-        return lookup;
-    lookup->resolver = resolver;
-    lookup->last = &lookup->askers;
-    lookup->work.data = lookup;
-    lookup->deadline = uv_now(resolver->loop) + RESOLVER_DEADLINE_MS;
+    const size_t size = strlen(name) + 1;
+    struct lookup *lookup = calloc(1, sizeof *lookup + size);
+    if (!lookup)
+        return NULL;
+    lookup->host.state = HOST_UNANSWERED;
+    STAILQ_INIT(&lookup->askers);
     memcpy(lookup->name, name, size);
-    *place = lookup;
-    *resolver->youngest = lookup;
-    resolver->youngest = &lookup->next;
-    if (!uv_is_active((uv_handle_t *)&resolver->timer))
-        set_timer(resolver);
+    if (!tsearch(lookup->name, &resolver->names, compare_names)) {
+        free(lookup);
+        return NULL;
+    }
+    workqueue_add(&resolver->queue, &lookup->work);
     return lookup;
 }
 
@@ -212,25 +231,22 @@ int resolver_ask(struct resolver *resolver, const char *name, struct in_addr add
 {
     static const struct host stuck = {.state = HOST_UNANSWERED, .words = "no answer for long"};
     const struct host *cached =
-        hostcache_get(resolver->cache, name, address, (int64_t)uv_now(resolver->loop));
-    const struct lookup *in_flight = cached ? NULL : *place_of(resolver, name);
-    if (cached || (in_flight && in_flight->overdue)) {
+        hostcache_get(&resolver->cache, name, address, (int64_t)uv_now(resolver->queue.loop));
+    struct lookup *lookup = cached ? NULL : find_lookup(resolver, name);
+    if (cached || (lookup && lookup->work.overdue)) {
         *known = cached ? *cached : stuck;
         return RESOLVER_KNOWN;
     }
     if (resolver->waiting >= RESOLVER_QUEUE_MAX)
         return ERROR_FULL;
-    struct asker *asker = calloc(1, sizeof *asker);
-    struct lookup *lookup = asker ? join(resolver, name) : NULL;
-    if (!lookup) {
+    struct asker *asker = malloc(sizeof *asker);
+    if (!asker || (!lookup && !(lookup = add_lookup(resolver, name)))) {
         free(asker);
         return ERROR_NOMEM;
     }
     *asker = (struct asker){.done = done, .arg = arg};
-    *lookup->last = asker;
-    lookup->last = &asker->next;
+    STAILQ_INSERT_TAIL(&lookup->askers, asker, link);
     resolver->waiting++;
-    start_next(resolver);
     return 0;
 }
 
@@ -241,21 +257,11 @@ unsigned resolver_waiting(const struct resolver *resolver)
 
 void resolver_forget(struct resolver *resolver)
 {
-    hostcache_clear(resolver->cache);
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-    struct resolver *resolver = handle->data;
-    resolver->timer_closed = true;
-    finish_if_empty(resolver);
+    hostcache_clear(&resolver->cache);
 }
 
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg)
 {
     assert(resolver->waiting == 0);
-    resolver->closing = true;
-    resolver->closed = closed;
-    resolver->closed_arg = arg;
-    uv_close((uv_handle_t *)&resolver->timer, on_timer_closed);
+    workqueue_close(&resolver->queue, closed, arg);
 }

@@ -2,14 +2,73 @@
 #ifndef MCAST_BROKER_HTTP_AUTH_RESOLVER_H
 #define MCAST_BROKER_HTTP_AUTH_RESOLVER_H
 
-#include "broker/http/auth/host.h"
-
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
 #include <uv.h>
 
-/* Looks hosts' names up without keeping the loop waiting, and remembers them (hostcache.h).
- *
- * Worker threads of the loop ask, few at once and none but for names, so that name servers that do
- * not answer delay no other authentication. One lookup answers all who wait for its name. */
+/* What a host's name resolves to on the broker's host. IPv4 only, for that is what a MUNGE
+ * credential carries. */
+
+/* A node has a few networks, each with a NIC or four; what goes beyond is not looked at. */
+enum { HOST_ADDRESSES_MAX = 16 };
+
+enum host_state {
+    HOST_FOUND,
+    HOST_UNKNOWN,   /* the resolver is sure: no such name, or it has no IPv4 address */
+    HOST_UNANSWERED /* it cannot tell now: a name server is away, no memory */
+};
+
+struct host {
+    enum host_state state;
+    const char *words; /* why there are no addresses: a literal; NULL when there are */
+    unsigned count;
+    struct in_addr addresses[HOST_ADDRESSES_MAX];
+};
+
+/* Asks the system's resolver (getaddrinfo). Blocks, when name servers are away for half a minute:
+ * for worker threads. */
+void host_resolve(const char *name, struct host *out);
+
+bool host_has(const struct host *host, struct in_addr address);
+
+enum {
+    /* Only names in 'nodes' of a cluster are looked up, and the largest machine has 11,136. About
+     * 3 MB when full; beyond, the oldest is forgotten. */
+    HOSTCACHE_NAMES = 16384,
+    /* How long a yes counts: a node whose address changes restarts, which takes this long. A
+     * prolog's two requests and a short job's epilog fall into it. */
+    HOSTCACHE_YES_MS = 10 * 60 * 1000,
+    /* How long a no counts (no such name, or another address): a correction takes effect within it,
+     * and a node that is refused costs two lookups a minute. */
+    HOSTCACHE_NO_MS = 30 * 1000
+};
+
+/* What hosts' names resolved to. Times are milliseconds of any clock that never goes back. */
+struct hostcache {
+    size_t max, count;
+    TAILQ_HEAD(known_list, known) entries; /* the oldest first */
+    void *names;                           /* tree of the entries' names (tsearch) */
+};
+
+void hostcache_init(struct hostcache *cache, size_t names_max);
+void hostcache_clear(struct hostcache *cache);
+
+/* Takes the place of what was known. Not for HOST_UNANSWERED, which says nothing of the name.
+ * Without memory it is not remembered. */
+void hostcache_put(struct hostcache *cache, const char *name, const struct host *host,
+                   int64_t now_ms);
+
+/* What is known of the name, if it is young enough to tell whether it has this address; else NULL.
+ * Valid until the next put or clear. */
+const struct host *hostcache_get(const struct hostcache *cache, const char *name,
+                                 struct in_addr address, int64_t now_ms);
+
+/* Looks hosts' names up without keeping the loop waiting (workqueue.h), and remembers them. Its
+ * threads ask for names only, so that name servers that do not answer delay no other
+ * authentication. One lookup answers all who wait for its name. */
 
 enum {
     RESOLVER_THREADS = 2,      /* of the loop's four: the decoder has two, whose work is short */
@@ -41,8 +100,7 @@ unsigned resolver_waiting(const struct resolver *resolver);
 /* Forgets what it has learnt. */
 void resolver_forget(struct resolver *resolver);
 
-/* When no request waits any more. closed is called from the loop, after the last thread has come
- * back: the C library's resolver cannot be interrupted. */
+/* When no request waits any more. closed is called from the loop. */
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/metrics/metrics.h"
 
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/request/call.h"

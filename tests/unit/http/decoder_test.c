@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "base/error.h"
 
 #include <munge.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/host.h"
+#include "broker/http/auth/resolver.h"
 
 #include <arpa/inet.h>
 
@@ -41,7 +41,8 @@ static const struct host *get(struct hostcache *cache, const char *name, const c
 static void yes__counts_for_minutes(void **state)
 {
     (void)state;
-    struct hostcache *cache = hostcache_create(4);
+    struct hostcache memory, *cache = &memory;
+    hostcache_init(cache, 4);
     assert_null(get(cache, "n7", "10.0.0.7", 1000));
     put(cache, "n7", "10.0.0.7", 1000);
     const struct host *host = get(cache, "n7", "10.0.0.7", 1000 + HOSTCACHE_YES_MS - 1);
@@ -50,7 +51,7 @@ static void yes__counts_for_minutes(void **state)
     assert_null(get(cache, "n7", "10.0.0.7", 1000 + HOSTCACHE_YES_MS));
     assert_null(get(cache, "n", "10.0.0.7", 1000));
     assert_null(get(cache, "n70", "10.0.0.7", 1000));
-    hostcache_destroy(cache);
+    hostcache_clear(cache);
 }
 
 /* Whoever mends a name does not wait for minutes. */
@@ -58,7 +59,8 @@ static void no__counts_for_less(void **state)
 {
     (void)state;
     static const struct host unknown = {.state = HOST_UNKNOWN, .words = "no such name"};
-    struct hostcache *cache = hostcache_create(4);
+    struct hostcache memory, *cache = &memory;
+    hostcache_init(cache, 4);
     put(cache, "n7", "10.0.0.7", 0);
     assert_non_null(get(cache, "n7", "10.0.0.8", HOSTCACHE_NO_MS - 1));
     assert_null(get(cache, "n7", "10.0.0.8", HOSTCACHE_NO_MS));
@@ -68,13 +70,14 @@ static void no__counts_for_less(void **state)
     assert_non_null(host);
     assert_int_equal(host->state, HOST_UNKNOWN);
     assert_null(get(cache, "n8", "10.0.0.8", HOSTCACHE_NO_MS));
-    hostcache_destroy(cache);
+    hostcache_clear(cache);
 }
 
 static void later_answer__takes_the_place_of_the_earlier(void **state)
 {
     (void)state;
-    struct hostcache *cache = hostcache_create(4);
+    struct hostcache memory, *cache = &memory;
+    hostcache_init(cache, 4);
     put(cache, "n7", "10.0.0.7", 0);
     put(cache, "n7", "10.0.0.9", HOSTCACHE_NO_MS);
     assert_false(host_has(get(cache, "n7", "10.0.0.7", HOSTCACHE_NO_MS), address("10.0.0.7")));
@@ -83,8 +86,7 @@ static void later_answer__takes_the_place_of_the_earlier(void **state)
     assert_null(get(cache, "n7", "10.0.0.9", HOSTCACHE_NO_MS));
     put(cache, "n7", "10.0.0.7", 0);
     assert_non_null(get(cache, "n7", "10.0.0.7", 0));
-    hostcache_destroy(cache);
-    hostcache_destroy(NULL);
+    hostcache_clear(cache);
 }
 
 /* The oldest answer makes room, and no other does. */
@@ -92,7 +94,8 @@ static void names__have_a_bound(void **state)
 {
     enum { MAX = 50, PUT = 3 * MAX };
     (void)state;
-    struct hostcache *cache = hostcache_create(MAX);
+    struct hostcache memory, *cache = &memory;
+    hostcache_init(cache, MAX);
     char name[32];
     put(cache, "n0", "10.0.0.1", 0);
     for (int i = 1; i < PUT; i++) {
@@ -109,7 +112,7 @@ static void names__have_a_bound(void **state)
         assert_int_equal(there, i == 0 || i > PUT - MAX);
     }
     assert_int_equal(kept, MAX);
-    hostcache_destroy(cache);
+    hostcache_clear(cache);
 }
 
 /* The machine's own resolver, as far as it needs no name server. */

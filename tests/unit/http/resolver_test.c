@@ -10,7 +10,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/host.h"
 #include "broker/http/auth/resolver.h"
 #include "base/error.h"
 
