@@ -54,9 +54,11 @@ static void write_findings(struct call *call)
         .files_max = usage.fds_max,
         .files_needed = http_descriptors(http->places.max),
         .connections_max = http->places.max,
+        .each = write_finding,
+        .arg = &call->out,
     };
     writer_begin_array(&call->out, "findings");
-    diagnosis_make(&facts, write_finding, &call->out);
+    diagnosis_make(&facts);
     writer_end_array(&call->out);
 }
 

@@ -3,7 +3,7 @@
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/reserve_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "broker/http/auth/tokenproof.h"
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
@@ -28,10 +28,9 @@ int release_handle(struct call *call)
     struct job_path path;
     if (job_path_read(call, &path) < 0)
         return -1;
-    struct core_event event = {.kind = CORE_RELEASE};
-    event.u.release.ticket = call_ticket(call);
-    event.u.release.cluster = path.cluster;
-    event.u.release.job = path.job;
+    struct core_event event = {
+        .kind = CORE_RELEASE,
+        .u.release = {.ticket = call_ticket(call), .cluster = path.cluster, .job = path.job}};
     engine_step(call->http->engine, &event);
     return 0;
 }
@@ -52,7 +51,7 @@ void release_render(struct call *call, const struct answer *answer)
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
 int reserve_handle(struct call *call)
 {
-    struct core_event event = {.kind = CORE_RESERVE};
+    struct core_event event = {.kind = CORE_RESERVE, .u.reserve.ticket = call_ticket(call)};
     struct reserve_request *request = &event.u.reserve.request;
     struct job_path path;
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
@@ -60,7 +59,6 @@ int reserve_handle(struct call *call)
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;
-    event.u.reserve.ticket = call_ticket(call);
     engine_step(call->http->engine, &event);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/auth/authorization.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/request/call.h"
-#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/auth/tokenproof.h"
@@ -86,14 +86,6 @@ static void write_token(struct call *call, const struct bearer *bearer)
     log_text(LOG_INFO, &fields, NULL, words);
 }
 
-static int read_limits(struct call *call, int64_t now, struct bearer_limits *limits)
-{
-    *limits = (struct bearer_limits){0};
-    if (call->body_used == 0)
-        return 0;
-    return call_json(call) ? mint_body_parse(call->json, now, limits, &call->problem) : -1;
-}
-
 static int mint_token(struct call *call, const struct bearer_limits *limits)
 {
     struct bearer bearer;
@@ -111,15 +103,12 @@ int mint_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const int64_t now = engine_now_ms(call->http->engine) / 1000;
-    struct bearer_limits limits;
-    int rc = read_limits(call, now, &limits);
-    if (rc == 0)
-        rc = check_scope(proof, &limits, &call->problem);
-    if (rc == 0)
-        rc = check_limit(call);
-    if (rc == 0)
-        rc = mint_token(call, &limits);
-    if (rc < 0)
+    struct bearer_limits limits = {0};
+    if (call->body_used > 0 &&
+        (!call_json(call) || mint_body_parse(call->json, now, &limits, &call->problem) < 0))
+        return -1;
+    if (check_scope(proof, &limits, &call->problem) < 0 || check_limit(call) < 0 ||
+        mint_token(call, &limits) < 0)
         return -1;
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));

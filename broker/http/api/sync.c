@@ -3,7 +3,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/sync_body.h"
+#include "broker/http/api/bodies/bodies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +30,12 @@ struct sync_work {
 
 static void step_sync(struct call *call, const char *const *active, size_t count, bool more)
 {
-    struct core_event event = {.kind = CORE_SYNC};
-    event.u.sync.ticket = call_ticket(call);
-    event.u.sync.cluster = call->target.segments[2];
-    event.u.sync.active = active;
-    event.u.sync.count = count;
-    event.u.sync.more = more;
+    struct core_event event = {.kind = CORE_SYNC,
+                               .u.sync = {.ticket = call_ticket(call),
+                                          .cluster = call->target.segments[2],
+                                          .active = active,
+                                          .count = count,
+                                          .more = more}};
     engine_step(call->http->engine, &event);
 }
 
@@ -94,11 +94,9 @@ static int parse_later(struct call *call)
                            "there is no memory for so many ids; try again");
     work->call = call;
     work->work.data = work;
-    if (uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed) == 0)
-        return 0;
-    free(work);
-    return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                       "there is no worker for so many ids; try again");
+    /* Fails only without a work function. */
+    (void)uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed);
+    return 0;
 }
 
 /* A second one beside the first would bring nothing newer, at twice the cost. */

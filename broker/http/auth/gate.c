@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/gate.h"
 
-#include "broker/http/auth/authorization.h"
 #include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/origin.h"
 #include "broker/http/auth/permit.h"

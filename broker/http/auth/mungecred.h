@@ -14,6 +14,17 @@
  * request line, so that it cannot be used for another request. munged accepts it once, on this
  * host, within its lifetime. */
 
+enum authorization_scheme { AUTHORIZATION_MUNGE, AUTHORIZATION_BEARER };
+
+struct authorization {
+    enum authorization_scheme scheme;
+    const char *shown; /* the MUNGE credential, or the token; borrowed, never "" */
+};
+
+/* Reads the header Authorization, such as "Munge CREDENTIAL" or "Bearer TOKEN" (RFC 6750). 0, or -1
+ * with a 401 in problem: another scheme, or nothing is shown. */
+int authorization_read(const char *value, struct authorization *out, struct problem *problem);
+
 struct mungecred {
     int code; /* munge_err_t */
     struct proof proof;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What whoever asks for a token wants (B3), and spans of time in requests. */
 
-#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "broker/http/request/wait_query.h"
 
 #include <setjmp.h>

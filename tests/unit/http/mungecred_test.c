@@ -8,7 +8,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/authorization.h"
 #include "broker/http/auth/mungecred.h"
 
 #include <arpa/inet.h>

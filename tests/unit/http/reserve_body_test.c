@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/api/bodies/reserve_body.h"
+#include "broker/http/api/bodies/bodies.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/api/bodies/sync_body.h"
+#include "broker/http/api/bodies/bodies.h"
 
 /* In a buffer of exactly its length, so that a sanitizer sees a look beyond its end. Ids live as
  * long as the next call. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/api/bodies/sync_body.h"
+#include "broker/http/api/bodies/bodies.h"
 
 #include "base/names.h"
 #include "base/utf8.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +27,22 @@ static int refuse_json(const struct scan *scan, const char *what)
                        "the body is not valid JSON: line %zu, column %zu: %s", line, column, what);
 }
 
+/* All of it, beforehand: only texts may have characters that are not ASCII. */
+static int check_utf8(struct scan *scan)
+{
+    size_t length = 1;
+    while (scan->at < scan->end && length > 0) {
+        length = (unsigned char)*scan->at < 0x80
+                     ? 1
+                     : utf8_length(scan->at, (size_t)(scan->end - scan->at));
+        scan->at += length;
+    }
+    if (length == 0)
+        return refuse_json(scan, "not UTF-8");
+    scan->at = scan->start;
+    return 0;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -47,124 +63,57 @@ static bool skip(struct scan *scan, char wanted)
     return true;
 }
 
-static bool at_word(const struct scan *scan, const char *word)
-{
-    size_t length = strlen(word);
-    return (size_t)(scan->end - scan->at) >= length && memcmp(scan->at, word, length) == 0;
-}
-
+/* NULL: what comes next begins no value. */
 static const char *kind_of_next(struct scan *scan)
 {
-    char first = peek(scan);
-    switch (first) {
-    case '{':
-        return "an object";
-    case '[':
-        return "a list";
-    case '"':
-        return "text";
-    case 't':
-        return at_word(scan, "true") ? "true or false" : NULL;
-    case 'f':
-        return at_word(scan, "false") ? "true or false" : NULL;
-    case 'n':
-        return at_word(scan, "null") ? "null" : NULL;
-    default:
-        return first == '-' || (first >= '0' && first <= '9') ? "a number" : NULL;
+    static const struct {
+        const char *begins, *kind;
+    } kinds[] = {
+        {"{", "an object"},         {"[", "a list"},  {"\"", "text"}, {"true", "true or false"},
+        {"false", "true or false"}, {"null", "null"},
+    };
+    const char first = peek(scan);
+    const size_t left = (size_t)(scan->end - scan->at);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const size_t length = strlen(kinds[i].begins);
+        if (length <= left && !memcmp(scan->at, kinds[i].begins, length))
+            return kinds[i].kind;
     }
+    return first == '-' || (first >= '0' && first <= '9') ? "a number" : NULL;
 }
 
 /* ---- text ---- */
 
-/* Four hexadecimal digits. */
-static int read_unit(struct scan *scan, uint32_t *unit)
+/* Behind \u: four hexadecimal digits. No id or field has a character that is not ASCII, so any such
+ * stands for the others, and two units of one character are not joined. */
+static int read_code(struct scan *scan, char *out)
 {
-    *unit = 0;
+    unsigned code = 0;
     for (int i = 0; i < 4; i++, scan->at++) {
         static const char digits[] = "0123456789abcdef0123456789ABCDEF";
         const char *digit = scan->at < scan->end && *scan->at ? strchr(digits, *scan->at) : NULL;
         if (!digit)
             return refuse_json(scan, "\\u needs four hexadecimal digits");
-        *unit = *unit * 16 + (uint32_t)((digit - digits) % 16);
+        code = code * 16 + (unsigned)((digit - digits) % 16);
     }
-    return 0;
-}
-
-/* Behind \u: a character, of two units if it must be. */
-static int read_code(struct scan *scan, uint32_t *code)
-{
-    uint32_t low;
-    if (read_unit(scan, code) < 0)
-        return -1;
-    if (*code == 0)
+    if (code == 0)
         return refuse_json(scan, "a NUL in a text");
-    if (*code < 0xd800 || *code > 0xdfff)
-        return 0;
-    if (*code > 0xdbff || !at_word(scan, "\\u"))
-        return refuse_json(scan, "half a character");
-    scan->at += 2;
-    if (read_unit(scan, &low) < 0)
-        return -1;
-    if (low < 0xdc00 || low > 0xdfff)
-        return refuse_json(scan, "half a character");
-    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
+    *out = (char)(code < 0x80 ? code : '?');
     return 0;
-}
-
-/* In UTF-8, which is shorter than the escape was. */
-static void write_code(char **out, uint32_t code)
-{
-    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
-    *(*out)++ = (char)(marks[more] | code >> 6 * more);
-    while (more-- > 0)
-        *(*out)++ = (char)(0x80 | (code >> 6 * more & 0x3f));
 }
 
 /* Behind a backslash. */
-static int read_escape(struct scan *scan, char **out)
+static int read_escape(struct scan *scan, char *out)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    char c = (char)(scan->at < scan->end ? *scan->at : '\0');
+    const char c = (char)(scan->at < scan->end ? *scan->at : '\0');
     const char *letter = c ? strchr(letters, c) : NULL;
-    uint32_t code;
     if (!letter && c != 'u')
         return refuse_json(scan, "no such escape");
     scan->at++;
-    if (letter) {
-        *(*out)++ = meant[letter - letters];
-        return 0;
-    }
-    if (read_code(scan, &code) < 0)
-        return -1;
-    write_code(out, code);
-    return 0;
-}
-
-/* A character that is not ASCII. */
-static int copy_character(struct scan *scan, char **out)
-{
-    size_t length = utf8_length(scan->at, (size_t)(scan->end - scan->at));
-    if (length == 0)
-        return refuse_json(scan, "not UTF-8");
-    memmove(*out, scan->at, length);
-    *out += length;
-    scan->at += length;
-    return 0;
-}
-
-/* One character of a text, which is not its end. */
-static int copy_one(struct scan *scan, char **out)
-{
-    unsigned char c = (unsigned char)*scan->at;
-    if (c < ' ')
-        return refuse_json(scan, "a control character in a text");
-    if (c >= 0x80)
-        return copy_character(scan, out);
-    scan->at++;
-    if (c == '\\')
-        return read_escape(scan, out);
-    *(*out)++ = (char)c;
+    if (!letter)
+        return read_code(scan, out);
+    *out = meant[letter - letters];
     return 0;
 }
 
@@ -174,8 +123,14 @@ static int read_text(struct scan *scan, char **text)
     char *out = ++scan->at;
     *text = out;
     while (scan->at < scan->end && *scan->at != '"') {
-        if (copy_one(scan, &out) < 0)
+        const char c = *scan->at;
+        if (c >= 0 && c < ' ')
+            return refuse_json(scan, "a control character in a text");
+        scan->at++;
+        *out = c;
+        if (c == '\\' && read_escape(scan, out) < 0)
             return -1;
+        out++;
     }
     if (scan->at == scan->end)
         return refuse_json(scan, "the text does not end");
@@ -280,7 +235,7 @@ int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct p
     struct scan scan = {
         .start = start, .at = start, .end = start + length, .body = body, .problem = problem};
     *body = (struct sync_body){0};
-    int rc = read_object(&scan);
+    int rc = check_utf8(&scan) < 0 ? -1 : read_object(&scan);
     if (rc == 0 && !body->active)
         rc = problem_set(problem, 422, "missing-field", "active",
                          "active must be the list of all job ids of this cluster that are active");
