@@ -9,8 +9,17 @@
  */
 
 /* Where a value is, and how it is written. */
-enum value_type { VALUE_NONE, VALUE_U32, VALUE_U64, VALUE_BOOL, VALUE_TIME, VALUE_HISTOGRAM };
-enum value_base { OF_READINGS, OF_CLUSTER, OF_HTTP };
+enum value_type {
+    VALUE_NONE,
+    VALUE_U32,
+    VALUE_U64,
+    VALUE_BOOL,
+    VALUE_TEXT, /* whether it is not "" */
+    VALUE_TIME,
+    VALUE_MICROSECONDS,
+    VALUE_HISTOGRAM
+};
+enum value_base { OF_READINGS, OF_CLUSTER, OF_POLLED_CLUSTER, OF_HTTP };
 
 struct family {
     const char *name; /* NULL: one more sample of the family above */
@@ -30,7 +39,8 @@ struct family {
                      : VALUE_U32, uint64_t                                                         \
                      : VALUE_U64, bool                                                             \
                      : VALUE_BOOL, int64_t                                                         \
-                     : VALUE_TIME, const struct histogram *                                        \
+                     : VALUE_TIME, const char *                                                    \
+                     : VALUE_TEXT, const struct histogram *                                        \
                      : VALUE_HISTOGRAM),                                                           \
     .base = (root), .offset = offsetof(structure, field)
 #define READ(field) FIELD(OF_READINGS, struct readings, field)
@@ -38,6 +48,10 @@ struct family {
 #define ENGINE(field) READ(counters.field)
 #define USAGE(field) READ(usage.field)
 #define CLUSTER(field) FIELD(OF_CLUSTER, struct core_cluster_status, field)
+/* Without a list_command there is nothing that can fail. */
+#define POLLED(field) FIELD(OF_POLLED_CLUSTER, struct core_cluster_status, field)
+#define DURATION(field)                                                                            \
+    .type = VALUE_MICROSECONDS, .base = OF_READINGS, .offset = offsetof(struct readings, field)
 #define HTTP(field) FIELD(OF_HTTP, struct http, field)
 #define LABEL(name, text) .label = (name), .word = (text)
 
@@ -81,16 +95,6 @@ static void write_role(struct exposition *to, const struct readings *readings)
                          LABELS("role", broker_role_word((enum broker_role)role)));
 }
 
-static void write_loop_max(struct exposition *to, const struct readings *readings)
-{
-    exposition_real(to, (double)readings->counters.loop_stall_us_peak / 1e6, NULL);
-}
-
-static void write_cpu(struct exposition *to, const struct readings *readings)
-{
-    exposition_real(to, (double)readings->usage.cpu_us / 1e6, NULL);
-}
-
 /* All of them, also those that never happened: rate() needs the zero to see the first one. */
 static void write_outcomes(struct exposition *to, const struct core_cluster_status *cluster)
 {
@@ -99,30 +103,6 @@ static void write_outcomes(struct exposition *to, const struct core_cluster_stat
                          LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
     exposition_count(to, cluster->told[EVENT_LINGERING],
                      LABELS("cluster", cluster->name, "outcome", event_kind_word(EVENT_LINGERING)));
-}
-
-/* Without a list_command there is nothing that can fail. */
-static void write_listed(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_time(to, cluster->jobpoll_ms, LABELS("cluster", cluster->name));
-}
-
-static void write_list_failures(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_count(to, cluster->jobpoll_failures, LABELS("cluster", cluster->name));
-}
-
-static void write_list_failing(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_count(to, cluster->jobpoll_error[0] != '\0', LABELS("cluster", cluster->name));
-}
-
-static void write_name_conflict(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    exposition_count(to, cluster->name_conflict[0] != '\0', LABELS("cluster", cluster->name));
 }
 
 static void write_link(struct exposition *to, const struct readings *readings)
@@ -203,19 +183,11 @@ static const char *route_word(size_t row)
 /* HEAD is answered as GET is, so it is counted there. */
 static const char *method_word(size_t row)
 {
-    if (row == ROUTES)
-        return "";
-    switch (routes[row].method) {
-    case METHOD_GET:
-        return "GET";
-    case METHOD_PUT:
-        return "PUT";
-    case METHOD_POST:
-        return "POST";
-    case METHOD_DELETE:
-        return "DELETE";
-    }
-    return "";
+    static const char *const words[] = {[METHOD_GET] = "GET",
+                                        [METHOD_PUT] = "PUT",
+                                        [METHOD_POST] = "POST",
+                                        [METHOD_DELETE] = "DELETE"};
+    return row < ROUTES ? words[routes[row].method] : "";
 }
 
 static void write_answers(struct exposition *to, const struct readings *readings)
@@ -259,11 +231,11 @@ static const struct family families[] = {
     {"mcastd_loop_absence_seconds", METRIC_HISTOGRAM, "How long turns of the event loop took: no "
      "other request is served meanwhile.", ENGINE(loop_stall)},
     {"mcastd_loop_absence_max_seconds", METRIC_GAUGE, "The longest turn of the event loop in the "
-     "last five minutes.", .write = write_loop_max},
+     "last five minutes.", DURATION(counters.loop_stall_us_peak)},
     {"process_start_time_seconds", METRIC_GAUGE, "When the broker started, Unix time.",
      ENGINE(started_ms)},
     {"process_cpu_seconds_total", METRIC_COUNTER, "CPU time taken, user and system.",
-     .write = write_cpu},
+     DURATION(usage.cpu_us)},
     {"process_resident_memory_bytes", METRIC_GAUGE, "Resident memory.", USAGE(resident_bytes)},
     {"process_virtual_memory_bytes", METRIC_GAUGE, "Virtual memory.", USAGE(virtual_bytes)},
     {"process_open_fds", METRIC_GAUGE, "Open file descriptors.", USAGE(fds)},
@@ -319,15 +291,15 @@ static const struct family families[] = {
      "cluster last reported which jobs are active, Unix time.", CLUSTER(synced_ms)},
     {"mcastd_cluster_listed_timestamp_seconds", METRIC_GAUGE, "When the list_command of a "
      "cluster last gave a whole list of its active jobs, Unix time.",
-     .write_cluster = write_listed},
+     POLLED(jobpoll_ms)},
     {"mcastd_cluster_list_failures_total", METRIC_COUNTER, "How often the list_command of a "
      "cluster failed since the start; no job is released then.",
-     .write_cluster = write_list_failures},
+     POLLED(jobpoll_failures)},
     {"mcastd_cluster_list_failing", METRIC_GAUGE, "1 when the list_command of a cluster failed "
-     "the last time.", .write_cluster = write_list_failing},
+     "the last time.", POLLED(jobpoll_error)},
     {"mcastd_cluster_neighbour_dangerous", METRIC_GAUGE, "1 while a reservation of another owner "
      "at the fabric manager has a name whose clean-up could delete this cluster's reservations.",
-     .write_cluster = write_name_conflict},
+     CLUSTER(name_conflict)},
     {"mcastd_fabric_manager_configured", METRIC_GAUGE, "1 when a fabric manager is configured; "
      "without one the link stays down.", READ(fm_configured)},
     {"mcastd_fabric_manager_link", METRIC_GAUGE, "1 for the state of the link.",
@@ -442,6 +414,12 @@ static void write_value(struct exposition *to, const struct family *family, cons
     case VALUE_BOOL:
         exposition_count(to, *(const bool *)at, labels);
         break;
+    case VALUE_TEXT:
+        exposition_count(to, **(const char *const *)at != '\0', labels);
+        break;
+    case VALUE_MICROSECONDS:
+        exposition_real(to, (double)*(const uint64_t *)at / 1e6, labels);
+        break;
     case VALUE_TIME:
         exposition_time(to, *(const int64_t *)at, labels);
         break;
@@ -460,7 +438,7 @@ static void write_clusters(struct exposition *to, const struct family *family,
     for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
         if (family->write_cluster)
             family->write_cluster(to, &cluster);
-        else
+        else if (family->base == OF_CLUSTER || cluster.jobpoll)
             write_value(to, family, &cluster,
                         LABELS("cluster", cluster.name, family->label, family->word));
     }
@@ -474,7 +452,8 @@ void metrics_write(struct exposition *to, const struct readings *readings)
             exposition_family(to, family->name, family->kind, family->help);
         if (family->write)
             family->write(to, readings);
-        else if (family->write_cluster || family->base == OF_CLUSTER)
+        else if (family->write_cluster || family->base == OF_CLUSTER ||
+                 family->base == OF_POLLED_CLUSTER)
             write_clusters(to, family, readings->core);
         else
             write_value(to, family,

@@ -50,17 +50,6 @@ static void label__is_escaped(void **state)
     assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
 }
 
-static void label__too_long_is_cut_inside_its_buffer(void **state)
-{
-    (void)state;
-    char text[4096];
-    memset(text, 'x', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    to.name = "a";
-    exposition_count(&to, 1, LABELS("x", text));
-    assert_true(out.used > 1000 && out.used < 1100);
-}
-
 static void time__unknown_has_no_sample(void **state)
 {
     (void)state;
@@ -114,7 +103,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PAGE_TEST(family__has_help_and_type),
         PAGE_TEST(label__is_escaped),
-        PAGE_TEST(label__too_long_is_cut_inside_its_buffer),
         PAGE_TEST(time__unknown_has_no_sample),
         PAGE_TEST(histogram__is_cumulative_and_in_seconds),
         PAGE_TEST(histogram__of_sizes_is_as_it_is),

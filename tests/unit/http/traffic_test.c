@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What came and went, and what the process takes (B8). */
 #include "broker/http/metrics/traffic.h"
-#include "broker/http/metrics/usage.h"
+#include "broker/http/metrics/metrics.h"
 
 #include <stdarg.h>
 #include <stddef.h>
