@@ -62,16 +62,6 @@ static int refuse_certificate(struct call *call)
                        names[0] ? names[0] : "", peer_fault(call->peer));
 }
 
-static int refuse_unauthenticated(struct call *call)
-{
-    const struct http *http = call->http;
-    return problem_set(
-        &call->problem, 401, "no-identity", NULL,
-        "authentication required: send %s%sor use the Unix socket %s on the broker's host",
-        http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
-        http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
-}
-
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
 static const char *claimed_node(struct call *call)
 {
@@ -87,13 +77,7 @@ static const char *claimed_node(struct call *call)
     }
 }
 
-/* 503: this is no word about the node. */
-static void refuse_for_now(struct call *call, const char *code, const char *why)
-{
-    problem_set(&call->problem, 503, code, NULL, "%s", why);
-    call->refused = true;
-}
-
+/* What is refused because names cannot be looked up now says nothing of the node: 503. */
 static void judge_origin(struct call *call, const struct host *host)
 {
     char why[sizeof call->problem.detail];
@@ -102,7 +86,9 @@ static void judge_origin(struct call *call, const struct host *host)
         call->identity.proof.names = call->origin->names;
         gate_refresh(call);
     } else if (call->origin->verdict == ORIGIN_UNANSWERED) {
-        refuse_for_now(call, "names-unavailable", origin_explain(call->origin, why, sizeof why));
+        problem_set(&call->problem, 503, "names-unavailable", NULL, "%s",
+                    origin_explain(call->origin, why, sizeof why));
+        call->refused = true;
     }
 }
 
@@ -119,20 +105,20 @@ static bool find_origin(struct call *call, const char *node)
     const struct in_addr address = call->identity.proof.origin;
     const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
     struct host host;
-    int rc = ERROR_NOMEM;
     call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
     if (call->origin && call->origin->verdict != ORIGIN_OPEN)
         return true;
-    if (call->origin)
-        rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
+    int rc = call->origin ? resolver_ask(http->resolver, node, address, &host, on_host, call)
+                          : ERROR_NOMEM;
     if (rc == RESOLVER_KNOWN)
         judge_origin(call, &host);
-    else if (rc == ERROR_FULL)
-        refuse_for_now(call, "busy",
-                       "too many nodes wait for their names to be looked up; try "
-                       "again");
-    else if (rc < 0)
-        refuse_for_now(call, "busy", "there is no memory to look the node's name up; try again");
+    if (rc < 0) {
+        problem_set(&call->problem, 503, "busy", NULL,
+                    rc == ERROR_FULL
+                        ? "too many nodes wait for their names to be looked up; try again"
+                        : "there is no memory to look the node's name up; try again");
+        call->refused = true;
+    }
     return rc != 0;
 }
 
@@ -152,28 +138,19 @@ static void on_decoded(void *arg, const struct mungecred *mungecred)
         call_proved(call);
 }
 
-/* Takes the payload over. */
-static int ask_munged(struct call *call, const char *credential, char *payload)
+static int ask_munged(struct call *call, const char *credential, const char *payload)
 {
     struct http *http = call->http;
-    if (!http->munge_socket) {
-        free(payload);
+    if (!http->munge_socket)
         return problem_set(&call->problem, 401, "munge-not-taken", "Authorization",
                            "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
-    }
     int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
     if (rc == 0)
         return GATE_LATER;
     return problem_set(&call->problem, 503, "busy", NULL,
                        rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
                                         : "there is no memory for the MUNGE credential; try again");
-}
-
-/* The value of the header Authorization, or NULL. */
-static const char *authorization_of(struct call *call)
-{
-    return call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
 }
 
 /* Each time anew: a token may expire while the body comes, and its reservation may end. */
@@ -206,24 +183,22 @@ const struct identity *gate_refresh(struct call *call)
     return &call->identity;
 }
 
-/* What is shown with the request counts, and else what the connection shows. Takes the payload. */
-static int find_identity(struct call *call, const char *authorization, char *payload)
+/* What is shown with the request counts, and else what the connection shows. payload: NULL when a
+ * MUNGE credential was decoded already, and counts. */
+static int find_identity(struct call *call, const char *payload)
 {
-    const bool looks = permit_looks(call->route->need, call->http->metrics_anonymous);
+    const char *authorization = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
     struct authorization shown;
-    int rc = 0;
-    if (looks && authorization) {
-        rc = authorization_read(authorization, &shown, &call->problem);
-        if (rc == 0 && shown.scheme == AUTHORIZATION_MUNGE)
-            return ask_munged(call, shown.shown, payload);
-        if (rc == 0)
-            rc = judge_token(call, shown.shown);
-    } else if (looks) {
+    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
+        return 0;
+    if (!authorization) {
         gate_refresh(call);
-        rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
+        return peer_fault(call->peer) ? refuse_certificate(call) : 0;
     }
-    free(payload);
-    return rc;
+    if (authorization_read(authorization, &shown, &call->problem) < 0)
+        return -1;
+    return shown.scheme == AUTHORIZATION_MUNGE ? ask_munged(call, shown.shown, payload)
+                                               : judge_token(call, shown.shown);
 }
 
 /* Whoever says it is a node and is not believed must not take an answer for strangers for that of
@@ -250,7 +225,11 @@ static int check_identity(struct call *call)
     if (permit == PERMIT_GIVEN)
         return 0;
     if (permit == PERMIT_NOBODY)
-        return refuse_unauthenticated(call);
+        return problem_set(
+            &call->problem, 401, "no-identity", NULL,
+            "authentication required: send %s%sor use the Unix socket %s on the broker's host",
+            http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
+            http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
     if (permit == PERMIT_BEARERS)
         return problem_set(&call->problem, 401, "no-token", "Authorization",
                            "a token of a job is required: send it with "
@@ -305,35 +284,24 @@ int gate_judge(struct call *call, const char *method)
 {
     if (check_stopping(call) < 0 || check_place(call) < 0)
         return -1;
-    const char *authorization = authorization_of(call);
     /* Before the target is taken apart. */
-    char *payload = authorization ? mungecred_payload(method, call->uri) : NULL;
-    if (find_route(call, method) < 0) {
-        free(payload);
-        return -1;
-    }
-    int rc = find_identity(call, authorization, payload);
+    char *payload = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION)
+                        ? mungecred_payload(method, call->uri)
+                        : NULL;
+    int rc = find_route(call, method);
+    if (rc == 0)
+        rc = find_identity(call, payload);
+    free(payload);
     return rc == 0 ? gate_admit(call) : rc;
 }
 
-static int judge_again(struct call *call)
-{
-    struct authorization shown;
-    int rc = authorization_read(authorization_of(call), &shown, &call->problem);
-    return rc < 0 ? rc : judge_token(call, shown.shown);
-}
-
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
- * certificate. */
+ * certificate. A token is judged anew, a MUNGE credential only by what it has proved. */
 static int check_still(struct call *call)
 {
-    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
-        return 0;
-    if (call->token)
-        return judge_again(call);
+    if (call->identity.proof.kind != PROOF_MUNGE)
+        return find_identity(call, NULL) < 0 ? -1 : call->token ? 0 : check_identity(call);
     gate_refresh(call);
-    if (call->identity.proof.kind != PROOF_MUNGE && peer_fault(call->peer))
-        return refuse_certificate(call);
     return check_identity(call);
 }
 

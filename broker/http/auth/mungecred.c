@@ -188,21 +188,19 @@ struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
     return decoder;
 }
 
-int decoder_ask(struct decoder *decoder, const char *socket, const char *credential, char *payload,
-                decoder_done_fn *done, void *arg)
+int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
+                const char *payload, decoder_done_fn *done, void *arg)
 {
     struct decoding *decoding = calloc(1, sizeof *decoding);
     const bool full = decoder->queue.count >= DECODER_QUEUE_MAX;
-    if (!decoding) {
-        free(payload);
+    if (!decoding)
         return ERROR_NOMEM;
-    }
     decoding->done = done;
     decoding->arg = arg;
-    decoding->payload = payload;
+    decoding->payload = payload ? strdup(payload) : NULL;
     decoding->socket = strdup(socket);
     decoding->credential = strdup(credential);
-    if (full || !payload || !decoding->socket || !decoding->credential) {
+    if (full || !decoding->payload || !decoding->socket || !decoding->credential) {
         decoding_destroy(decoding);
         return full ? ERROR_FULL : ERROR_NOMEM;
     }

@@ -60,11 +60,10 @@ typedef void decoder_done_fn(void *arg, const struct mungecred *mungecred);
 /* decode: mungecred_decode, but in tests. NULL: out of memory. */
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
 
-/* Calls done exactly once, from the loop, never from in here. Copies the credential; takes the
- * payload (mungecred_payload) over, in any case. 0, or ERROR_FULL or ERROR_NOMEM and done is not
- * called. */
-int decoder_ask(struct decoder *decoder, const char *socket, const char *credential, char *payload,
-                decoder_done_fn *done, void *arg);
+/* Calls done exactly once, from the loop, never from in here. payload: of mungecred_payload; NULL:
+ * there was no memory for it. 0, or ERROR_FULL or ERROR_NOMEM and done is not called. */
+int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
+                const char *payload, decoder_done_fn *done, void *arg);
 
 /* How many are queued now: waiting, or being decoded. */
 unsigned decoder_waiting(const struct decoder *decoder);

@@ -66,12 +66,12 @@ static void line__has_a_bound(void **state)
     for (unsigned i = 0; i < DECODER_QUEUE_MAX; i++) {
         assert_int_equal(decoder_waiting(decoder), i);
         assert_int_equal(
-            decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers), 0);
+            decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers), 0);
     }
     /* Those that hang hold all threads that there are for it, and nobody else is let in. */
     for (int i = 0; i < DECODER_THREADS; i++)
         sem_wait(&munged.entered);
-    assert_int_equal(decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers),
+    assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers),
                      ERROR_FULL);
     assert_int_equal(answers, 0);
     for (unsigned i = 0; i < DECODER_QUEUE_MAX + 1; i++)
@@ -79,7 +79,7 @@ static void line__has_a_bound(void **state)
     while (decoder_waiting(decoder) > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
     assert_int_equal(answers, DECODER_QUEUE_MAX);
-    assert_int_equal(decoder_ask(decoder, "socket", "shown", strdup("asked"), on_decoded, &answers),
+    assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers),
                      0);
     while (decoder_waiting(decoder) > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
