@@ -215,26 +215,22 @@ static int check_identity(struct call *call)
 {
     const struct http *http = call->http;
     const struct target *target = &call->target;
-    const char *node = named_node(call);
-    const struct permit_about about = {
-        .cluster = target->segment_count > 2 ? target->segments[2] : "", .node = node ? node : ""};
+    const char *node = named_node(call), *cluster = "";
+    if (target->segment_count > 2)
+        cluster = target->segments[2];
     if (check_origin(call) < 0)
         return -1;
-    const enum permit permit = permit_judge(http->rights, &call->identity, call->route->need,
-                                            &about, http->metrics_anonymous);
-    if (permit == PERMIT_GIVEN)
-        return 0;
-    if (permit == PERMIT_NOBODY)
-        return problem_set(
-            &call->problem, 401, "no-identity", NULL,
-            "authentication required: send %s%sor use the Unix socket %s on the broker's host",
-            http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
-            http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
-    if (permit == PERMIT_BEARERS)
+    const char *lacks = permit_lacks(http->rights, &call->identity, call->route->need, cluster,
+                                     node ? node : "", http->metrics_anonymous);
+    if (lacks == PERMIT_NO_IDENTITY)
+        return problem_set(&call->problem, 401, "no-identity", NULL,
+                           "%s: send %s%sor use the Unix socket %s on the broker's host", lacks,
+                           http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
+                           http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
+    if (lacks == PERMIT_NO_TOKEN)
         return problem_set(&call->problem, 401, "no-token", "Authorization",
-                           "a token of a job is required: send it with "
-                           "\"Authorization: Bearer TOKEN\"");
-    return gate_forbid(call, permit_lacks(permit));
+                           "%s: send it with \"Authorization: Bearer TOKEN\"", lacks);
+    return lacks ? gate_forbid(call, lacks) : 0;
 }
 
 /* ---- the rest ---- */

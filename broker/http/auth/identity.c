@@ -236,26 +236,12 @@ bool rights_manages(const struct rights *rights, const struct identity *identity
     return index < rights->cluster_count && identity->clusters >> index & 1;
 }
 
-/* The host list of the cluster if the peer is one of its nodes, else NULL. */
-static const char *nodes_of(const struct rights *rights, const struct identity *identity,
-                            const char *cluster)
-{
-    size_t index = cluster_find(rights, cluster);
-    return index < rights->cluster_count && identity->node_of >> index & 1 ? rights->nodes[index]
-                                                                           : NULL;
-}
-
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node)
 {
-    const char *nodes = nodes_of(rights, identity, cluster);
-    return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
-}
-
-bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node)
-{
     for (size_t i = 0; i < rights->cluster_count; i++)
-        if (rights_is_node(rights, identity, rights->clusters[i], node))
+        if (identity->node_of >> i & 1 && (!cluster || !strcmp(rights->clusters[i], cluster)) &&
+            has_name(&identity->proof, node) && nodelist_contains(rights->nodes[i], node))
             return true;
     return false;
 }
@@ -263,9 +249,9 @@ bool rights_is_host(const struct rights *rights, const struct identity *identity
 bool rights_is_among(const struct rights *rights, const struct identity *identity,
                      const char *cluster, const char *nodes)
 {
-    const char *all = nodes_of(rights, identity, cluster);
-    for (const char *const *name = identity->proof.names; all && name && *name; name++)
-        if (nodelist_contains(all, *name) && (!nodes || nodelist_contains(nodes, *name)))
+    for (const char *const *name = identity->proof.names; name && *name; name++)
+        if (rights_is_node(rights, identity, cluster, *name) &&
+            (!nodes || nodelist_contains(nodes, *name)))
             return true;
     return false;
 }

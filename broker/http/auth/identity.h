@@ -63,12 +63,9 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
 bool rights_manages(const struct rights *rights, const struct identity *identity,
                     const char *cluster);
 
-/* Whether the peer is this node of this cluster, and so may report for it. */
+/* Whether the peer is this node of this cluster (NULL: of any), and so may report for it. */
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node);
-
-/* Whether the peer is this node of any cluster. */
-bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node);
 
 /* Whether the peer is a node of this cluster that the host list names; NULL names them all, as a
  * job does that only said how many it has. */

@@ -6,61 +6,45 @@ bool permit_looks(enum need need, bool anonymous)
     return need != NEED_NOTHING && !(need == NEED_METRICS && anonymous);
 }
 
-static bool is_of_site(const struct identity *identity)
-{
-    return identity_has_role(identity) || identity->node_of != 0;
-}
+const char PERMIT_NO_IDENTITY[] = "authentication required";
+const char PERMIT_NO_TOKEN[] = "a token of a job is required";
 
-enum permit permit_judge(const struct rights *rights, const struct identity *identity,
-                         enum need need, const struct permit_about *about, bool anonymous)
+const char *permit_lacks(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, const char *node, bool anonymous)
 {
+    const enum proof_kind proof = identity->proof.kind;
+    const bool role = identity_has_role(identity), of_site = role || identity->node_of != 0;
     if (!permit_looks(need, anonymous) || need == NEED_LOOK)
-        return PERMIT_GIVEN;
+        return NULL;
     if (need == NEED_BEARER)
-        return identity->proof.kind == PROOF_BEARER ? PERMIT_GIVEN : PERMIT_BEARERS;
-    if (identity->proof.kind == PROOF_NONE || identity->proof.kind == PROOF_BEARER)
-        return PERMIT_NOBODY;
+        return proof == PROOF_BEARER ? NULL : PERMIT_NO_TOKEN;
+    if (proof == PROOF_NONE || proof == PROOF_BEARER)
+        return PERMIT_NO_IDENTITY;
     if (need == NEED_METRICS && identity->metrics)
-        return PERMIT_GIVEN;
-    if (identity->proof.kind == PROOF_CERTIFICATE && !is_of_site(identity))
-        return PERMIT_UNLISTED;
-    if (need == NEED_METRICS && !is_of_site(identity))
-        return PERMIT_ROLES;
-    if (need == NEED_MANAGER && !identity_has_role(identity))
-        return PERMIT_MANAGERS;
+        return NULL;
+    if (proof == PROOF_CERTIFICATE && !of_site)
+        return "none of its names is listed in 'admins', or in 'users' or 'nodes' of a cluster, in "
+               "the configuration";
+    if (need == NEED_METRICS && !of_site)
+        return "only admins, resource managers, nodes and 'metrics_users' may read the metrics; "
+               "see these in the configuration ('metrics_anonymous' allows everyone)";
+    if (need == NEED_MANAGER && !role)
+        return "only an admin or the resource manager of a cluster may; see 'admins' and 'users' "
+               "in the configuration";
     if (need == NEED_ADMIN && !identity->admin)
-        return PERMIT_ADMINS;
-    const bool manages = rights_manages(rights, identity, about->cluster);
+        return "only an admin may; see 'admins' in the configuration";
+    const bool manages = rights_manages(rights, identity, cluster);
     if (need == NEED_CLUSTER && !manages)
-        return PERMIT_CLUSTER;
-    if (need == NEED_NODE && !manages &&
-        !rights_is_node(rights, identity, about->cluster, about->node))
-        return PERMIT_NODE;
-    if (need == NEED_HOST && !identity->admin && !rights_is_host(rights, identity, about->node))
-        return PERMIT_HOST;
-    return PERMIT_GIVEN;
-}
-
-const char *permit_lacks(enum permit permit)
-{
-    static const char *const lacks[] = {
-        [PERMIT_UNLISTED] = "none of its names is listed in 'admins', or in 'users' or 'nodes' of "
-                            "a cluster, in the configuration",
-        [PERMIT_ROLES] = "only admins, resource managers, nodes and 'metrics_users' may read the "
-                         "metrics; see these in the configuration ('metrics_anonymous' allows "
-                         "everyone)",
-        [PERMIT_MANAGERS] = "only an admin or the resource manager of a cluster may; see 'admins' "
-                            "and 'users' in the configuration",
-        [PERMIT_CLUSTER] = "only an admin or this cluster's resource manager may; see 'admins' and "
-                           "'users' in the configuration",
-        [PERMIT_NODE] = "only an admin, this cluster's resource manager, or the node may, by a "
-                        "certificate with its name or as root by MUNGE; the name must be listed "
-                        "in 'nodes' of the cluster",
-        [PERMIT_HOST] = "only an admin or the node may, by a certificate with its name or as root "
-                        "by MUNGE; the name must be listed in 'nodes' of a cluster",
-        [PERMIT_ADMINS] = "only an admin may; see 'admins' in the configuration",
-    };
-    return (size_t)permit < sizeof lacks / sizeof *lacks ? lacks[permit] : NULL;
+        return "only an admin or this cluster's resource manager may; see 'admins' and 'users' in "
+               "the configuration";
+    if (need == NEED_NODE && !manages && !rights_is_node(rights, identity, cluster, node))
+        return "only an admin, this cluster's resource manager, or the node may, by a certificate "
+               "with its name or as root by MUNGE; the name must be listed in 'nodes' of the "
+               "cluster";
+    if (need == NEED_HOST && !identity->admin && !rights_is_node(rights, identity, NULL, node))
+        return "only an admin or the node may, by a certificate with its name or as root by MUNGE; "
+               "the name must be listed in 'nodes' of a cluster";
+    return NULL;
 }
 
 enum job_sight permit_job(const struct rights *rights, const struct identity *identity,

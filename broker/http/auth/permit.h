@@ -10,33 +10,16 @@
 /* What a peer may do, by what it is (identity.h): make a call at all, by its route's need
  * (route.h); see a job; see an event. Lists of jobs are narrowed in list.c. Pure. */
 
-enum permit {
-    PERMIT_GIVEN,
-    PERMIT_NOBODY,   /* is not authenticated: 401 */
-    PERMIT_UNLISTED, /* no name in its certificate is listed */
-    PERMIT_ROLES,    /* is no admin, manager or node, nor named to read the metrics */
-    PERMIT_MANAGERS, /* is no admin and manages no cluster */
-    PERMIT_CLUSTER,  /* does not manage the cluster of the path */
-    PERMIT_NODE,     /* nor is the node of the path */
-    PERMIT_HOST,     /* is no admin, nor the node of the path */
-    PERMIT_ADMINS,   /* is no admin */
-    PERMIT_BEARERS   /* shows no token of a job: 401 */
-};
-
-/* What the path names, looked at where the need says so; "" when it names none. */
-struct permit_about {
-    const char *cluster, *node;
-};
-
 /* Whether what the peer shows is looked at for this route. anonymous: the site lets anyone read the
  * metrics. */
 bool permit_looks(enum need need, bool anonymous);
 
-enum permit permit_judge(const struct rights *rights, const struct identity *identity,
-                         enum need need, const struct permit_about *about, bool anonymous);
-
-/* Who may, for a 403: "only an admin may; see ...". NULL for those that are 401, and for GIVEN. */
-const char *permit_lacks(enum permit permit);
+/* NULL: the peer may make the call. Else who may, for a 403: "only an admin may; see ..."; or one
+ * of these two, for a 401: it has no identity, or no token of a job. cluster, node: of the path,
+ * where the need is about them; else "". */
+const char *permit_lacks(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, const char *node, bool anonymous);
+extern const char PERMIT_NO_IDENTITY[], PERMIT_NO_TOKEN[];
 
 /* How much of a reservation the peer may see. */
 enum job_sight {
