@@ -65,8 +65,6 @@ static const char *duration_text(int64_t ms, char out[32])
     return out;
 }
 
-/* ---- alarms ---- */
-
 static void check_alarms(const struct diagnosis_facts *facts)
 {
     for (size_t i = 0; i < facts->alarm_count; i++) {
@@ -82,37 +80,34 @@ static void check_alarms(const struct diagnosis_facts *facts)
 
 /* ---- the fabric manager ---- */
 
-static const char *link_advice(const struct diagnosis_facts *facts)
+#define UNTIL_BACK "jobs run without hardware collectives until it is back; "
+
+static const char *link_advice(const struct fmapi_counters *fabric)
 {
-    if (facts->counters->fabric.tls_errors > 0)
-        return "jobs run without hardware collectives until it is back; TLS fails: see that [fm] "
-               "ca "
-               "names what signed the fabric manager's certificate";
-    if (facts->counters->fabric.login_failures > 0)
-        return "jobs run without hardware collectives until it is back; the login fails: see that "
-               "the files in [fm] authdir hold what the fabric manager expects today";
-    return "jobs run without hardware collectives until it is back; see that the fabric manager "
-           "answers at this URL from this machine";
+    if (fabric->tls_errors > 0)
+        return UNTIL_BACK "TLS fails: [fm] ca must name what signed its certificate";
+    if (fabric->login_failures > 0)
+        return UNTIL_BACK "the login fails: see that the files in [fm] authdir are still good";
+    return UNTIL_BACK "see that it answers at this URL from this machine";
 }
 
 static void check_link(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
-    if (!facts->config->fm_present) {
+    const int64_t lasts = facts->now_ms - core->link_since_ms;
+    const char *state = link_state_word(core->link), *error = core->link_error;
+    if (!facts->config->fm_present)
         report(facts, OK, "link", NULL,
                "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
-        return;
-    }
-    const int64_t lasts = facts->now_ms - core->link_since_ms;
-    if (core->link == LINK_UP)
+    else if (core->link == LINK_UP)
         report(facts, OK, "link", NULL, "up for %s, with %s", DURATION(lasts), core->link_url);
-    else if (core->link_error[0] == '\0' && lasts < COMING_UP_MS)
+    else if (!error[0] && lasts < COMING_UP_MS)
         report(facts, WARNING, "link", "wait a minute, then run this check again",
-               "coming up (%s), with %s", link_state_word(core->link), core->link_url);
+               "coming up (%s), with %s", state, core->link_url);
     else
-        report(facts, PROBLEM, "link", link_advice(facts), "%s for %s, with %s: %s",
-               link_state_word(core->link), DURATION(lasts), core->link_url,
-               core->link_error[0] ? core->link_error : "it does not answer");
+        report(facts, PROBLEM, "link", link_advice(&facts->counters->fabric),
+               "%s for %s, with %s: %s", state, DURATION(lasts), core->link_url,
+               error[0] ? error : "it does not answer");
 }
 
 static void check_login(const struct diagnosis_facts *facts)
@@ -128,8 +123,7 @@ static void check_login(const struct diagnosis_facts *facts)
                DURATION(left));
     else
         report(facts, PROBLEM, "login",
-               "see that the client secret in [fm] authdir is still good, and the token endpoint "
-               "answers",
+               "see that the client secret in [fm] authdir is good and the token endpoint answers",
                "it ended %s ago and could not be renewed", DURATION(-left));
 }
 
@@ -138,13 +132,12 @@ static void check_clock(const struct diagnosis_facts *facts)
     const int64_t skew = facts->counters->fabric.date_skew_ms;
     if (skew == INT64_MIN)
         return;
-    const int64_t size = llabs(skew);
-    if (size < SKEW_WARNING_MS)
+    if (llabs(skew) < SKEW_WARNING_MS)
         report(facts, OK, "clock", NULL, "the fabric manager's clock and ours agree");
     else
-        report(facts, size < SKEW_PROBLEM_MS ? WARNING : PROBLEM, "clock",
+        report(facts, llabs(skew) < SKEW_PROBLEM_MS ? WARNING : PROBLEM, "clock",
                "set both by NTP: logins and certificates depend on it",
-               "the fabric manager's clock is %s %s ours", DURATION(size),
+               "the fabric manager's clock is %s %s ours", DURATION(llabs(skew)),
                skew > 0 ? "ahead of" : "behind");
 }
 
@@ -155,23 +148,20 @@ static void check_trust(const struct diagnosis_facts *facts)
                "remove [fm] verify = no, and set [fm] ca to what signed its certificate",
                "the fabric manager is not verified: any host on the network path can impersonate "
                "it and read its login and the jobs' tokens");
-    if (strncmp(facts->core->link_url, "https:", 6) == 0 &&
-        strcmp(facts->config->job_ca, "no") == 0)
-        report(
-            facts, WARNING, "job-ca",
-            "set [hwcoll] job_ca to yes, or to a file that is on every node",
-            "jobs do not verify the fabric manager: their tokens can be read on the network path");
+    if (strncmp(facts->core->link_url, "https:", 6) == 0 && !strcmp(facts->config->job_ca, "no"))
+        report(facts, WARNING, "job-ca",
+               "set [hwcoll] job_ca to yes, or to a file that is on every node",
+               "jobs do not verify the fabric manager: their tokens can be read on the network");
 }
 
 static void check_releases(const struct diagnosis_facts *facts)
 {
-    const uint64_t pending = facts->core->releases_pending;
-    if (pending >= RELEASES_MANY)
-        report(
-            facts, WARNING, "releases",
-            "they are tried until they succeed; if the link is up, see how fast the fabric manager "
-            "answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
-            "%" PRIu64 " released reservations still exist at the fabric manager", pending);
+    if (facts->core->releases_pending >= RELEASES_MANY)
+        report(facts, WARNING, "releases",
+               "they are tried until they succeed; if the link is up, see how fast the fabric "
+               "manager answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
+               "%" PRIu64 " released reservations still exist at the fabric manager",
+               facts->core->releases_pending);
 }
 
 static void check_name_conflicts(const struct diagnosis_facts *facts)
@@ -182,12 +172,11 @@ static void check_name_conflicts(const struct diagnosis_facts *facts)
         if (cluster->name_conflict[0] == '\0')
             continue;
         any = true;
-        report(
-            facts, PROBLEM, "neighbours",
-            "give one of the two another name, none of which begins with the other",
-            "cluster \"%s\" and \"%s\", which is at the fabric manager but is not ours, share the "
-            "beginning of their names: slurmctld takes what begins like its own for its own",
-            cluster->name, cluster->name_conflict);
+        report(facts, PROBLEM, "neighbours",
+               "give one of the two another name, none of which begins with the other",
+               "cluster \"%s\" and \"%s\", which is at the fabric manager but not ours, begin "
+               "alike: slurmctld takes what begins like its own name for its own",
+               cluster->name, cluster->name_conflict);
     }
     if (!any && facts->core->link_listed_ms > 0)
         report(facts, OK, "neighbours", NULL,
@@ -200,22 +189,21 @@ static void check_vnis(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
     int level = OK;
-    const char *advice = NULL;
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
         level = WARNING;
-    if (level != OK)
-        advice = core->vnis_held > core->vnis_live
-                     ? "most are held: mcastctl list --held shows for which nodes; have them "
-                       "report (mcast-node), or choose a duration as [vni] hold"
-                     : "enlarge [vni] pool, if the fabric's partitions allow it";
-    report(facts, level, "vnis", advice,
+    report(facts, level, "vnis",
+           level == OK ? NULL
+           : core->vnis_held > core->vnis_live
+               ? "most are held: mcastctl list --held shows for which nodes; have them report "
+                 "(mcast-node), or choose a duration as [vni] hold"
+               : "enlarge [vni] pool, if the fabric's partitions allow it",
            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held", core->vnis_free,
            core->vnis_pool, core->vnis_live, core->vnis_held);
 }
 
-/* What holds VNIs back, and what was given back without a word (F3, F9). */
+/* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */
 static void check_nodes(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
@@ -244,12 +232,11 @@ static void check_adopted(const struct diagnosis_facts *facts)
 {
     const uint64_t adopted = facts->core->jobs_adopted;
     if (adopted > 0)
-        report(
-            facts, WARNING, "adopted",
-            "until they have ended set [vni] pool to VNIs that none of them has: see \"Backups\" "
-            "in state.md",
-            "%" PRIu64 " active job%s found without %s VNIs: these may be given out again", adopted,
-            adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
+        report(facts, WARNING, "adopted",
+               "until they have ended set [vni] pool to VNIs that none of them has: see "
+               "\"Backups\" in state.md",
+               "%" PRIu64 " active job%s found without %s VNIs: these may be given out again",
+               adopted, adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
 }
 
 /* F19: a step that died keeps switches busy with trees that are not needed. */
@@ -260,9 +247,8 @@ static void check_cleanups(const struct diagnosis_facts *facts)
         report(facts, WARNING, "cleanups",
                "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
                "tokens, [hwcoll] cleanup_login = yes has the broker's login do it (see tokens.md)",
-               "the trees of %" PRIu64
-               " step%s could not be removed since the start: they stay until "
-               "the job ends, or until it is asked for again",
+               "the trees of %" PRIu64 " step%s could not be removed since the start: they stay "
+               "until the job ends, or until it is asked for again",
                given_up, given_up == 1 ? "" : "s");
 }
 
@@ -284,17 +270,18 @@ static void check_sizing(const struct diagnosis_facts *facts)
 static void check_addresses(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
+    const bool tight = core->addresses_reserved + core->addresses_per_job > core->addresses_total;
     if (!facts->config->fm_present || core->addresses_total == 0)
         return;
-    const bool tight = core->addresses_reserved + core->addresses_per_job > core->addresses_total;
     report(facts, tight ? WARNING : OK, "addresses",
-           tight
-               ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes "
-                 "share them out differently"
-               : NULL,
+           tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] "
+                   "min_nodes share them out differently"
+                 : NULL,
            "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->addresses_reserved,
            core->addresses_total);
 }
+
+/* ---- clusters ---- */
 
 static void check_budget(const struct diagnosis_facts *facts,
                          const struct core_cluster_status *cluster)
@@ -318,8 +305,7 @@ static void check_sync(const struct diagnosis_facts *facts,
 {
     const int64_t compared =
         cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
-    const int64_t from = compared > 0 ? compared : facts->counters->started_ms;
-    const int64_t ago = facts->now_ms - from;
+    const int64_t ago = facts->now_ms - (compared > 0 ? compared : facts->counters->started_ms);
     if (ago > DAY_MS && cluster->jobs_active > 0)
         report(facts, WARNING, "sync",
                "set [cluster] list_command, or have the resource manager run mcastctl sync now "
@@ -335,16 +321,17 @@ static void check_sync(const struct diagnosis_facts *facts,
 static void check_list_command(const struct diagnosis_facts *facts,
                                const struct core_cluster_status *cluster)
 {
-    const int64_t from =
-        cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms : facts->counters->started_ms;
-    const int64_t ago = facts->now_ms - from;
-    if (cluster->jobpoll && cluster->jobpoll_error[0] != '\0')
+    const int64_t ago = facts->now_ms - (cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms
+                                                                 : facts->counters->started_ms);
+    if (!cluster->jobpoll)
+        return;
+    if (cluster->jobpoll_error[0] != '\0')
         report(facts, ago > LIST_PROBLEM_MS ? PROBLEM : WARNING, "list-command",
-               "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what "
-               "it reports; until it works, jobs whose end was missed keep what they have",
+               "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what it "
+               "reports; until it works, jobs whose end was missed keep what they have",
                "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name,
                DURATION(ago), cluster->jobpoll_error);
-    else if (cluster->jobpoll && cluster->jobpoll_ms > 0)
+    else if (cluster->jobpoll_ms > 0)
         report(facts, OK, "list-command", NULL, "cluster \"%s\" named its active jobs %s ago",
                cluster->name, DURATION(ago));
 }
@@ -363,10 +350,9 @@ static void check_clusters(const struct diagnosis_facts *facts)
 
 static void check_role(const struct diagnosis_facts *facts)
 {
-    const enum broker_role role = facts->counters->role;
-    if (role != ROLE_LEADER)
+    if (facts->counters->role != ROLE_LEADER)
         report(facts, WARNING, "role", "if this is the only broker, wait, and see its log",
-               "this broker is %s and does not serve", broker_role_word(role));
+               "this broker is %s and does not serve", broker_role_word(facts->counters->role));
 }
 
 static void check_reload(const struct diagnosis_facts *facts)
@@ -403,8 +389,7 @@ static void check_events(const struct diagnosis_facts *facts)
                               : 0;
     const bool much = kept > 2 * (uint64_t)facts->config->events_keep;
     report(facts, much ? WARNING : OK, "events",
-           much ? "old ones should have been dropped; see the log for what keeps the ledger from it"
-                : NULL,
+           much ? "see the log for what keeps the ledger from dropping old ones" : NULL,
            "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
            facts->config->events_keep);
 }
@@ -415,7 +400,7 @@ static void check_loop(const struct diagnosis_facts *facts)
     const int level = peak >= LOOP_PROBLEM_US ? PROBLEM : peak >= LOOP_WARNING_US ? WARNING : OK;
     report(facts, level, "loop",
            level != OK ? "no request was served meanwhile; see whether this machine swaps, or "
-                         "its processors are taken by something else"
+                         "something else takes its processors"
                        : NULL,
            "the longest turn of the event loop in the last five minutes took %" PRId64 " ms",
            peak / 1000);
@@ -423,42 +408,39 @@ static void check_loop(const struct diagnosis_facts *facts)
 
 static void check_certificate(const struct diagnosis_facts *facts)
 {
-    const int64_t ends = facts->certificate_ends_ms;
-    const int64_t left = ends - facts->now_ms;
     static const char advice[] =
         "have it renewed, then systemctl reload mcastd; connections that are open go on";
-    if (ends == 0)
+    const int64_t left = facts->certificate_ends_ms - facts->now_ms, days = left / DAY_MS;
+    if (facts->certificate_ends_ms == 0)
         return;
     if (left <= 0)
         report(facts, PROBLEM, "certificate", advice,
                "the broker's certificate ended %s ago: no client can connect over TCP",
                DURATION(-left));
+    else if (days < CERTIFICATE_WARNING_DAYS)
+        report(facts, days < CERTIFICATE_PROBLEM_DAYS ? PROBLEM : WARNING, "certificate", advice,
+               "the broker's certificate, the one in use, ends in %s", DURATION(left));
     else
-        report(facts,
-               left < CERTIFICATE_PROBLEM_DAYS * (int64_t)DAY_MS   ? PROBLEM
-               : left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? WARNING
-                                                                   : OK,
-               "certificate", left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? advice : NULL,
+        report(facts, OK, "certificate", NULL,
                "the broker's certificate, the one in use, ends in %s", DURATION(left));
 }
 
 static void check_files(const struct diagnosis_facts *facts)
 {
     static const char advice[] = "raise LimitNOFILE of the unit, or lower [broker] connections_max";
-    if (facts->files_max == 0)
+    const uint64_t open = facts->files_open, max = facts->files_max;
+    if (max == 0)
         return; /* the kernel does not tell */
-    if (facts->files_open > facts->files_max - facts->files_max / 10)
+    if (open > max - max / 10)
         report(facts, PROBLEM, "descriptors", advice,
-               "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,
-               facts->files_max);
-    else if (facts->files_needed > facts->files_max)
+               "%" PRIu64 " of %" PRIu64 " descriptors are open", open, max);
+    else if (facts->files_needed > max)
         report(facts, WARNING, "descriptors", advice,
-               "%" PRIu64
-               " descriptors are not enough for connections_max = %u, which needs %" PRIu64,
-               facts->files_max, facts->connections_max, facts->files_needed);
+               "%" PRIu64 " descriptors are not enough for connections_max = %u, which needs "
+               "%" PRIu64,
+               max, facts->connections_max, facts->files_needed);
     else
-        report(facts, OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open",
-               facts->files_open, facts->files_max);
+        report(facts, OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open", open, max);
 }
 
 void diagnosis_make(const struct diagnosis_facts *facts)
