@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/api/bodies/job_json.h"
+#include "broker/http/request/accept.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/bodies.h"
 #include "broker/http/auth/tokenproof.h"
+#include "core/environment.h"
+#include "base/steppath.h"
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
 
@@ -80,4 +83,53 @@ int ownjob_handle(struct call *call)
     call_show(call, own);
     call->secret = job_json_write_own(&call->out, engine_core(call->http->engine), own, proof);
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET …/env?step=S: the variables for the tasks of one step (F16). */
+
+static void write_member(void *arg, const char *name, const char *value)
+{
+    writer_string(arg, name, value);
+}
+
+static void write_line(void *arg, const char *name, const char *value)
+{
+    writer_text(arg, name);
+    writer_text(arg, "=");
+    writer_text(arg, value);
+    writer_text(arg, "\n");
+}
+
+/* NULL: neither of the two is wanted. */
+static const char *choose_type(struct call *call)
+{
+    const char *accept = call_header(call, MHD_HTTP_HEADER_ACCEPT);
+    int json = accept_weight(accept, CALL_JSON), text = accept_weight(accept, "text/plain");
+    return text > json ? "text/plain; charset=utf-8" : json ? CALL_JSON : NULL;
+}
+
+int env_handle(struct call *call)
+{
+    const struct core *core = engine_core(call->http->engine);
+    const char *step = target_query(&call->target, "step"), *type = choose_type(call);
+    struct error err = {0};
+    enum job_sight sight;
+    if (!type)
+        return problem_set(&call->problem, 406, "not-acceptable", "Accept",
+                           "available as application/json or text/plain");
+    /* What no token can name (I6) must not become a step's: its trees could not be cleaned up. */
+    if (step && steppath_check(step, &err) < 0)
+        return problem_set(&call->problem, 422, "invalid", "step", "%s", err.text);
+    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
+    if (!found)
+        return -1;
+    call_show(call, found);
+    call->secret = true;
+    if (type == CALL_JSON)
+        writer_begin_object(&call->out, NULL);
+    environment_each(core_config_of(core), core_fm_url(core), found, step,
+                     type == CALL_JSON ? write_member : write_line, &call->out);
+    if (type == CALL_JSON)
+        writer_end_object(&call->out);
+    return call_reply_shown(call, MHD_HTTP_OK, type);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/certificate.h"
 
+#include "base/memory.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,9 +236,9 @@ struct certificate *certificate_take(gnutls_session_t session)
 {
     unsigned count = 0;
     const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
-    struct certificate *certificate = shown && count > 0 ? calloc(1, sizeof *certificate) : NULL;
-    if (!certificate)
+    if (!shown || count == 0)
         return NULL;
+    struct certificate *certificate = memory_zeroed(sizeof *certificate);
     for (; certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX;
          certificate->length++) {
         gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
@@ -254,9 +256,7 @@ struct certificate *certificate_read(const char *pem)
 {
     const gnutls_datum_t text = {.data = (unsigned char *)(uintptr_t)pem,
                                  .size = (unsigned)strlen(pem)};
-    struct certificate *certificate = calloc(1, sizeof *certificate);
-    if (!certificate)
-        return NULL;
+    struct certificate *certificate = memory_zeroed(sizeof *certificate);
     certificate->length = CERTIFICATE_CHAIN_MAX;
     if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
                                     GNUTLS_X509_FMT_PEM, 0) < 0)

@@ -3,10 +3,11 @@
 
 #include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/origin.h"
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,17 +107,14 @@ static bool find_origin(struct call *call, const char *node)
     const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
     struct host host;
     call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
-    if (call->origin && call->origin->verdict != ORIGIN_OPEN)
+    if (call->origin->verdict != ORIGIN_OPEN)
         return true;
-    int rc = call->origin ? resolver_ask(http->resolver, node, address, &host, on_host, call)
-                          : ERROR_NOMEM;
+    int rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
     if (rc == RESOLVER_KNOWN)
         judge_origin(call, &host);
     if (rc < 0) {
         problem_set(&call->problem, 503, "busy", NULL,
-                    rc == ERROR_FULL
-                        ? "too many nodes wait for their names to be looked up; try again"
-                        : "there is no memory to look the node's name up; try again");
+                    "too many nodes wait for their names to be looked up; try again");
         call->refused = true;
     }
     return rc != 0;
@@ -145,12 +143,10 @@ static int ask_munged(struct call *call, const char *credential, const char *pay
         return problem_set(&call->problem, 401, "munge-not-taken", "Authorization",
                            "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
-    int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
-    if (rc == 0)
+    if (decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call) == 0)
         return GATE_LATER;
     return problem_set(&call->problem, 503, "busy", NULL,
-                       rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
-                                        : "there is no memory for the MUNGE credential; try again");
+                       "too many MUNGE credentials wait for munged; try again");
 }
 
 /* Each time anew: a token may expire while the body comes, and its reservation may end. */
@@ -161,9 +157,8 @@ static int judge_token(struct call *call, const char *shown)
         return problem_set(&call->problem, 401, "token-elsewhere", "Authorization",
                            "tokens are accepted for /v1/reservation and the paths below it "
                            "only; send this request without the token");
-    if (!proof && !(proof = call->token = malloc(sizeof *proof)))
-        return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                           "there is no memory to look at the token; try again");
+    if (!proof)
+        proof = call->token = memory_zeroed(sizeof *proof);
     call->identity = (struct identity){0};
     if (tokencheck_judge(call->http, secret_of(shown), proof, &call->problem) < 0)
         return -1;

@@ -4,6 +4,7 @@
 #include "broker/http/http.h"
 #include "broker/http/request/target.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 #include "base/nodelist.h"
 
 #include <arpa/inet.h>
@@ -26,20 +27,12 @@ struct grant {
 
 struct rights {
     size_t cluster_count, grant_count;
+    struct grant *grants;
     char clusters[CLUSTERS_MAX][CLUSTER_NAME_MAX + 1];
     char *nodes[CLUSTERS_MAX]; /* host list; NULL: none */
-    struct grant grants[];
 };
 
 static_assert(CLUSTERS_MAX <= 64, "struct identity has one bit a cluster");
-
-static size_t list_length(const char *const *list)
-{
-    size_t length = 0;
-    while (list && list[length])
-        length++;
-    return length;
-}
 
 static int user_resolve(const char *name, uint32_t *uid, struct error *err)
 {
@@ -68,17 +61,18 @@ static int grant_read(struct grant *grant, const char *user, struct error *err)
     if (user[length] == '\0')
         return error_set(err, ERROR_INVALID,
                          "'cert:' names no certificate; write cert:NAME with the name in it");
-    grant->certificate = strdup(user + length);
-    return grant->certificate ? 0 : error_set(err, ERROR_NOMEM, "no memory for the lists of users");
+    grant->certificate = memory_text(user + length);
+    return 0;
 }
 
 static int grants_add(struct rights *rights, const char *const *users, enum grant_role role,
                       size_t cluster, struct error *err)
 {
     for (; users && *users; users++) {
+        rights->grants =
+            memory_resized(rights->grants, rights->grant_count + 1, sizeof *rights->grants);
         struct grant *grant = &rights->grants[rights->grant_count++];
-        grant->role = role;
-        grant->cluster = cluster;
+        *grant = (struct grant){.role = role, .cluster = cluster};
         int rc = grant_read(grant, *users, err);
         if (rc < 0)
             return rc;
@@ -98,8 +92,8 @@ static int cluster_add(struct rights *rights, size_t index, const struct http_cl
         return 0;
     if ((rc = nodelist_count(cluster->nodes, &count, err)) < 0)
         return error_prefix(err, "nodes of cluster '%s'", cluster->name);
-    rights->nodes[index] = strdup(cluster->nodes);
-    return rights->nodes[index] ? 0 : error_set(err, ERROR_NOMEM, "no memory for a list of nodes");
+    rights->nodes[index] = memory_text(cluster->nodes);
+    return 0;
 }
 
 struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
@@ -110,28 +104,17 @@ struct rights *rights_create(const char *const *admins, const char *const *metri
         error_set(err, ERROR_FULL, "there can be %d clusters at most", CLUSTERS_MAX);
         return NULL;
     }
-    size_t grants = list_length(admins) + list_length(metrics_users);
-    for (size_t i = 0; i < cluster_count; i++)
-        grants += list_length(clusters[i].users);
-    struct rights *rights = calloc(1, sizeof *rights + grants * sizeof rights->grants[0]);
-    if (!rights) {
-        error_set(err, ERROR_NOMEM, "no memory for the lists of users");
-        return NULL;
-    }
+    struct rights *rights = memory_zeroed(sizeof *rights);
     rights->cluster_count = cluster_count;
-    if (grants_add(rights, admins, GRANT_ADMIN, 0, err) < 0) {
+    int rc = grants_add(rights, admins, GRANT_ADMIN, 0, err);
+    if (rc < 0)
         error_prefix(err, "admins");
-        goto fail;
-    }
-    if (grants_add(rights, metrics_users, GRANT_METRICS, 0, err) < 0) {
+    else if ((rc = grants_add(rights, metrics_users, GRANT_METRICS, 0, err)) < 0)
         error_prefix(err, "metrics_users");
-        goto fail;
-    }
-    for (size_t i = 0; i < cluster_count; i++)
-        if (cluster_add(rights, i, &clusters[i], err) < 0)
-            goto fail;
-    return rights;
-fail:
+    for (size_t i = 0; rc >= 0 && i < cluster_count; i++)
+        rc = cluster_add(rights, i, &clusters[i], err);
+    if (rc >= 0)
+        return rights;
     rights_destroy(rights);
     return NULL;
 }
@@ -144,6 +127,7 @@ void rights_destroy(struct rights *rights)
         free(rights->grants[i].certificate);
     for (size_t i = 0; i < rights->cluster_count; i++)
         free(rights->nodes[i]);
+    free(rights->grants);
     free(rights);
 }
 
@@ -204,18 +188,18 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
     return identity;
 }
 
-/* Index of the cluster, or cluster_count. */
-static size_t cluster_find(const struct rights *rights, const char *cluster)
+/* Whether one of the clusters with these bits has this name. */
+static bool has_cluster(const struct rights *rights, uint64_t bits, const char *cluster)
 {
-    size_t index = 0;
-    while (index < rights->cluster_count && strcmp(rights->clusters[index], cluster) != 0)
-        index++;
-    return index;
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if (bits >> i & 1 && !strcmp(rights->clusters[i], cluster))
+            return true;
+    return false;
 }
 
 bool rights_knows(const struct rights *rights, const char *cluster)
 {
-    return cluster_find(rights, cluster) < rights->cluster_count;
+    return has_cluster(rights, UINT64_MAX, cluster);
 }
 
 bool rights_list_node(const struct rights *rights, const char *cluster, const char *node)
@@ -230,10 +214,7 @@ bool rights_list_node(const struct rights *rights, const char *cluster, const ch
 bool rights_manages(const struct rights *rights, const struct identity *identity,
                     const char *cluster)
 {
-    if (identity->admin)
-        return true;
-    size_t index = cluster_find(rights, cluster);
-    return index < rights->cluster_count && identity->clusters >> index & 1;
+    return identity->admin || has_cluster(rights, identity->clusters, cluster);
 }
 
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
@@ -242,16 +223,6 @@ bool rights_is_node(const struct rights *rights, const struct identity *identity
     for (size_t i = 0; i < rights->cluster_count; i++)
         if (identity->node_of >> i & 1 && (!cluster || !strcmp(rights->clusters[i], cluster)) &&
             has_name(&identity->proof, node) && nodelist_contains(rights->nodes[i], node))
-            return true;
-    return false;
-}
-
-bool rights_is_among(const struct rights *rights, const struct identity *identity,
-                     const char *cluster, const char *nodes)
-{
-    for (const char *const *name = identity->proof.names; name && *name; name++)
-        if (rights_is_node(rights, identity, cluster, *name) &&
-            (!nodes || nodelist_contains(nodes, *name)))
             return true;
     return false;
 }
@@ -279,6 +250,82 @@ bool identity_is_user(const struct identity *identity, uint32_t uid)
     const struct proof *proof = &identity->proof;
     return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
            proof->uid == uid;
+}
+
+/* ---- what a peer may do ---- */
+
+bool permit_looks(enum need need, bool anonymous)
+{
+    return need != NEED_NOTHING && !(need == NEED_METRICS && anonymous);
+}
+
+const char PERMIT_NO_IDENTITY[] = "authentication required";
+const char PERMIT_NO_TOKEN[] = "a token of a job is required";
+
+const char *permit_lacks(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, const char *node, bool anonymous)
+{
+    const enum proof_kind proof = identity->proof.kind;
+    const bool role = identity_has_role(identity), of_site = role || identity->node_of != 0;
+    if (!permit_looks(need, anonymous) || need == NEED_LOOK)
+        return NULL;
+    if (need == NEED_BEARER)
+        return proof == PROOF_BEARER ? NULL : PERMIT_NO_TOKEN;
+    if (proof == PROOF_NONE || proof == PROOF_BEARER)
+        return PERMIT_NO_IDENTITY;
+    if (need == NEED_METRICS && identity->metrics)
+        return NULL;
+    if (proof == PROOF_CERTIFICATE && !of_site)
+        return "none of its names is listed in 'admins', or in 'users' or 'nodes' of a cluster, in "
+               "the configuration";
+    if (need == NEED_METRICS && !of_site)
+        return "only admins, resource managers, nodes and 'metrics_users' may read the metrics; "
+               "see these in the configuration ('metrics_anonymous' allows everyone)";
+    if (need == NEED_MANAGER && !role)
+        return "only an admin or the resource manager of a cluster may; see 'admins' and 'users' "
+               "in the configuration";
+    if (need == NEED_ADMIN && !identity->admin)
+        return "only an admin may; see 'admins' in the configuration";
+    const bool manages = rights_manages(rights, identity, cluster);
+    if (need == NEED_CLUSTER && !manages)
+        return "only an admin or this cluster's resource manager may; see 'admins' and 'users' in "
+               "the configuration";
+    if (need == NEED_NODE && !manages && !rights_is_node(rights, identity, cluster, node))
+        return "only an admin, this cluster's resource manager, or the node may, by a certificate "
+               "with its name or as root by MUNGE; the name must be listed in 'nodes' of the "
+               "cluster";
+    if (need == NEED_HOST && !identity->admin && !rights_is_node(rights, identity, NULL, node))
+        return "only an admin or the node may, by a certificate with its name or as root by MUNGE; "
+               "the name must be listed in 'nodes' of a cluster";
+    return NULL;
+}
+
+/* Whether the peer is a node of the cluster that the host list names; NULL names them all, as a job
+ * does that only said how many it has. */
+static bool is_among(const struct rights *rights, const struct identity *identity,
+                     const char *cluster, const char *nodes)
+{
+    for (const char *const *name = identity->proof.names; name && *name; name++)
+        if (rights_is_node(rights, identity, cluster, *name) &&
+            (!nodes || nodelist_contains(nodes, *name)))
+            return true;
+    return false;
+}
+
+enum job_sight permit_job(const struct rights *rights, const struct identity *identity,
+                          const struct reservation *reservation)
+{
+    if (rights_manages(rights, identity, reservation->cluster) ||
+        identity_is_user(identity, reservation->uid))
+        return JOB_WHOLE;
+    return is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
+                                                                                : JOB_HIDDEN;
+}
+
+bool permit_event(const struct rights *rights, const struct identity *identity,
+                  const struct event_record *event)
+{
+    return !event->cluster || !event->job || rights_manages(rights, identity, event->cluster);
 }
 
 const char *identity_format(const struct proof *proof, char *out, size_t size)

@@ -2,6 +2,7 @@
 #include "broker/http/auth/mungecred.h"
 
 #include "broker/http/auth/workqueue.h"
+#include "base/memory.h"
 
 #include <munge.h>
 #include <stdio.h>
@@ -39,7 +40,9 @@ int authorization_read(const char *value, struct authorization *out, struct prob
 char *mungecred_payload(const char *method, const char *target)
 {
     char *payload;
-    return asprintf(&payload, "mcastd1 %s %s", method, target) < 0 ? NULL : payload;
+    if (asprintf(&payload, "mcastd1 %s %s", method, target) < 0)
+        abort(); /* without memory, as base/memory.h */
+    return payload;
 }
 
 static bool payload_is(const void *payload, int length, const char *expected)
@@ -129,16 +132,6 @@ struct decoder {
     decoder_decode_fn *decode;
 };
 
-static void decoding_destroy(struct decoding *decoding)
-{
-    free(decoding->socket);
-    if (decoding->credential)
-        explicit_bzero(decoding->credential, strlen(decoding->credential));
-    free(decoding->credential);
-    free(decoding->payload);
-    free(decoding);
-}
-
 static void report_result(struct decoding *decoding, const struct mungecred *result)
 {
     decoder_done_fn *done = decoding->done;
@@ -164,7 +157,10 @@ static void finish_decoding(struct work *work)
 {
     struct decoding *decoding = (struct decoding *)work;
     report_result(decoding, &decoding->result);
-    decoding_destroy(decoding);
+    memory_wipe_text(decoding->credential);
+    free(decoding->socket);
+    free(decoding->payload);
+    free(decoding);
 }
 
 static void release_decoder(struct workqueue *queue)
@@ -180,9 +176,7 @@ struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
                                                .overdue = report_overdue,
                                                .done = finish_decoding,
                                                .release = release_decoder};
-    struct decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder)
-        return NULL;
+    struct decoder *decoder = memory_zeroed(sizeof *decoder);
     decoder->decode = decode;
     workqueue_init(&decoder->queue, loop, &kind);
     return decoder;
@@ -191,19 +185,14 @@ struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
 int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
                 const char *payload, decoder_done_fn *done, void *arg)
 {
-    struct decoding *decoding = calloc(1, sizeof *decoding);
-    const bool full = decoder->queue.count >= DECODER_QUEUE_MAX;
-    if (!decoding)
-        return ERROR_NOMEM;
+    if (decoder->queue.count >= DECODER_QUEUE_MAX)
+        return ERROR_FULL;
+    struct decoding *decoding = memory_zeroed(sizeof *decoding);
     decoding->done = done;
     decoding->arg = arg;
-    decoding->payload = payload ? strdup(payload) : NULL;
-    decoding->socket = strdup(socket);
-    decoding->credential = strdup(credential);
-    if (full || !decoding->payload || !decoding->socket || !decoding->credential) {
-        decoding_destroy(decoding);
-        return full ? ERROR_FULL : ERROR_NOMEM;
-    }
+    decoding->payload = memory_text(payload);
+    decoding->socket = memory_text(socket);
+    decoding->credential = memory_text(credential);
     workqueue_add(&decoder->queue, &decoding->work);
     return 0;
 }

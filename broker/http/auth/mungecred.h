@@ -32,7 +32,7 @@ struct mungecred {
     bool other_request; /* the payload is not what was expected */
 };
 
-/* "mcastd1 METHOD TARGET" on the heap; NULL: no memory. */
+/* "mcastd1 METHOD TARGET" on the heap. */
 char *mungecred_payload(const char *method, const char *target);
 
 /* Asks the munged at the socket. Blocks for up to some seconds: for worker threads. */
@@ -57,11 +57,11 @@ typedef void decoder_decode_fn(const char *socket, const char *credential, const
                                struct mungecred *out);
 typedef void decoder_done_fn(void *arg, const struct mungecred *mungecred);
 
-/* decode: mungecred_decode, but in tests. NULL: out of memory. */
+/* decode: mungecred_decode, but in tests. */
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
 
-/* Calls done exactly once, from the loop, never from in here. payload: of mungecred_payload; NULL:
- * there was no memory for it. 0, or ERROR_FULL or ERROR_NOMEM and done is not called. */
+/* Calls done exactly once, from the loop, never from in here. payload: of mungecred_payload. 0,
+ * or ERROR_FULL and done is not called. */
 int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
                 const char *payload, decoder_done_fn *done, void *arg);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/origin.h"
 
+#include "base/memory.h"
+
 #include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
@@ -12,9 +14,7 @@ enum { ADDRESSES_TOLD = 4, ADDRESSES_SIZE = ADDRESSES_TOLD * (INET_ADDRSTRLEN + 
 
 struct origin *origin_create(const char *node, bool listed, struct in_addr address)
 {
-    struct origin *origin = calloc(1, sizeof *origin);
-    if (!origin)
-        return NULL;
+    struct origin *origin = memory_zeroed(sizeof *origin);
     snprintf(origin->name, sizeof origin->name, "%s", node);
     origin->names[0] = origin->name;
     origin->address = address;

@@ -31,7 +31,7 @@ struct origin {
 };
 
 /* node: who it says it is. listed: whether that stands in 'nodes' of a cluster. Neither an address
- * that tells nothing nor a name that is no node's is looked up. NULL: no memory; for free(). */
+ * that tells nothing nor a name that is no node's is looked up. For free(). */
 struct origin *origin_create(const char *node, bool listed, struct in_addr address);
 
 /* The name has been looked up. */

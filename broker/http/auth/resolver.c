@@ -3,6 +3,7 @@
 
 #include "broker/http/auth/workqueue.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <netdb.h>
@@ -14,6 +15,12 @@
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(a, b);
+}
+
+static void add_name(const char *name, void **names)
+{
+    if (!tsearch(name, names, compare_names))
+        abort(); /* without memory, as base/memory.h */
 }
 
 /* ---- the cache ---- */
@@ -54,15 +61,11 @@ void hostcache_put(struct hostcache *cache, const char *name, const struct host 
     assert(host->state != HOST_UNANSWERED);
     if (old || cache->count == cache->max)
         forget_known(cache, old ? old : TAILQ_FIRST(&cache->entries));
-    struct known *known = malloc(sizeof *known + size);
-    if (!known)
-        return;
-    *known = (struct known){.put_ms = now_ms, .host = *host};
+    struct known *known = memory_zeroed(sizeof *known + size);
+    known->put_ms = now_ms;
+    known->host = *host;
     memcpy(known->name, name, size);
-    if (!tsearch(known->name, &cache->names, compare_names)) {
-        free(known);
-        return;
-    }
+    add_name(known->name, &cache->names);
     TAILQ_INSERT_TAIL(&cache->entries, known, link);
     cache->count++;
 }
@@ -199,29 +202,21 @@ struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
                                                .overdue = report_overdue,
                                                .done = finish_lookup,
                                                .release = release_resolver};
-    struct resolver *resolver = calloc(1, sizeof *resolver);
-    if (!resolver)
-        return NULL;
+    struct resolver *resolver = memory_zeroed(sizeof *resolver);
     resolver->look = look;
     hostcache_init(&resolver->cache, HOSTCACHE_NAMES);
     workqueue_init(&resolver->queue, loop, &kind);
     return resolver;
 }
 
-/* NULL: no memory. */
 static struct lookup *add_lookup(struct resolver *resolver, const char *name)
 {
     const size_t size = strlen(name) + 1;
-    struct lookup *lookup = calloc(1, sizeof *lookup + size);
-    if (!lookup)
-        return NULL;
+    struct lookup *lookup = memory_zeroed(sizeof *lookup + size);
     lookup->host.state = HOST_UNANSWERED;
     STAILQ_INIT(&lookup->askers);
     memcpy(lookup->name, name, size);
-    if (!tsearch(lookup->name, &resolver->names, compare_names)) {
-        free(lookup);
-        return NULL;
-    }
+    add_name(lookup->name, &resolver->names);
     workqueue_add(&resolver->queue, &lookup->work);
     return lookup;
 }
@@ -239,12 +234,11 @@ int resolver_ask(struct resolver *resolver, const char *name, struct in_addr add
     }
     if (resolver->waiting >= RESOLVER_QUEUE_MAX)
         return ERROR_FULL;
-    struct asker *asker = malloc(sizeof *asker);
-    if (!asker || (!lookup && !(lookup = add_lookup(resolver, name)))) {
-        free(asker);
-        return ERROR_NOMEM;
-    }
-    *asker = (struct asker){.done = done, .arg = arg};
+    struct asker *asker = memory_zeroed(sizeof *asker);
+    asker->done = done;
+    asker->arg = arg;
+    if (!lookup)
+        lookup = add_lookup(resolver, name);
     STAILQ_INSERT_TAIL(&lookup->askers, asker, link);
     resolver->waiting++;
     return 0;

@@ -57,7 +57,7 @@ void hostcache_init(struct hostcache *cache, size_t names_max);
 void hostcache_clear(struct hostcache *cache);
 
 /* Takes the place of what was known. Not for HOST_UNANSWERED, which says nothing of the name.
- * Without memory it is not remembered. */
+ */
 void hostcache_put(struct hostcache *cache, const char *name, const struct host *host,
                    int64_t now_ms);
 
@@ -84,12 +84,12 @@ typedef void resolver_look_fn(const char *name, struct host *out);
 /* host is valid during the call. */
 typedef void resolver_done_fn(void *arg, const struct host *host);
 
-/* look: host_resolve, but in tests. NULL: out of memory. */
+/* look: host_resolve, but in tests. */
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look);
 
 /* What the name resolves to, young enough to tell whether it has the address. RESOLVER_KNOWN: it
  * is in *known, and done is not called. 0: done is called exactly once, from the loop, never from
- * in here; with HOST_UNANSWERED when that takes too long. Or ERROR_FULL or ERROR_NOMEM. */
+ * in here; with HOST_UNANSWERED when that takes too long. Or ERROR_FULL. */
 enum { RESOLVER_KNOWN = 1 };
 int resolver_ask(struct resolver *resolver, const char *name, struct in_addr address,
                  struct host *known, resolver_done_fn *done, void *arg);

@@ -2,7 +2,7 @@
 #include "broker/http/events/stream.h"
 
 #include "broker/http/auth/gate.h"
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -5,6 +5,7 @@
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/request/call.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -140,9 +141,7 @@ static struct metrics_text *newest_text(struct http *http, bool fresh)
         return text;
     if (!text || text->uses > 1) {
         metrics_text_drop(text);
-        text = http->metrics_text = calloc(1, sizeof *text);
-        if (!text)
-            return NULL;
+        text = http->metrics_text = memory_zeroed(sizeof *text);
         text->uses = 1;
     }
     readings_take(&readings, http);

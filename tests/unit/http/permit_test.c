@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "broker/http/http.h"
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 #include "broker/http/routes.h"
 #include "broker/http/auth/tokenproof.h"
 
