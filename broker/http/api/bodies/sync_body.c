@@ -2,14 +2,13 @@
 #include "broker/http/api/bodies/bodies.h"
 
 #include "base/names.h"
-#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read, and how far. Texts are decoded where they stand. */
+/* What is read, and how far. */
 struct scan {
     char *start, *at, *end;
     struct sync_body *body;
@@ -27,30 +26,9 @@ static int refuse_json(const struct scan *scan, const char *what)
                        "the body is not valid JSON: line %zu, column %zu: %s", line, column, what);
 }
 
-/* All of it, beforehand: only texts may have characters that are not ASCII. */
-static int check_utf8(struct scan *scan)
-{
-    size_t length = 1;
-    while (scan->at < scan->end && length > 0) {
-        length = (unsigned char)*scan->at < 0x80
-                     ? 1
-                     : utf8_length(scan->at, (size_t)(scan->end - scan->at));
-        scan->at += length;
-    }
-    if (length == 0)
-        return refuse_json(scan, "not UTF-8");
-    scan->at = scan->start;
-    return 0;
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static char peek(struct scan *scan)
 {
-    while (scan->at < scan->end && is_space(*scan->at))
+    while (scan->at < scan->end && memchr(" \t\r\n", *scan->at, 4))
         scan->at++;
     return (char)(scan->at < scan->end ? *scan->at : '\0');
 }
@@ -63,79 +41,25 @@ static bool skip(struct scan *scan, char wanted)
     return true;
 }
 
-/* NULL: what comes next begins no value. */
-static const char *kind_of_next(struct scan *scan)
+/* Whether a value begins here that is no text. */
+static bool at_other_value(struct scan *scan)
 {
-    static const struct {
-        const char *begins, *kind;
-    } kinds[] = {
-        {"{", "an object"},         {"[", "a list"},  {"\"", "text"}, {"true", "true or false"},
-        {"false", "true or false"}, {"null", "null"},
-    };
-    const char first = peek(scan);
-    const size_t left = (size_t)(scan->end - scan->at);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const size_t length = strlen(kinds[i].begins);
-        if (length <= left && !memcmp(scan->at, kinds[i].begins, length))
-            return kinds[i].kind;
-    }
-    return first == '-' || (first >= '0' && first <= '9') ? "a number" : NULL;
+    const char next = peek(scan);
+    return next != '\0' && strchr("{[-0123456789tfn", next) != NULL;
 }
 
-/* ---- text ---- */
-
-/* Behind \u: four hexadecimal digits. No id or field has a character that is not ASCII, so any such
- * stands for the others, and two units of one character are not joined. */
-static int read_code(struct scan *scan, char *out)
+/* From the quote on; decoded where it stands, which takes less room than it had with its quotes. */
+static int read_text(struct scan *scan, const char **text)
 {
-    unsigned code = 0;
-    for (int i = 0; i < 4; i++, scan->at++) {
-        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-        const char *digit = scan->at < scan->end && *scan->at ? strchr(digits, *scan->at) : NULL;
-        if (!digit)
-            return refuse_json(scan, "\\u needs four hexadecimal digits");
-        code = code * 16 + (unsigned)((digit - digits) % 16);
-    }
-    if (code == 0)
-        return refuse_json(scan, "a NUL in a text");
-    *out = (char)(code < 0x80 ? code : '?');
-    return 0;
-}
-
-/* Behind a backslash. */
-static int read_escape(struct scan *scan, char *out)
-{
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    const char c = (char)(scan->at < scan->end ? *scan->at : '\0');
-    const char *letter = c ? strchr(letters, c) : NULL;
-    if (!letter && c != 'u')
-        return refuse_json(scan, "no such escape");
-    scan->at++;
-    if (!letter)
-        return read_code(scan, out);
-    *out = meant[letter - letters];
-    return 0;
-}
-
-/* From the quote on; decoded where it stands. */
-static int read_text(struct scan *scan, char **text)
-{
-    char *out = ++scan->at;
-    *text = out;
-    while (scan->at < scan->end && *scan->at != '"') {
-        const char c = *scan->at;
-        if (c >= 0 && c < ' ')
-            return refuse_json(scan, "a control character in a text");
-        scan->at++;
-        *out = c;
-        if (c == '\\' && read_escape(scan, out) < 0)
-            return -1;
-        out++;
-    }
-    if (scan->at == scan->end)
-        return refuse_json(scan, "the text does not end");
-    scan->at++;
-    *out = '\0';
+    char *out = scan->at;
+    json_error_t error;
+    json_t *value = json_loadb(scan->at, (size_t)(scan->end - scan->at),
+                               JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
+    scan->at += error.position;
+    if (!value)
+        return refuse_json(scan, error.text);
+    *text = memcpy(out, json_string_value(value), json_string_length(value) + 1);
+    json_decref(value);
     return 0;
 }
 
@@ -144,10 +68,12 @@ static int read_text(struct scan *scan, char **text)
 static int read_id(struct scan *scan)
 {
     struct sync_body *body = scan->body;
-    char field[48], *id = NULL;
-    if (!kind_of_next(scan))
+    const char *id = NULL;
+    char field[48];
+    const bool is_text = peek(scan) == '"';
+    if (!is_text && !at_other_value(scan))
         return refuse_json(scan, "a text expected");
-    if (*scan->at == '"' && read_text(scan, &id) < 0)
+    if (is_text && read_text(scan, &id) < 0)
         return -1;
     if (!id || !job_id_valid(id)) {
         snprintf(field, sizeof field, "active[%zu]", body->count);
@@ -162,23 +88,19 @@ static int read_id(struct scan *scan)
     return 0;
 }
 
+static int refuse_list(struct scan *scan)
+{
+    return problem_set(scan->problem, 422, scan->body->active ? "invalid" : "missing-field",
+                       "active",
+                       "active must be the list of all job ids of this cluster that are active");
+}
+
 static int read_active(struct scan *scan)
 {
-    const char *kind = kind_of_next(scan);
-    if (!kind)
-        return refuse_json(scan, "a list expected");
+    if (peek(scan) == '"' || (*scan->at != '[' && at_other_value(scan)))
+        return refuse_list(scan);
     if (!skip(scan, '['))
-        return problem_set(scan->problem, 422, "invalid", "active",
-                           "active must be the list of all job ids of this cluster that are "
-                           "active, not %s",
-                           kind);
-    /* An id with its quotes and comma is four bytes at least. */
-    size_t most = (size_t)(scan->end - scan->at) / 4 + 1;
-    scan->body->active =
-        malloc((most < SYNC_IDS_MAX ? most : SYNC_IDS_MAX) * sizeof *scan->body->active);
-    if (!scan->body->active)
-        return problem_set(scan->problem, 503, "out-of-memory", NULL,
-                           "there is no memory for so many ids; try again");
+        return refuse_json(scan, "a list expected");
     if (skip(scan, ']'))
         return 0;
     do {
@@ -192,7 +114,9 @@ static int read_active(struct scan *scan)
 
 static int read_member(struct scan *scan)
 {
-    char *name;
+    /* An id with its quotes and comma is four bytes at least. */
+    const size_t most = (size_t)(scan->end - scan->at) / 4 + 1;
+    const char *name;
     if (peek(scan) != '"')
         return refuse_json(scan, "the name of a field expected");
     if (read_text(scan, &name) < 0)
@@ -204,18 +128,20 @@ static int read_member(struct scan *scan)
                            "there is no field '%.64s' in this request; GET /openapi.json lists "
                            "those that there are",
                            name);
-    return scan->body->active ? refuse_json(scan, "a field that is there twice")
-                              : read_active(scan);
+    if (scan->body->active)
+        return refuse_json(scan, "a field that is there twice");
+    scan->body->active =
+        malloc((most < SYNC_IDS_MAX ? most : SYNC_IDS_MAX) * sizeof *scan->body->active);
+    if (!scan->body->active)
+        return problem_set(scan->problem, 503, "out-of-memory", NULL,
+                           "there is no memory for so many ids; try again");
+    return read_active(scan);
 }
 
 static int read_object(struct scan *scan)
 {
-    const char *kind = kind_of_next(scan);
-    if (kind && *scan->at != '{')
-        return problem_set(scan->problem, 400, "bad-json", NULL,
-                           "the body must be a JSON object, it is %s: line 1, column 1", kind);
     if (!skip(scan, '{'))
-        return refuse_json(scan, "'{' expected");
+        return refuse_json(scan, "the body must be a JSON object");
     if (!skip(scan, '}')) {
         do {
             if (read_member(scan) < 0)
@@ -225,7 +151,9 @@ static int read_object(struct scan *scan)
             return refuse_json(scan, "',' or '}' expected");
     }
     (void)peek(scan);
-    return scan->at == scan->end ? 0 : refuse_json(scan, "nothing may follow the object");
+    if (scan->at < scan->end)
+        return refuse_json(scan, "nothing may follow the object");
+    return scan->body->active ? 0 : refuse_list(scan);
 }
 
 int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct problem *problem)
@@ -235,10 +163,7 @@ int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct p
     struct scan scan = {
         .start = start, .at = start, .end = start + length, .body = body, .problem = problem};
     *body = (struct sync_body){0};
-    int rc = check_utf8(&scan) < 0 ? -1 : read_object(&scan);
-    if (rc == 0 && !body->active)
-        rc = problem_set(problem, 422, "missing-field", "active",
-                         "active must be the list of all job ids of this cluster that are active");
+    int rc = read_object(&scan);
     if (rc < 0)
         sync_body_release(body);
     return rc;
