@@ -18,11 +18,8 @@ int job_handle(struct call *call)
     if (!found)
         return -1;
     call_show(call, found);
-    if (sight == JOB_WHOLE)
-        call->secret =
-            job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
-    else
-        job_json_write(&call->out, engine_core(call->http->engine), found);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), found,
+                                  &(struct job_parts){.env = sight == JOB_WHOLE});
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 
@@ -41,7 +38,8 @@ int release_handle(struct call *call)
 void release_render(struct call *call, const struct answer *answer)
 {
     if (answer->reservation) {
-        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation);
+        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation,
+                       &(struct job_parts){0});
         return;
     }
     writer_begin_object(&call->out, NULL);
@@ -68,8 +66,8 @@ int reserve_handle(struct call *call)
 
 void reserve_render(struct call *call, const struct answer *answer)
 {
-    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine),
-                                        answer->reservation, answer->detail);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), answer->reservation,
+                                  &(struct job_parts){.env = true, .warning = answer->detail});
 }
 
 /* GET /v1/reservation: that of the token which is shown. */
@@ -81,7 +79,8 @@ int ownjob_handle(struct call *call)
     if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
         return -1;
     call_show(call, own);
-    call->secret = job_json_write_own(&call->out, engine_core(call->http->engine), own, proof);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), own,
+                                  &(struct job_parts){.token = proof, .env = proof->session});
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 

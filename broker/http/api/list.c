@@ -33,27 +33,22 @@ static int read_number(struct call *call, const char *name, uint64_t min, uint64
                        "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
 }
 
-static int read_state(struct call *call, struct core_filter *filter)
-{
-    const char *word = target_query(&call->target, "state");
-    for (int state = JOB_ACTIVE; word && state <= JOB_RELEASING; state++)
-        if (!strcmp(word, job_state_word(state)))
-            filter->state = state;
-    if (!word || filter->state)
-        return 0;
-    return problem_set(&call->problem, 422, "invalid", "state",
-                       "state must be active or releasing");
-}
-
 static int read_filter(struct call *call, struct core_filter *filter)
 {
+    const char *state = target_query(&call->target, "state");
     uint64_t uid = UINT64_MAX, limit = LIMIT_DEFAULT;
     *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster"),
                                    .node = target_query(&call->target, "node")};
     if (filter->cluster && !cluster_name_valid(filter->cluster))
         return problem_set(&call->problem, 422, "invalid", "cluster",
                            "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
-    if ((filter->node && node_name_read(call, filter->node) < 0) || read_state(call, filter) < 0 ||
+    for (int i = JOB_ACTIVE; state && i <= JOB_RELEASING; i++)
+        if (!strcmp(state, job_state_word(i)))
+            filter->state = i;
+    if (state && !filter->state)
+        return problem_set(&call->problem, 422, "invalid", "state",
+                           "state must be active or releasing");
+    if ((filter->node && node_name_read(call, filter->node) < 0) ||
         read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
@@ -144,8 +139,8 @@ static void write_job(void *arg, const struct reservation *reservation)
         return;
     }
     call_show(call, reservation);
-    job_json_write_on(&call->out, engine_core(call->http->engine), reservation, page->node,
-                      &page->names_left);
+    job_json_write(&call->out, engine_core(call->http->engine), reservation,
+                   &(struct job_parts){.node = page->node, .names_left = &page->names_left});
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
