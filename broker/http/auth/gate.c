@@ -178,8 +178,8 @@ const struct identity *gate_refresh(struct call *call)
     return &call->identity;
 }
 
-/* What is shown with the request counts, and else what the connection shows. payload: NULL when a
- * MUNGE credential was decoded already, and counts. */
+/* What is shown with the request counts, and else what the connection shows. payload: NULL: it is
+ * too late to have a MUNGE credential decoded. */
 static int find_identity(struct call *call, const char *payload)
 {
     const char *authorization = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
@@ -192,8 +192,9 @@ static int find_identity(struct call *call, const char *payload)
     }
     if (authorization_read(authorization, &shown, &call->problem) < 0)
         return -1;
-    return shown.scheme == AUTHORIZATION_MUNGE ? ask_munged(call, shown.shown, payload)
-                                               : judge_token(call, shown.shown);
+    if (shown.scheme == AUTHORIZATION_BEARER)
+        return judge_token(call, shown.shown);
+    return payload ? ask_munged(call, shown.shown, payload) : 0;
 }
 
 /* Whoever says it is a node and is not believed must not take an answer for strangers for that of
