@@ -12,80 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(a, b);
-}
-
-static void add_name(const char *name, void **names)
-{
-    if (!tsearch(name, names, compare_names))
-        abort(); /* without memory, as base/memory.h */
-}
-
-/* ---- the cache ---- */
-
-struct known {
-    TAILQ_ENTRY(known) link;
-    int64_t put_ms;
-    struct host host;
-    char name[];
-};
-
-void hostcache_init(struct hostcache *cache, size_t names_max)
-{
-    assert(names_max > 0);
-    *cache = (struct hostcache){.max = names_max};
-    TAILQ_INIT(&cache->entries);
-}
-
-static struct known *find_known(const struct hostcache *cache, const char *name)
-{
-    char *const *found = tfind(name, &cache->names, compare_names);
-    return found ? (struct known *)(void *)(*found - offsetof(struct known, name)) : NULL;
-}
-
-static void forget_known(struct hostcache *cache, struct known *known)
-{
-    tdelete(known->name, &cache->names, compare_names);
-    TAILQ_REMOVE(&cache->entries, known, link);
-    cache->count--;
-    free(known);
-}
-
-void hostcache_put(struct hostcache *cache, const char *name, const struct host *host,
-                   int64_t now_ms)
-{
-    struct known *old = find_known(cache, name);
-    const size_t size = strlen(name) + 1;
-    assert(host->state != HOST_UNANSWERED);
-    if (old || cache->count == cache->max)
-        forget_known(cache, old ? old : TAILQ_FIRST(&cache->entries));
-    struct known *known = memory_zeroed(sizeof *known + size);
-    known->put_ms = now_ms;
-    known->host = *host;
-    memcpy(known->name, name, size);
-    add_name(known->name, &cache->names);
-    TAILQ_INSERT_TAIL(&cache->entries, known, link);
-    cache->count++;
-}
-
-const struct host *hostcache_get(const struct hostcache *cache, const char *name,
-                                 struct in_addr address, int64_t now_ms)
-{
-    const struct known *known = find_known(cache, name);
-    if (!known)
-        return NULL;
-    int64_t life = host_has(&known->host, address) ? HOSTCACHE_YES_MS : HOSTCACHE_NO_MS;
-    return now_ms - known->put_ms < life ? &known->host : NULL;
-}
-
-void hostcache_clear(struct hostcache *cache)
-{
-    while (!TAILQ_EMPTY(&cache->entries))
-        forget_known(cache, TAILQ_FIRST(&cache->entries));
-}
-
 /* An answer that asking again in a moment would not change. */
 static bool is_definite(int code)
 {
@@ -120,7 +46,7 @@ bool host_has(const struct host *host, struct in_addr address)
     return false;
 }
 
-/* ---- lookups ---- */
+/* ---- names ---- */
 
 /* A request that waits for a lookup. */
 struct asker {
@@ -128,34 +54,81 @@ struct asker {
     resolver_done_fn *done;
     void *arg;
 };
+STAILQ_HEAD(asker_list, asker);
 
-/* One name. Its deadline is that of all askers: those who come later wait shorter. */
-struct lookup {
+/* One name: known, or being looked up, with a deadline that is that of all askers. */
+struct name {
     struct work work; /* first */
-    STAILQ_HEAD(asker_list, asker) askers;
-    struct host host; /* UNANSWERED until its thread knows better */
-    char name[];
+    TAILQ_ENTRY(name) link;
+    struct asker_list askers;
+    bool known;
+    uint64_t known_ms; /* since when; of uv_now */
+    struct host host;  /* until it is known its thread's */
+    char text[];
 };
 
 struct resolver {
     struct workqueue queue; /* first */
     resolver_look_fn *look;
-    struct hostcache cache;
-    void *names; /* tree of the lookups' names (tsearch) */
-    unsigned waiting;
+    void *tree;                        /* of all names' texts (tsearch) */
+    TAILQ_HEAD(name_list, name) known; /* the oldest first */
+    unsigned known_count, waiting;
 };
 
-static struct lookup *find_lookup(const struct resolver *resolver, const char *name)
+static int compare_texts(const void *a, const void *b)
 {
-    char *const *found = tfind(name, &resolver->names, compare_names);
-    return found ? (struct lookup *)(void *)(*found - offsetof(struct lookup, name)) : NULL;
+    return strcmp(a, b);
 }
 
-static void report_host(struct lookup *lookup, const struct host *host)
+static struct name *find_name(const struct resolver *resolver, const char *text)
 {
-    struct resolver *resolver = (struct resolver *)lookup->work.queue;
-    for (struct asker *asker; (asker = STAILQ_FIRST(&lookup->askers)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&lookup->askers, link);
+    char *const *found = tfind(text, &resolver->tree, compare_texts);
+    return found ? (struct name *)(void *)(*found - offsetof(struct name, text)) : NULL;
+}
+
+static struct name *add_name(struct resolver *resolver, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    struct name *name = memory_zeroed(sizeof *name + size);
+    STAILQ_INIT(&name->askers);
+    memcpy(name->text, text, size);
+    if (!tsearch(name->text, &resolver->tree, compare_texts))
+        abort(); /* without memory, as base/memory.h */
+    return name;
+}
+
+static void set_known(struct resolver *resolver, struct name *name, bool known)
+{
+    if (known)
+        TAILQ_INSERT_TAIL(&resolver->known, name, link);
+    else if (name->known)
+        TAILQ_REMOVE(&resolver->known, name, link);
+    resolver->known_count += (unsigned)known - (unsigned)name->known;
+    name->known = known;
+    name->known_ms = uv_now(resolver->queue.loop);
+}
+
+static void forget_name(struct resolver *resolver, struct name *name)
+{
+    set_known(resolver, name, false);
+    tdelete(name->text, &resolver->tree, compare_texts);
+    free(name);
+}
+
+static bool is_fresh(const struct resolver *resolver, const struct name *name,
+                     struct in_addr address)
+{
+    const uint64_t life_ms = host_has(&name->host, address) ? RESOLVER_YES_MS : RESOLVER_NO_MS;
+    return name->known && uv_now(resolver->queue.loop) - name->known_ms < life_ms;
+}
+
+/* ---- lookups ---- */
+
+static void report_host(struct resolver *resolver, struct asker_list *askers,
+                        const struct host *host)
+{
+    for (struct asker *asker; (asker = STAILQ_FIRST(askers)) != NULL;) {
+        STAILQ_REMOVE_HEAD(askers, link);
         resolver->waiting--;
         asker->done(asker->arg, host);
         free(asker);
@@ -164,8 +137,8 @@ static void report_host(struct lookup *lookup, const struct host *host)
 
 static void look_up(struct work *work)
 {
-    struct lookup *lookup = (struct lookup *)work;
-    ((const struct resolver *)work->queue)->look(lookup->name, &lookup->host);
+    struct name *name = (struct name *)work;
+    ((const struct resolver *)work->queue)->look(name->text, &name->host);
 }
 
 static void report_overdue(struct work *work)
@@ -173,24 +146,37 @@ static void report_overdue(struct work *work)
     static const struct host overdue = {.state = HOST_UNANSWERED,
                                         .words = "no answer within 5 seconds"};
     static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
-    report_host((struct lookup *)work, &overdue);
+    report_host((struct resolver *)work->queue, &((struct name *)work)->askers, &overdue);
 }
 
+/* What was not answered says nothing of the name. Whoever is told may ask again at once. */
 static void finish_lookup(struct work *work)
 {
-    struct lookup *lookup = (struct lookup *)work;
+    struct name *name = (struct name *)work;
     struct resolver *resolver = (struct resolver *)work->queue;
-    tdelete(lookup->name, &resolver->names, compare_names);
-    if (lookup->host.state != HOST_UNANSWERED)
-        hostcache_put(&resolver->cache, lookup->name, &lookup->host,
-                      (int64_t)uv_now(resolver->queue.loop));
-    report_host(lookup, &lookup->host);
-    free(lookup);
+    struct asker_list askers = STAILQ_HEAD_INITIALIZER(askers);
+    const struct host host = name->host;
+    STAILQ_CONCAT(&askers, &name->askers);
+    set_known(resolver, name, true);
+    if (host.state == HOST_UNANSWERED)
+        forget_name(resolver, name);
+    else if (resolver->known_count > RESOLVER_NAMES_MAX)
+        forget_name(resolver, TAILQ_FIRST(&resolver->known));
+    report_host(resolver, &askers, &host);
 }
+
+static void start_lookup(struct resolver *resolver, struct name *name)
+{
+    set_known(resolver, name, false);
+    name->host = (struct host){.state = HOST_UNANSWERED};
+    workqueue_add(&resolver->queue, &name->work);
+}
+
+/* ---- resolver.h ---- */
 
 static void release_resolver(struct workqueue *queue)
 {
-    hostcache_clear(&((struct resolver *)queue)->cache);
+    resolver_forget((struct resolver *)queue);
     free(queue);
 }
 
@@ -204,42 +190,32 @@ struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
                                                .release = release_resolver};
     struct resolver *resolver = memory_zeroed(sizeof *resolver);
     resolver->look = look;
-    hostcache_init(&resolver->cache, HOSTCACHE_NAMES);
+    TAILQ_INIT(&resolver->known);
     workqueue_init(&resolver->queue, loop, &kind);
     return resolver;
 }
 
-static struct lookup *add_lookup(struct resolver *resolver, const char *name)
-{
-    const size_t size = strlen(name) + 1;
-    struct lookup *lookup = memory_zeroed(sizeof *lookup + size);
-    lookup->host.state = HOST_UNANSWERED;
-    STAILQ_INIT(&lookup->askers);
-    memcpy(lookup->name, name, size);
-    add_name(lookup->name, &resolver->names);
-    workqueue_add(&resolver->queue, &lookup->work);
-    return lookup;
-}
-
-int resolver_ask(struct resolver *resolver, const char *name, struct in_addr address,
+int resolver_ask(struct resolver *resolver, const char *text, struct in_addr address,
                  struct host *known, resolver_done_fn *done, void *arg)
 {
     static const struct host stuck = {.state = HOST_UNANSWERED, .words = "no answer for long"};
-    const struct host *cached =
-        hostcache_get(&resolver->cache, name, address, (int64_t)uv_now(resolver->queue.loop));
-    struct lookup *lookup = cached ? NULL : find_lookup(resolver, name);
-    if (cached || (lookup && lookup->work.overdue)) {
-        *known = cached ? *cached : stuck;
+    struct name *name = find_name(resolver, text);
+    const bool fresh = name && is_fresh(resolver, name, address);
+    if (fresh || (name && !name->known && name->work.overdue)) {
+        *known = fresh ? name->host : stuck;
         return RESOLVER_KNOWN;
     }
     if (resolver->waiting >= RESOLVER_QUEUE_MAX)
         return ERROR_FULL;
+    const bool starts = !name || name->known;
+    if (!name)
+        name = add_name(resolver, text);
+    if (starts)
+        start_lookup(resolver, name);
     struct asker *asker = memory_zeroed(sizeof *asker);
     asker->done = done;
     asker->arg = arg;
-    if (!lookup)
-        lookup = add_lookup(resolver, name);
-    STAILQ_INSERT_TAIL(&lookup->askers, asker, link);
+    STAILQ_INSERT_TAIL(&name->askers, asker, link);
     resolver->waiting++;
     return 0;
 }
@@ -251,7 +227,8 @@ unsigned resolver_waiting(const struct resolver *resolver)
 
 void resolver_forget(struct resolver *resolver)
 {
-    hostcache_clear(&resolver->cache);
+    while (!TAILQ_EMPTY(&resolver->known))
+        forget_name(resolver, TAILQ_FIRST(&resolver->known));
 }
 
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg)

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/queue.h>
 #include <uv.h>
 
 /* What a host's name resolves to on the broker's host. IPv4 only, for that is what a MUNGE
@@ -34,38 +33,6 @@ void host_resolve(const char *name, struct host *out);
 
 bool host_has(const struct host *host, struct in_addr address);
 
-enum {
-    /* Only names in 'nodes' of a cluster are looked up, and the largest machine has 11,136. About
-     * 3 MB when full; beyond, the oldest is forgotten. */
-    HOSTCACHE_NAMES = 16384,
-    /* How long a yes counts: a node whose address changes restarts, which takes this long. A
-     * prolog's two requests and a short job's epilog fall into it. */
-    HOSTCACHE_YES_MS = 10 * 60 * 1000,
-    /* How long a no counts (no such name, or another address): a correction takes effect within it,
-     * and a node that is refused costs two lookups a minute. */
-    HOSTCACHE_NO_MS = 30 * 1000
-};
-
-/* What hosts' names resolved to. Times are milliseconds of any clock that never goes back. */
-struct hostcache {
-    size_t max, count;
-    TAILQ_HEAD(known_list, known) entries; /* the oldest first */
-    void *names;                           /* tree of the entries' names (tsearch) */
-};
-
-void hostcache_init(struct hostcache *cache, size_t names_max);
-void hostcache_clear(struct hostcache *cache);
-
-/* Takes the place of what was known. Not for HOST_UNANSWERED, which says nothing of the name.
- */
-void hostcache_put(struct hostcache *cache, const char *name, const struct host *host,
-                   int64_t now_ms);
-
-/* What is known of the name, if it is young enough to tell whether it has this address; else NULL.
- * Valid until the next put or clear. */
-const struct host *hostcache_get(const struct hostcache *cache, const char *name,
-                                 struct in_addr address, int64_t now_ms);
-
 /* Looks hosts' names up without keeping the loop waiting (workqueue.h), and remembers them. Its
  * threads ask for names only, so that name servers that do not answer delay no other
  * authentication. One lookup answers all who wait for its name. */
@@ -74,7 +41,16 @@ enum {
     RESOLVER_THREADS = 2,      /* of the loop's four: the decoder has two, whose work is short */
     RESOLVER_QUEUE_MAX = 4096, /* waiting: as many as there are connections by default, because the
                                  nodes of a whole machine come at once */
-    RESOLVER_DEADLINE_MS = 5000
+    RESOLVER_DEADLINE_MS = 5000,
+    /* Only names in 'nodes' of a cluster are looked up, and the largest machine has 11,136. About
+     * 5 MB when full; beyond, the oldest is forgotten. */
+    RESOLVER_NAMES_MAX = 16384,
+    /* How long a yes counts: a node whose address changes restarts, which takes this long. A
+     * prolog's two requests and a short job's epilog fall into it. */
+    RESOLVER_YES_MS = 10 * 60 * 1000,
+    /* How long a no counts (no such name, or another address): a correction takes effect within it,
+     * and a node that is refused costs two lookups a minute. */
+    RESOLVER_NO_MS = 30 * 1000
 };
 
 struct resolver;

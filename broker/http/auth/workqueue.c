@@ -102,6 +102,7 @@ void workqueue_init(struct workqueue *queue, uv_loop_t *loop, const struct workq
 void workqueue_add(struct workqueue *queue, struct work *work)
 {
     work->queue = queue;
+    work->running = work->overdue = false;
     work->request.data = work;
     work->deadline = uv_now(queue->loop) + queue->kind->deadline_ms;
     TAILQ_INSERT_TAIL(&queue->works, work, link);
