@@ -21,8 +21,12 @@ static int check_body(struct call *call)
     return call_json(call) ? body_read_fields(call->json, "", none, &call->problem) : -1;
 }
 
-static void write_reservations(struct call *call, const struct answer *answer)
+/* For those who decide, and the log. */
+static void write_decided(struct call *call, const struct answer *answer, const char *decided)
 {
+    char who[IDENTITY_TEXT_SIZE];
+    log_line(LOG_NOTICE, "%s by %s reservations=%u", decided,
+             identity_format(&call->identity.proof, who, sizeof who), answer->count);
     writer_begin_object(&call->out, NULL);
     writer_number(&call->out, "reservations", answer->count);
     writer_end_object(&call->out);
@@ -39,10 +43,7 @@ int accept_loss_handle(struct call *call)
 
 void accept_loss_render(struct call *call, const struct answer *answer)
 {
-    char who[IDENTITY_TEXT_SIZE];
-    log_line(LOG_NOTICE, "loss of missing reservations accepted by %s reservations=%u",
-             identity_format(&call->identity.proof, who, sizeof who), answer->count);
-    write_reservations(call, answer);
+    write_decided(call, answer, "loss of missing reservations accepted");
 }
 
 int claim_handle(struct call *call)
@@ -58,11 +59,9 @@ int claim_handle(struct call *call)
 
 void claim_render(struct call *call, const struct answer *answer)
 {
-    char who[IDENTITY_TEXT_SIZE];
-    log_line(LOG_NOTICE, "name of cluster %s claimed by %s reservations=%u",
-             call->target.segments[2], identity_format(&call->identity.proof, who, sizeof who),
-             answer->count);
-    write_reservations(call, answer);
+    char decided[64];
+    snprintf(decided, sizeof decided, "name of cluster %.32s claimed", call->target.segments[2]);
+    write_decided(call, answer, decided);
 }
 
 /* PUT /v1/nodes/{node}/fence: an admin declares that nothing on this machine uses VNIs of jobs that
@@ -73,10 +72,9 @@ enum { REASON_MAX = 200 };
 /* It is shown in logs and on terminals, one line. */
 static bool is_one_line(const char *text)
 {
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            return false;
-    return true;
+    while ((unsigned char)*text >= 0x20 && *text != 0x7f)
+        text++;
+    return *text == '\0';
 }
 
 /* Log and event begin with who declared it, as long texts are cut. */
