@@ -11,7 +11,7 @@ void exposition_family(struct exposition *to, const char *name, enum exposition_
                        const char *help)
 {
     static const char *const words[] = {
-        [METRIC_COUNTER] = "counter", [METRIC_GAUGE] = "gauge", [METRIC_HISTOGRAM] = "histogram"};
+        [COUNTER] = "counter", [GAUGE] = "gauge", [HISTOGRAM] = "histogram"};
     to->name = name;
     writer_textf(to->out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, words[kind]);
 }
