@@ -65,20 +65,14 @@ static int check_node(struct call *call, const struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
     const struct identity *identity = &call->identity;
-    const char *cluster;
     /* With it, how many are hidden would tell whose jobs of other clusters run there. */
     if (filter->uid >= 0 && !filter->cluster && !identity->admin)
         return gate_forbid(call, "only an admin may list what one user may run on a node without "
                                  "naming a cluster: give cluster too, or leave uid out");
-    for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++) {
-        if (filter->cluster && strcmp(filter->cluster, cluster) != 0)
-            continue;
-        if (rights_manages(rights, identity, cluster) ||
-            rights_is_node(rights, identity, cluster, filter->node))
-            return 0;
-    }
-    if (identity->admin)
-        return 0; /* of a cluster that has left the configuration */
+    if (rights_is_node(rights, identity, filter->cluster, filter->node) ||
+        (filter->cluster ? rights_manages(rights, identity, filter->cluster)
+                         : identity_has_role(identity)))
+        return 0;
     return gate_forbid(call, "only an admin, a cluster's resource manager, or the node itself, by "
                              "a name that the cluster's 'nodes' has, may list what may run on it");
 }
@@ -104,15 +98,6 @@ static int narrow_to_own(struct call *call, struct core_filter *filter)
                                  "users' jobs");
     filter->uid = identity->proof.uid;
     return 0;
-}
-
-/* A name that is misspelt must not look like a cluster without jobs. One that has left the
- * configuration is known as long as it has jobs. */
-static bool nothing_of_nowhere(const struct call *call, const struct core_filter *filter,
-                               bool empty)
-{
-    return empty && filter->cluster && filter->after == 0 &&
-           !rights_knows(call->http->rights, filter->cluster);
 }
 
 /* Consecutive reservations in a list are mostly of one cluster: a long host list is not read for
@@ -172,8 +157,10 @@ int list_handle(struct call *call)
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
     uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
-    bool empty = call->out.used == before && after == 0;
-    if (nothing_of_nowhere(call, &filter, empty))
+    /* A name that is misspelt must not look like a cluster without jobs. One that has left the
+     * configuration is known as long as it has jobs. */
+    if (call->out.used == before && after == 0 && filter.after == 0 && filter.cluster &&
+        !rights_knows(call->http->rights, filter.cluster))
         return job_path_no_cluster(call, filter.cluster);
     writer_end_array(&call->out);
     if (page.node)
