@@ -82,11 +82,11 @@ static const char *claimed_node(struct call *call)
 static void judge_origin(struct call *call, const struct host *host)
 {
     char why[sizeof call->problem.detail];
-    origin_judge(call->origin, host);
-    if (call->origin->verdict == ORIGIN_HOLDS) {
+    origin_look(call->origin, host);
+    if (origin_holds(call->origin)) {
         call->identity.proof.names = call->origin->names;
         gate_refresh(call);
-    } else if (call->origin->verdict == ORIGIN_UNANSWERED) {
+    } else if (host->state == HOST_UNANSWERED) {
         problem_set(&call->problem, 503, "names-unavailable", NULL, "%s",
                     origin_explain(call->origin, why, sizeof why));
         call->refused = true;
@@ -107,7 +107,7 @@ static bool find_origin(struct call *call, const char *node)
     const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
     struct host host;
     call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
-    if (call->origin->verdict != ORIGIN_OPEN)
+    if (!origin_is_open(call->origin))
         return true;
     int rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
     if (rc == RESOLVER_KNOWN)
@@ -202,7 +202,7 @@ static int find_identity(struct call *call, const char *payload)
 static int check_origin(struct call *call)
 {
     char why[sizeof call->problem.detail];
-    if (!call->origin || call->origin->verdict == ORIGIN_HOLDS || call->route->need == NEED_LOOK)
+    if (!call->origin || origin_holds(call->origin) || call->route->need == NEED_LOOK)
         return 0;
     return gate_forbid(call, origin_explain(call->origin, why, sizeof why));
 }
