@@ -141,32 +141,39 @@ static bool has_name(const struct proof *proof, const char *name)
     return false;
 }
 
+/* A token gives its job's rights, and no role. */
+static bool is_user(const struct proof *proof, uint32_t uid)
+{
+    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
+           proof->uid == uid;
+}
+
 static bool grant_is_for(const struct grant *grant, const struct proof *proof)
 {
-    switch (proof->kind) {
-    case PROOF_SOCKET:
-        return !grant->certificate && grant->uid == proof->uid;
-    case PROOF_MUNGE:
-        return !grant->certificate && grant->uid == proof->uid && proof->uid != 0;
-    case PROOF_CERTIFICATE:
-        return grant->certificate && has_name(proof, grant->certificate);
-    case PROOF_BEARER: /* a token gives its job's rights, and no role */
-    case PROOF_NONE:
-        break;
-    }
-    return false;
+    return grant->certificate
+               ? proof->kind == PROOF_CERTIFICATE && has_name(proof, grant->certificate)
+               : is_user(proof, grant->uid);
+}
+
+/* Bits of the clusters whose 'nodes' has the name: of all, or of this one only. */
+static uint64_t clusters_with(const struct rights *rights, const char *cluster, const char *node)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
+            nodelist_contains(rights->nodes[i], node))
+            bits |= UINT64_C(1) << i;
+    return bits;
 }
 
 static void judge_nodes(const struct rights *rights, struct identity *identity)
 {
-    for (const char *const *name = identity->proof.names; name && *name; name++)
-        for (size_t i = 0; i < rights->cluster_count; i++) {
-            if (!rights->nodes[i] || !nodelist_contains(rights->nodes[i], *name))
-                continue;
-            identity->node_of |= UINT64_C(1) << i;
-            if (!identity->node)
-                identity->node = *name;
-        }
+    for (const char *const *name = identity->proof.names; name && *name; name++) {
+        const uint64_t bits = clusters_with(rights, NULL, *name);
+        identity->node_of |= bits;
+        if (bits && !identity->node)
+            identity->node = *name;
+    }
 }
 
 struct identity rights_judge(const struct rights *rights, const struct proof *proof)
@@ -204,11 +211,7 @@ bool rights_knows(const struct rights *rights, const char *cluster)
 
 bool rights_list_node(const struct rights *rights, const char *cluster, const char *node)
 {
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
-            nodelist_contains(rights->nodes[i], node))
-            return true;
-    return false;
+    return clusters_with(rights, cluster, node) != 0;
 }
 
 bool rights_manages(const struct rights *rights, const struct identity *identity,
@@ -220,11 +223,8 @@ bool rights_manages(const struct rights *rights, const struct identity *identity
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node)
 {
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if (identity->node_of >> i & 1 && (!cluster || !strcmp(rights->clusters[i], cluster)) &&
-            has_name(&identity->proof, node) && nodelist_contains(rights->nodes[i], node))
-            return true;
-    return false;
+    return has_name(&identity->proof, node) &&
+           (identity->node_of & clusters_with(rights, cluster, node)) != 0;
 }
 
 const char *rights_only_cluster(const struct rights *rights, const struct identity *identity)
@@ -247,9 +247,7 @@ bool identity_has_role(const struct identity *identity)
 
 bool identity_is_user(const struct identity *identity, uint32_t uid)
 {
-    const struct proof *proof = &identity->proof;
-    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
-           proof->uid == uid;
+    return is_user(&identity->proof, uid);
 }
 
 /* ---- what a peer may do ---- */
