@@ -15,7 +15,7 @@
 /* No body, or {}. */
 static int check_body(struct call *call)
 {
-    static const struct body_field none[] = {{NULL}};
+    static const struct body_field none[] = {{0}};
     if (call->body_used == 0)
         return 0;
     return call_json(call) ? body_read_fields(call->json, "", none, &call->problem) : -1;
@@ -92,7 +92,7 @@ static void step_fence(struct call *call, const char *node, const char *reason)
 int fence_handle(struct call *call)
 {
     const char *node = call->target.segments[2], *reason = NULL;
-    const struct body_field fields[] = {{"reason", .text = &reason}, {NULL}};
+    const struct body_field fields[] = {{"reason", .text = &reason}, {0}};
     if (node_name_read(call, node) < 0 || !call_json(call) ||
         body_read_fields(call->json, "", fields, &call->problem) < 0)
         return -1;

@@ -70,7 +70,7 @@ int boot_handle(struct call *call)
     const char *node = call->target.segments[2], *clusters[CLUSTERS_MAX + 1];
     int64_t order = 0;
     const struct body_field fields[] = {{"order", .number = &order, .min = 1, .max = INT64_MAX},
-                                        {NULL}};
+                                        {0}};
     if (node_name_read(call, node) < 0 || !call_json(call) ||
         body_read_fields(call->json, "", fields, &call->problem) < 0)
         return -1;

@@ -42,7 +42,7 @@ static void assert_written(const char *text)
 static void family__has_help_and_type(void **state)
 {
     (void)state;
-    exposition_family(&to, "a_total", METRIC_COUNTER, "Things that happened.");
+    exposition_family(&to, "a_total", COUNTER, "Things that happened.");
     exposition_count(&to, 18446744073709551615U, NULL);
     assert_written("# HELP a_total Things that happened.\n# TYPE a_total counter\n"
                    "a_total 18446744073709551615\n");

@@ -69,7 +69,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request, stru
         {"nodes", .text = &nodes},
         {"hwcoll", .text = &wish},
         {"traffic_classes", .value = &classes},
-        {NULL}};
+        {0}};
     if (body_read_fields(body, "", fields, problem) < 0)
         return -1;
     *request = (struct reserve_request){.uid = (uint32_t)uid,
@@ -141,7 +141,7 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
     const struct body_field fields[] = {{"steps", .text = &limits->steps},
                                         {"expires", .value = &expires},
                                         {"operations", .value = &operations},
-                                        {NULL}};
+                                        {0}};
     *limits = (struct bearer_limits){0};
     if (body_read_fields(body, "", fields, problem) < 0)
         return -1;
@@ -200,9 +200,8 @@ static int read_service(const json_t *service, const char *within, struct node_b
     const char *device = "";
     int64_t id = 0;
     char field[48];
-    const struct body_field fields[] = {{"device", .text = &device},
-                                        {"id", .number = &id, .min = 1, .max = SERVICE_ID_MAX},
-                                        {NULL}};
+    const struct body_field fields[] = {
+        {"device", .text = &device}, {"id", .number = &id, .min = 1, .max = SERVICE_ID_MAX}, {0}};
     if (!json_is_object(service))
         return problem_set(problem, 422, "invalid", within,
                            "%s must be an object with device and id", within);
@@ -284,7 +283,7 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
                                         {"order", .number = &order, .min = 1, .max = INT64_MAX},
                                         {"services", .value = &services},
                                         {"vnis", .value = &vnis},
-                                        {NULL}};
+                                        {0}};
     *body = (struct node_body){0};
     if (body_read_fields(json, "", fields, problem) < 0 ||
         read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0)
