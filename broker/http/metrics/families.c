@@ -154,25 +154,32 @@ static void write_clock_skew(struct exposition *to, const struct readings *readi
         exposition_real(to, (double)skew_ms / 1e3, NULL);
 }
 
+static const char *const listener_words[LISTENERS] = {
+    [LISTENER_UNIX] = "unix", [LISTENER_TCP] = "tcp"};
+
 static void write_open(struct exposition *to, const struct readings *readings)
 {
     for (int listener = 0; listener < LISTENERS; listener++)
         exposition_count(to, readings->http->traffic.open[listener],
-                         LABELS("door", listener_word(listener)));
+                         LABELS("door", listener_words[listener]));
 }
 
 static void write_accepted(struct exposition *to, const struct readings *readings)
 {
     for (int listener = 0; listener < LISTENERS; listener++)
         exposition_count(to, readings->http->traffic.accepted[listener],
-                         LABELS("door", listener_word(listener)));
+                         LABELS("door", listener_words[listener]));
 }
 
 static void write_refused(struct exposition *to, const struct readings *readings)
 {
+    static const char *const words[TRAFFIC_REFUSALS] = {[REFUSED_LIMIT] = "limit",
+                                                        [REFUSED_SHARE] = "share",
+                                                        [REFUSED_DISPLACED] = "displaced",
+                                                        [REFUSED_SLOW] = "slow"};
     for (int reason = 0; reason < TRAFFIC_REFUSALS; reason++)
         exposition_count(to, readings->http->traffic.refused[reason],
-                         LABELS("reason", traffic_refusal_word((enum traffic_refusal)reason)));
+                         LABELS("reason", words[reason]));
 }
 
 static const char *route_word(size_t row)

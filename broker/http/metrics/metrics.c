@@ -16,22 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- traffic.h ---- */
-
-const char *listener_word(int listener)
-{
-    return listener == LISTENER_UNIX ? "unix" : "tcp";
-}
-
-const char *traffic_refusal_word(enum traffic_refusal refusal)
-{
-    static const char *const words[TRAFFIC_REFUSALS] = {[REFUSED_LIMIT] = "limit",
-                                                        [REFUSED_SHARE] = "share",
-                                                        [REFUSED_DISPLACED] = "displaced",
-                                                        [REFUSED_SLOW] = "slow"};
-    return words[refusal];
-}
-
 void traffic_answered(struct traffic *traffic, const struct route *route, int status,
                       int64_t took_us)
 {

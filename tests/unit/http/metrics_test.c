@@ -130,17 +130,6 @@ static void answered__without_a_time_is_only_counted(void **state)
     assert_int_equal(traffic.times[6].count, 0);
 }
 
-/* Words are labels: two of the same would be one series twice. */
-static void words__differ(void **state)
-{
-    (void)state;
-    for (int i = 0; i < TRAFFIC_REFUSALS; i++)
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(traffic_refusal_word((enum traffic_refusal)i),
-                                    traffic_refusal_word((enum traffic_refusal)j));
-    assert_string_not_equal(listener_word(LISTENER_UNIX), listener_word(LISTENER_TCP));
-}
-
 static void usage__sees_descriptors_open_and_close(void **state)
 {
     (void)state;
@@ -181,7 +170,6 @@ int main(void)
         PAGE_TEST(histogram__of_sizes_is_as_it_is),
         cmocka_unit_test(answered__is_counted_by_route_and_status),
         cmocka_unit_test(answered__without_a_time_is_only_counted),
-        cmocka_unit_test(words__differ),
         cmocka_unit_test(usage__sees_descriptors_open_and_close),
         cmocka_unit_test(usage__is_in_bytes_and_microseconds),
     };
