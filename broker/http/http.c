@@ -3,7 +3,7 @@
 
 #include "broker/http/request/call.h"
 #include "broker/http/auth/gate.h"
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/httpworker.h"
 #include "broker/http/listen/peer.h"

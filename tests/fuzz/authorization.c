@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who a request says that it is from: the header Authorization (broker/http/auth/authorization.h),
+/* Who a request says that it is from: the header Authorization (broker/http/auth/mungecred.h),
  * the payload of a MUNGE credential and what is made of munged's answer (mungecred.h). Three bytes
  * for the answer, then lines: the header, method, target. */
 
-#include "broker/http/auth/authorization.h"
 #include "broker/http/auth/mungecred.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many elements bytes of DER have (broker/http/auth/der.h): a byte for the most that are
- * wanted, then they come. */
+/* How many elements bytes of DER have (broker/http/auth/certificate.h): a byte for the most that
+ * are wanted, then they come. */
 
-#include "broker/http/auth/der.h"
+#include "broker/http/auth/certificate.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <gnutls/x509.h>

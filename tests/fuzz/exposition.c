@@ -118,8 +118,7 @@ void fuzz_one(struct fuzz_input *in)
     char *one = fuzz_line(in), *other = fuzz_line(in);
     const char *const texts[2] = {one, other};
     if (strlen(one) <= LABEL_MAX && strlen(other) <= LABEL_MAX) {
-        exposition_family(&to, "mcastd_x", kind % 4 == 3 ? METRIC_HISTOGRAM : METRIC_GAUGE,
-                          "Help.");
+        exposition_family(&to, "mcastd_x", kind % 4 == 3 ? HISTOGRAM : GAUGE, "Help.");
         unsigned samples = write_sample(&to, kind, number, texts);
         writer_textf(&writer, "%c", '\0');
         FUZZ_CHECK(!writer.failed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request for a token wants (broker/http/api/bodies/mint_body.h): the whole input. What
+/* What a request for a token wants (broker/http/api/bodies/bodies.h): the whole input. What
  * passes can be put into a token, and leaves it what was asked for. */
 
-#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "base/steppath.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a node's report (broker/http/api/bodies/node_body.h): the whole input. */
+/* The body of a node's report (broker/http/api/bodies/bodies.h): the whole input. */
 
-#include "broker/http/api/bodies/node_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "core/reservation/nodes.h"
 #include "tests/fuzz/fuzz.h"
 

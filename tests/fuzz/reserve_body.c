@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a reserve (broker/http/api/bodies/reserve_body.h): the whole input. */
+/* The body of a reserve (broker/http/api/bodies/bodies.h): the whole input. */
 
-#include "broker/http/api/bodies/reserve_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "base/names.h"
 #include "base/nodelist.h"
 #include "tests/fuzz/fuzz.h"

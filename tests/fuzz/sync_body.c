@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The body of a sync (broker/http/api/bodies/sync_body.h): the whole input. It has a JSON reader of
+/* The body of a sync (broker/http/api/bodies/bodies.h): the whole input. It has a JSON reader of
  * its own, so what that takes and understands is compared with jansson's. */
 
-#include "broker/http/api/bodies/sync_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "base/names.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -25,11 +25,7 @@ enum {
     RELEASES_MANY = 1000,
 };
 
-struct maker {
-    const struct diagnosis_facts *facts;
-    diagnosis_fn *each;
-    void *arg;
-};
+enum { OK = DIAGNOSIS_OK, WARNING = DIAGNOSIS_WARNING, PROBLEM = DIAGNOSIS_PROBLEM };
 
 const char *diagnosis_level_word(enum diagnosis_level level)
 {
@@ -38,22 +34,24 @@ const char *diagnosis_level_word(enum diagnosis_level level)
     return words[level];
 }
 
-__attribute__((format(printf, 5, 6))) static void report(const struct maker *maker,
-                                                         enum diagnosis_level level,
-                                                         const char *check, const char *advice,
-                                                         const char *format, ...)
+__attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_facts *facts,
+                                                         int level, const char *check,
+                                                         const char *advice, const char *format,
+                                                         ...)
 {
     char text[DIAGNOSIS_TEXT_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const struct diagnosis_finding finding = {check, level, text, advice};
-    maker->each(maker->arg, &finding);
+    const struct diagnosis_finding finding = {check, (enum diagnosis_level)level, text, advice};
+    facts->each(facts->arg, &finding);
 }
 
+#define DURATION(ms) duration_text((ms), (char[32]){""})
+
 /* "3 days", "5 minutes": whole units, the largest that fits. Negative times count as 0. */
-static const char *duration(int64_t ms, char out[32])
+static const char *duration_text(int64_t ms, char out[32])
 {
     static const struct {
         int64_t ms;
@@ -67,169 +65,150 @@ static const char *duration(int64_t ms, char out[32])
     return out;
 }
 
-/* ---- alarms ---- */
-
-static void check_alarms(const struct maker *maker)
+static void check_alarms(const struct diagnosis_facts *facts)
 {
-    const struct diagnosis_facts *facts = maker->facts;
     for (size_t i = 0; i < facts->alarm_count; i++) {
         const struct core_alarm *alarm = &facts->alarms[i];
-        char time[32];
-        report(maker, DIAGNOSIS_PROBLEM, "alarm", alarm_kind_advice(alarm->kind),
-               "%s%s%s for %s: %s", alarm_kind_word(alarm->kind),
-               alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "",
-               duration(facts->now_ms - alarm->since_ms, time), alarm->detail);
+        report(facts, PROBLEM, "alarm", alarm_kind_advice(alarm->kind), "%s%s%s for %s: %s",
+               alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
+               alarm->cluster ? alarm->cluster : "", DURATION(facts->now_ms - alarm->since_ms),
+               alarm->detail);
     }
     if (facts->alarm_count == 0)
-        report(maker, DIAGNOSIS_OK, "alarm", NULL, "no alarm is on");
+        report(facts, OK, "alarm", NULL, "no alarm is on");
 }
 
 /* ---- the fabric manager ---- */
 
-static const char *link_advice(const struct diagnosis_facts *facts)
+#define UNTIL_BACK "jobs run without hardware collectives until it is back; "
+
+static const char *link_advice(const struct fmapi_counters *fabric)
 {
-    if (facts->counters->fabric.tls_errors > 0)
-        return "jobs run without hardware collectives until it is back; TLS fails: see that [fm] "
-               "ca "
-               "names what signed the fabric manager's certificate";
-    if (facts->counters->fabric.login_failures > 0)
-        return "jobs run without hardware collectives until it is back; the login fails: see that "
-               "the files in [fm] authdir hold what the fabric manager expects today";
-    return "jobs run without hardware collectives until it is back; see that the fabric manager "
-           "answers at this URL from this machine";
+    if (fabric->tls_errors > 0)
+        return UNTIL_BACK "TLS fails: [fm] ca must name what signed its certificate";
+    if (fabric->login_failures > 0)
+        return UNTIL_BACK "the login fails: see that the files in [fm] authdir are still good";
+    return UNTIL_BACK "see that it answers at this URL from this machine";
 }
 
-static void check_link(const struct maker *maker)
+static void check_link(const struct diagnosis_facts *facts)
 {
-    const struct core_status *core = maker->facts->core;
-    char since[32];
-    if (!maker->facts->config->fm_present) {
-        report(maker, DIAGNOSIS_OK, "link", NULL,
+    const struct core_status *core = facts->core;
+    const int64_t lasts = facts->now_ms - core->link_since_ms;
+    const char *state = link_state_word(core->link), *error = core->link_error;
+    if (!facts->config->fm_present)
+        report(facts, OK, "link", NULL,
                "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
-        return;
-    }
-    const int64_t lasts = maker->facts->now_ms - core->link_since_ms;
-    duration(lasts, since);
-    if (core->link == LINK_UP)
-        report(maker, DIAGNOSIS_OK, "link", NULL, "up for %s, with %s", since, core->link_url);
-    else if (core->link_error[0] == '\0' && lasts < COMING_UP_MS)
-        report(maker, DIAGNOSIS_WARNING, "link", "wait a minute, then run this check again",
-               "coming up (%s), with %s", link_state_word(core->link), core->link_url);
+    else if (core->link == LINK_UP)
+        report(facts, OK, "link", NULL, "up for %s, with %s", DURATION(lasts), core->link_url);
+    else if (!error[0] && lasts < COMING_UP_MS)
+        report(facts, WARNING, "link", "wait a minute, then run this check again",
+               "coming up (%s), with %s", state, core->link_url);
     else
-        report(maker, DIAGNOSIS_PROBLEM, "link", link_advice(maker->facts),
-               "%s for %s, with %s: %s", link_state_word(core->link), since, core->link_url,
-               core->link_error[0] ? core->link_error : "it does not answer");
+        report(facts, PROBLEM, "link", link_advice(&facts->counters->fabric),
+               "%s for %s, with %s: %s", state, DURATION(lasts), core->link_url,
+               error[0] ? error : "it does not answer");
 }
 
-static void check_login(const struct maker *maker)
+static void check_login(const struct diagnosis_facts *facts)
 {
-    const struct fmapi_counters *fabric = &maker->facts->counters->fabric;
-    const int64_t left = fabric->login_expires_ms - maker->facts->now_ms;
-    char time[32];
+    const struct fmapi_counters *fabric = &facts->counters->fabric;
+    const int64_t left = fabric->login_expires_ms - facts->now_ms;
     if (fabric->login_since_ms == 0)
         return; /* the link says it */
     if (fabric->login_expires_ms == 0)
-        report(maker, DIAGNOSIS_OK, "login", NULL, "in force, for as long as the password is good");
+        report(facts, OK, "login", NULL, "in force, for as long as the password is good");
     else if (left > 0)
-        report(maker, DIAGNOSIS_OK, "login", NULL, "in force, renewed in time; it ends in %s",
-               duration(left, time));
+        report(facts, OK, "login", NULL, "in force, renewed in time; it ends in %s",
+               DURATION(left));
     else
-        report(maker, DIAGNOSIS_PROBLEM, "login",
-               "see that the client secret in [fm] authdir is still good, and the token endpoint "
-               "answers",
-               "it ended %s ago and could not be renewed", duration(-left, time));
+        report(facts, PROBLEM, "login",
+               "see that the client secret in [fm] authdir is good and the token endpoint answers",
+               "it ended %s ago and could not be renewed", DURATION(-left));
 }
 
-static void check_clock(const struct maker *maker)
+static void check_clock(const struct diagnosis_facts *facts)
 {
-    const int64_t skew = maker->facts->counters->fabric.date_skew_ms;
-    char apart[32];
+    const int64_t skew = facts->counters->fabric.date_skew_ms;
     if (skew == INT64_MIN)
         return;
-    const int64_t size = llabs(skew);
-    if (size < SKEW_WARNING_MS)
-        report(maker, DIAGNOSIS_OK, "clock", NULL, "the fabric manager's clock and ours agree");
+    if (llabs(skew) < SKEW_WARNING_MS)
+        report(facts, OK, "clock", NULL, "the fabric manager's clock and ours agree");
     else
-        report(maker, size < SKEW_PROBLEM_MS ? DIAGNOSIS_WARNING : DIAGNOSIS_PROBLEM, "clock",
+        report(facts, llabs(skew) < SKEW_PROBLEM_MS ? WARNING : PROBLEM, "clock",
                "set both by NTP: logins and certificates depend on it",
-               "the fabric manager's clock is %s %s ours", duration(size, apart),
+               "the fabric manager's clock is %s %s ours", DURATION(llabs(skew)),
                skew > 0 ? "ahead of" : "behind");
 }
 
-static void check_trust(const struct maker *maker)
+static void check_trust(const struct diagnosis_facts *facts)
 {
-    const struct diagnosis_facts *facts = maker->facts;
     if (facts->counters->fabric.unverified)
-        report(maker, DIAGNOSIS_WARNING, "fm-verify",
+        report(facts, WARNING, "fm-verify",
                "remove [fm] verify = no, and set [fm] ca to what signed its certificate",
                "the fabric manager is not verified: any host on the network path can impersonate "
                "it and read its login and the jobs' tokens");
-    if (strncmp(facts->core->link_url, "https:", 6) == 0 &&
-        strcmp(facts->config->job_ca, "no") == 0)
-        report(
-            maker, DIAGNOSIS_WARNING, "job-ca",
-            "set [hwcoll] job_ca to yes, or to a file that is on every node",
-            "jobs do not verify the fabric manager: their tokens can be read on the network path");
+    if (strncmp(facts->core->link_url, "https:", 6) == 0 && !strcmp(facts->config->job_ca, "no"))
+        report(facts, WARNING, "job-ca",
+               "set [hwcoll] job_ca to yes, or to a file that is on every node",
+               "jobs do not verify the fabric manager: their tokens can be read on the network");
 }
 
-static void check_releases(const struct maker *maker)
+static void check_releases(const struct diagnosis_facts *facts)
 {
-    const uint64_t pending = maker->facts->core->releases_pending;
-    if (pending >= RELEASES_MANY)
-        report(
-            maker, DIAGNOSIS_WARNING, "releases",
-            "they are tried until they succeed; if the link is up, see how fast the fabric manager "
-            "answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
-            "%" PRIu64 " released reservations still exist at the fabric manager", pending);
+    if (facts->core->releases_pending >= RELEASES_MANY)
+        report(facts, WARNING, "releases",
+               "they are tried until they succeed; if the link is up, see how fast the fabric "
+               "manager answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
+               "%" PRIu64 " released reservations still exist at the fabric manager",
+               facts->core->releases_pending);
 }
 
-static void check_name_conflicts(const struct maker *maker)
+static void check_name_conflicts(const struct diagnosis_facts *facts)
 {
     bool any = false;
-    for (uint32_t i = 0; i < maker->facts->config->cluster_count; i++) {
-        const struct core_cluster_status *cluster = &maker->facts->clusters[i];
+    for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
+        const struct core_cluster_status *cluster = &facts->clusters[i];
         if (cluster->name_conflict[0] == '\0')
             continue;
         any = true;
-        report(
-            maker, DIAGNOSIS_PROBLEM, "neighbours",
-            "give one of the two another name, none of which begins with the other",
-            "cluster \"%s\" and \"%s\", which is at the fabric manager but is not ours, share the "
-            "beginning of their names: slurmctld takes what begins like its own for its own",
-            cluster->name, cluster->name_conflict);
+        report(facts, PROBLEM, "neighbours",
+               "give one of the two another name, none of which begins with the other",
+               "cluster \"%s\" and \"%s\", which is at the fabric manager but not ours, begin "
+               "alike: slurmctld takes what begins like its own name for its own",
+               cluster->name, cluster->name_conflict);
     }
-    if (!any && maker->facts->core->link_listed_ms > 0)
-        report(maker, DIAGNOSIS_OK, "neighbours", NULL,
+    if (!any && facts->core->link_listed_ms > 0)
+        report(facts, OK, "neighbours", NULL,
                "no name at the fabric manager is dangerously like one of ours");
 }
 
 /* ---- pools and sizes ---- */
 
-static void check_vnis(const struct maker *maker)
+static void check_vnis(const struct diagnosis_facts *facts)
 {
-    const struct core_status *core = maker->facts->core;
-    enum diagnosis_level level = DIAGNOSIS_OK;
-    const char *advice = NULL;
-    if (core->vnis_free < maker->facts->config->vni_per_job || core->vnis_free == 0)
-        level = DIAGNOSIS_PROBLEM;
+    const struct core_status *core = facts->core;
+    int level = OK;
+    if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
+        level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
-        level = DIAGNOSIS_WARNING;
-    if (level != DIAGNOSIS_OK)
-        advice = core->vnis_held > core->vnis_live
-                     ? "most are held: mcastctl list --held shows for which nodes; have them "
-                       "report (mcast-node), or choose a duration as [vni] hold"
-                     : "enlarge [vni] pool, if the fabric's partitions allow it";
-    report(maker, level, "vnis", advice,
+        level = WARNING;
+    report(facts, level, "vnis",
+           level == OK ? NULL
+           : core->vnis_held > core->vnis_live
+               ? "most are held: mcastctl list --held shows for which nodes; have them report "
+                 "(mcast-node), or choose a duration as [vni] hold"
+               : "enlarge [vni] pool, if the fabric's partitions allow it",
            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held", core->vnis_free,
            core->vnis_pool, core->vnis_live, core->vnis_held);
 }
 
-/* What holds VNIs back, and what was given back without a word (F3, F9). */
-static void check_nodes(const struct maker *maker)
+/* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */
+static void check_nodes(const struct diagnosis_facts *facts)
 {
-    const struct core_status *core = maker->facts->core;
+    const struct core_status *core = facts->core;
     if (core->nodes_lingering > 0)
-        report(maker, DIAGNOSIS_WARNING, "nodes",
+        report(facts, WARNING, "nodes",
                "mcastctl list --held names them, and mcast-node tend there says who uses what: "
                "drain and reboot them, or run mcastctl fence for those that are off",
                "on %" PRIu64 " node%s CXI services of jobs cannot be destroyed; for these, %" PRIu64
@@ -237,261 +216,242 @@ static void check_nodes(const struct maker *maker)
                core->nodes_lingering, core->nodes_lingering == 1 ? "" : "s", core->vnis_overdue,
                core->vnis_overdue == 1 ? " is" : "s are");
     if (core->vnis_unconfirmed > 0)
-        report(maker, DIAGNOSIS_WARNING, "nodes",
+        report(facts, WARNING, "nodes",
                "see the log for the nodes, and that their epilogs reach the broker; [vni] hold "
                "= reports waits for them",
                "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
                "had reported that they are clean",
                core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
     if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
-        report(maker, DIAGNOSIS_OK, "nodes", NULL,
+        report(facts, OK, "nodes", NULL,
                "no node reports services of jobs that cannot be destroyed");
 }
 
 /* After a start with an old ledger or none: a job that runs may share its VNI with the next. */
-static void check_adopted(const struct maker *maker)
+static void check_adopted(const struct diagnosis_facts *facts)
 {
-    const uint64_t adopted = maker->facts->core->jobs_adopted;
+    const uint64_t adopted = facts->core->jobs_adopted;
     if (adopted > 0)
-        report(
-            maker, DIAGNOSIS_WARNING, "adopted",
-            "until they have ended set [vni] pool to VNIs that none of them has: see \"Backups\" "
-            "in state.md",
-            "%" PRIu64 " active job%s found without %s VNIs: these may be given out again", adopted,
-            adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
+        report(facts, WARNING, "adopted",
+               "until they have ended set [vni] pool to VNIs that none of them has: see "
+               "\"Backups\" in state.md",
+               "%" PRIu64 " active job%s found without %s VNIs: these may be given out again",
+               adopted, adopted == 1 ? " was" : "s were", adopted == 1 ? "its" : "their");
 }
 
 /* F19: a step that died keeps switches busy with trees that are not needed. */
-static void check_cleanups(const struct maker *maker)
+static void check_cleanups(const struct diagnosis_facts *facts)
 {
-    const uint64_t given_up = maker->facts->core->cleanups_given_up;
+    const uint64_t given_up = facts->core->cleanups_given_up;
     if (given_up > 0)
-        report(maker, DIAGNOSIS_WARNING, "cleanups",
+        report(facts, WARNING, "cleanups",
                "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
                "tokens, [hwcoll] cleanup_login = yes has the broker's login do it (see tokens.md)",
-               "the trees of %" PRIu64
-               " step%s could not be removed since the start: they stay until "
-               "the job ends, or until it is asked for again",
+               "the trees of %" PRIu64 " step%s could not be removed since the start: they stay "
+               "until the job ends, or until it is asked for again",
                given_up, given_up == 1 ? "" : "s");
 }
 
-static void check_sizing(const struct maker *maker)
+static void check_sizing(const struct diagnosis_facts *facts)
 {
-    const struct core_config *config = maker->facts->config;
     uint32_t addresses = 0;
     struct error err = {0};
-    if (!config->fm_present)
+    if (!facts->config->fm_present)
         return;
-    if (sizing_addresses(config, &addresses, &err) < 0)
-        report(maker, config->min_nodes > 0 ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING, "sizing",
+    if (sizing_addresses(facts->config, &addresses, &err) < 0)
+        report(facts, facts->config->min_nodes > 0 ? PROBLEM : WARNING, "sizing",
                "set [hwcoll] total_addresses, system_nodes and min_nodes, or addresses_per_job",
                "no job can get multicast addresses: %s", err.text);
     else
-        report(maker, DIAGNOSIS_OK, "sizing", NULL, "%" PRIu32 " multicast addresses for each job",
+        report(facts, OK, "sizing", NULL, "%" PRIu32 " multicast addresses for each job",
                addresses);
 }
 
-static void check_addresses(const struct maker *maker)
+static void check_addresses(const struct diagnosis_facts *facts)
 {
-    const struct core_status *core = maker->facts->core;
-    if (!maker->facts->config->fm_present || core->addresses_total == 0)
-        return;
+    const struct core_status *core = facts->core;
     const bool tight = core->addresses_reserved + core->addresses_per_job > core->addresses_total;
-    report(maker, tight ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "addresses",
-           tight
-               ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes "
-                 "share them out differently"
-               : NULL,
+    if (!facts->config->fm_present || core->addresses_total == 0)
+        return;
+    report(facts, tight ? WARNING : OK, "addresses",
+           tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] "
+                   "min_nodes share them out differently"
+                 : NULL,
            "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->addresses_reserved,
            core->addresses_total);
 }
 
-static void check_budgets(const struct maker *maker)
+/* ---- clusters ---- */
+
+static void check_budget(const struct diagnosis_facts *facts,
+                         const struct core_cluster_status *cluster)
 {
-    const uint32_t each = maker->facts->core->addresses_per_job;
-    for (uint32_t i = 0; i < maker->facts->config->cluster_count; i++) {
-        const struct core_cluster_status *cluster = &maker->facts->clusters[i];
-        if (cluster->budget == 0 || each == 0)
-            continue;
-        if (cluster->budget < each)
-            report(maker, DIAGNOSIS_PROBLEM, "budgets",
-                   "raise the budget of [cluster] to that at least",
-                   "cluster \"%s\" may hold %" PRIu32
-                   " multicast addresses, and one job gets %" PRIu32 ": no job of it gets any",
-                   cluster->name, cluster->budget, each);
-        else if (cluster->addresses_reserved + each > cluster->budget)
-            report(maker, DIAGNOSIS_WARNING, "budgets", "its jobs to come run without",
-                   "cluster \"%s\" has used %" PRIu64 " of its %" PRIu32 " multicast addresses",
-                   cluster->name, cluster->addresses_reserved, cluster->budget);
-    }
+    const uint32_t each = facts->core->addresses_per_job;
+    if (cluster->budget == 0 || each == 0)
+        return;
+    if (cluster->budget < each)
+        report(facts, PROBLEM, "budgets", "raise the budget of [cluster] to that at least",
+               "cluster \"%s\" may hold %" PRIu32 " multicast addresses, and one job gets %" PRIu32
+               ": no job of it gets any",
+               cluster->name, cluster->budget, each);
+    else if (cluster->addresses_reserved + each > cluster->budget)
+        report(facts, WARNING, "budgets", "its jobs to come run without",
+               "cluster \"%s\" has used %" PRIu64 " of its %" PRIu32 " multicast addresses",
+               cluster->name, cluster->addresses_reserved, cluster->budget);
 }
 
-static void check_syncs(const struct maker *maker)
+static void check_sync(const struct diagnosis_facts *facts,
+                       const struct core_cluster_status *cluster)
 {
-    const struct diagnosis_facts *facts = maker->facts;
-    for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
-        const struct core_cluster_status *cluster = &facts->clusters[i];
-        char time[32];
-        const int64_t compared =
-            cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
-        const int64_t from = compared > 0 ? compared : facts->counters->started_ms;
-        const int64_t ago = facts->now_ms - from;
-        duration(ago, time);
-        if (ago > DAY_MS && cluster->jobs_active > 0)
-            report(maker, DIAGNOSIS_WARNING, "sync",
-                   "set [cluster] list_command, or have the resource manager run mcastctl sync now "
-                   "and then: what is missed at its end is never released otherwise",
-                   "cluster \"%s\" has %" PRIu64
-                   " active jobs and has not reported for %s which of them still run",
-                   cluster->name, cluster->jobs_active, time);
-        else if (compared > 0)
-            report(maker, DIAGNOSIS_OK, "sync", NULL, "cluster \"%s\" was compared %s ago",
-                   cluster->name, time);
-    }
+    const int64_t compared =
+        cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
+    const int64_t ago = facts->now_ms - (compared > 0 ? compared : facts->counters->started_ms);
+    if (ago > DAY_MS && cluster->jobs_active > 0)
+        report(facts, WARNING, "sync",
+               "set [cluster] list_command, or have the resource manager run mcastctl sync now "
+               "and then: what is missed at its end is never released otherwise",
+               "cluster \"%s\" has %" PRIu64
+               " active jobs and has not reported for %s which of them still run",
+               cluster->name, cluster->jobs_active, DURATION(ago));
+    else if (compared > 0)
+        report(facts, OK, "sync", NULL, "cluster \"%s\" was compared %s ago", cluster->name,
+               DURATION(ago));
 }
 
-static void check_lists(const struct maker *maker)
+static void check_list_command(const struct diagnosis_facts *facts,
+                               const struct core_cluster_status *cluster)
 {
-    const struct diagnosis_facts *facts = maker->facts;
-    for (uint32_t i = 0; i < facts->config->cluster_count; i++) {
-        const struct core_cluster_status *cluster = &facts->clusters[i];
-        const int64_t from =
-            cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms : facts->counters->started_ms;
-        const int64_t ago = facts->now_ms - from;
-        char time[32];
-        duration(ago, time);
-        if (cluster->jobpoll && cluster->jobpoll_error[0] != '\0')
-            report(maker, ago > LIST_PROBLEM_MS ? DIAGNOSIS_PROBLEM : DIAGNOSIS_WARNING,
-                   "list-command",
-                   "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what "
-                   "it reports; until it works, jobs whose end was missed keep what they have",
-                   "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name, time,
-                   cluster->jobpoll_error);
-        else if (cluster->jobpoll && cluster->jobpoll_ms > 0)
-            report(maker, DIAGNOSIS_OK, "list-command", NULL,
-                   "cluster \"%s\" named its active jobs %s ago", cluster->name, time);
-    }
+    const int64_t ago = facts->now_ms - (cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms
+                                                                 : facts->counters->started_ms);
+    if (!cluster->jobpoll)
+        return;
+    if (cluster->jobpoll_error[0] != '\0')
+        report(facts, ago > LIST_PROBLEM_MS ? PROBLEM : WARNING, "list-command",
+               "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what it "
+               "reports; until it works, jobs whose end was missed keep what they have",
+               "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name,
+               DURATION(ago), cluster->jobpoll_error);
+    else if (cluster->jobpoll_ms > 0)
+        report(facts, OK, "list-command", NULL, "cluster \"%s\" named its active jobs %s ago",
+               cluster->name, DURATION(ago));
+}
+
+static void check_clusters(const struct diagnosis_facts *facts)
+{
+    static void (*const checks[])(const struct diagnosis_facts *,
+                                  const struct core_cluster_status *) = {check_budget, check_sync,
+                                                                         check_list_command};
+    for (size_t check = 0; check < sizeof checks / sizeof checks[0]; check++)
+        for (uint32_t i = 0; i < facts->config->cluster_count; i++)
+            checks[check](facts, &facts->clusters[i]);
 }
 
 /* ---- the broker itself ---- */
 
-static void check_role(const struct maker *maker)
+static void check_role(const struct diagnosis_facts *facts)
 {
-    const enum broker_role role = maker->facts->counters->role;
-    if (role != ROLE_LEADER)
-        report(maker, DIAGNOSIS_WARNING, "role",
-               "if this is the only broker, wait, and see its log",
-               "this broker is %s and does not serve", broker_role_word(role));
+    if (facts->counters->role != ROLE_LEADER)
+        report(facts, WARNING, "role", "if this is the only broker, wait, and see its log",
+               "this broker is %s and does not serve", broker_role_word(facts->counters->role));
 }
 
-static void check_reload(const struct maker *maker)
+static void check_reload(const struct diagnosis_facts *facts)
 {
-    if (maker->facts->reload_refused)
-        report(maker, DIAGNOSIS_PROBLEM, "reload",
+    if (facts->reload_refused)
+        report(facts, PROBLEM, "reload",
                "see the log, or mcastd --check, correct what it names, then run systemctl reload "
                "mcastd",
                "the last reload was refused: the files differ from the configuration in force");
 }
 
-static void check_storage(const struct maker *maker)
+static void check_storage(const struct diagnosis_facts *facts)
 {
-    const struct engine_counters *counters = maker->facts->counters;
+    const struct engine_counters *counters = facts->counters;
     if (counters->storage_failing)
-        report(maker, DIAGNOSIS_PROBLEM, "storage",
+        report(facts, PROBLEM, "storage",
                "repair the disk under [state] path, or free space on it; the broker continues by "
                "itself, do not restart it",
                "the ledger cannot be saved, so changes are refused: %s", counters->storage_error);
     else if (counters->commit_failures > 0)
-        report(maker, DIAGNOSIS_WARNING, "storage",
-               "see the log for when and why, and the disk's health",
+        report(facts, WARNING, "storage", "see the log for when and why, and the disk's health",
                "all is saved, but %" PRIu64 " commits failed since the start and were repeated",
                counters->commit_failures);
     else
-        report(maker, DIAGNOSIS_OK, "storage", NULL,
-               "all is saved, none of %" PRIu64 " commits failed", counters->commits);
+        report(facts, OK, "storage", NULL, "all is saved, none of %" PRIu64 " commits failed",
+               counters->commits);
 }
 
-static void check_events(const struct maker *maker)
+static void check_events(const struct diagnosis_facts *facts)
 {
-    const struct core_status *core = maker->facts->core;
+    const struct core_status *core = facts->core;
     const uint64_t kept = core->last_seq >= core->first_seq && core->first_seq > 0
                               ? core->last_seq - core->first_seq + 1
                               : 0;
-    const bool much = kept > 2 * (uint64_t)maker->facts->config->events_keep;
-    report(maker, much ? DIAGNOSIS_WARNING : DIAGNOSIS_OK, "events",
-           much ? "old ones should have been dropped; see the log for what keeps the ledger from it"
-                : NULL,
+    const bool much = kept > 2 * (uint64_t)facts->config->events_keep;
+    report(facts, much ? WARNING : OK, "events",
+           much ? "see the log for what keeps the ledger from dropping old ones" : NULL,
            "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
-           maker->facts->config->events_keep);
+           facts->config->events_keep);
 }
 
-static void check_loop(const struct maker *maker)
+static void check_loop(const struct diagnosis_facts *facts)
 {
-    const int64_t peak = maker->facts->counters->loop_stall_us_peak;
-    const enum diagnosis_level level = peak >= LOOP_PROBLEM_US   ? DIAGNOSIS_PROBLEM
-                                       : peak >= LOOP_WARNING_US ? DIAGNOSIS_WARNING
-                                                                 : DIAGNOSIS_OK;
-    report(maker, level, "loop",
-           level != DIAGNOSIS_OK
-               ? "no request was served meanwhile; see whether this machine swaps, or "
-                 "its processors are taken by something else"
-               : NULL,
+    const int64_t peak = facts->counters->loop_stall_us_peak;
+    const int level = peak >= LOOP_PROBLEM_US ? PROBLEM : peak >= LOOP_WARNING_US ? WARNING : OK;
+    report(facts, level, "loop",
+           level != OK ? "no request was served meanwhile; see whether this machine swaps, or "
+                         "something else takes its processors"
+                       : NULL,
            "the longest turn of the event loop in the last five minutes took %" PRId64 " ms",
            peak / 1000);
 }
 
-static void check_certificate(const struct maker *maker)
+static void check_certificate(const struct diagnosis_facts *facts)
 {
-    const int64_t ends = maker->facts->certificate_ends_ms;
-    const int64_t left = ends - maker->facts->now_ms;
     static const char advice[] =
         "have it renewed, then systemctl reload mcastd; connections that are open go on";
-    char time[32];
-    if (ends == 0)
+    const int64_t left = facts->certificate_ends_ms - facts->now_ms, days = left / DAY_MS;
+    if (facts->certificate_ends_ms == 0)
         return;
-    duration(left > 0 ? left : -left, time);
     if (left <= 0)
-        report(maker, DIAGNOSIS_PROBLEM, "certificate", advice,
-               "the broker's certificate ended %s ago: no client can connect over TCP", time);
+        report(facts, PROBLEM, "certificate", advice,
+               "the broker's certificate ended %s ago: no client can connect over TCP",
+               DURATION(-left));
+    else if (days < CERTIFICATE_WARNING_DAYS)
+        report(facts, days < CERTIFICATE_PROBLEM_DAYS ? PROBLEM : WARNING, "certificate", advice,
+               "the broker's certificate, the one in use, ends in %s", DURATION(left));
     else
-        report(maker,
-               left < CERTIFICATE_PROBLEM_DAYS * (int64_t)DAY_MS   ? DIAGNOSIS_PROBLEM
-               : left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? DIAGNOSIS_WARNING
-                                                                   : DIAGNOSIS_OK,
-               "certificate", left < CERTIFICATE_WARNING_DAYS * (int64_t)DAY_MS ? advice : NULL,
-               "the broker's certificate, the one in use, ends in %s", time);
+        report(facts, OK, "certificate", NULL,
+               "the broker's certificate, the one in use, ends in %s", DURATION(left));
 }
 
-static void check_files(const struct maker *maker)
+static void check_files(const struct diagnosis_facts *facts)
 {
-    const struct diagnosis_facts *facts = maker->facts;
     static const char advice[] = "raise LimitNOFILE of the unit, or lower [broker] connections_max";
-    if (facts->files_max == 0)
+    const uint64_t open = facts->files_open, max = facts->files_max;
+    if (max == 0)
         return; /* the kernel does not tell */
-    if (facts->files_open > facts->files_max - facts->files_max / 10)
-        report(maker, DIAGNOSIS_PROBLEM, "descriptors", advice,
-               "%" PRIu64 " of %" PRIu64 " descriptors are open", facts->files_open,
-               facts->files_max);
-    else if (facts->files_needed > facts->files_max)
-        report(maker, DIAGNOSIS_WARNING, "descriptors", advice,
-               "%" PRIu64
-               " descriptors are not enough for connections_max = %u, which needs %" PRIu64,
-               facts->files_max, facts->connections_max, facts->files_needed);
+    if (open > max - max / 10)
+        report(facts, PROBLEM, "descriptors", advice,
+               "%" PRIu64 " of %" PRIu64 " descriptors are open", open, max);
+    else if (facts->files_needed > max)
+        report(facts, WARNING, "descriptors", advice,
+               "%" PRIu64 " descriptors are not enough for connections_max = %u, which needs "
+               "%" PRIu64,
+               max, facts->connections_max, facts->files_needed);
     else
-        report(maker, DIAGNOSIS_OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open",
-               facts->files_open, facts->files_max);
+        report(facts, OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open", open, max);
 }
 
-void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg)
+void diagnosis_make(const struct diagnosis_facts *facts)
 {
-    static void (*const checks[])(const struct maker *) = {
-        check_alarms,    check_role,        check_reload,  check_storage,  check_link,
-        check_login,     check_clock,       check_trust,   check_releases, check_name_conflicts,
-        check_vnis,      check_nodes,       check_adopted, check_cleanups, check_sizing,
-        check_addresses, check_budgets,     check_syncs,   check_lists,    check_events,
-        check_loop,      check_certificate, check_files,
+    static void (*const checks[])(const struct diagnosis_facts *) = {
+        check_alarms,    check_role,     check_reload,  check_storage,  check_link,
+        check_login,     check_clock,    check_trust,   check_releases, check_name_conflicts,
+        check_vnis,      check_nodes,    check_adopted, check_cleanups, check_sizing,
+        check_addresses, check_clusters, check_events,  check_loop,     check_certificate,
+        check_files,
     };
-    const struct maker maker = {facts, each, arg};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
-        checks[i](&maker);
+        checks[i](facts);
 }

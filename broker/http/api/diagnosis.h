@@ -10,20 +10,6 @@
 /* What is wrong with a broker, from what it knows of itself: numbers in, findings out. Looks at
  * nothing and waits for nothing. */
 
-struct diagnosis_facts {
-    int64_t now_ms;
-    const struct core_config *config;
-    const struct core_status *core;
-    const struct core_cluster_status *clusters; /* config->cluster_count of them */
-    const struct core_alarm *alarms;            /* that are on, alarm_count of them */
-    size_t alarm_count;
-    const struct engine_counters *counters;
-    bool reload_refused; /* the last reload was, and the configuration before it is in force */
-    int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */
-    uint64_t files_open, files_max, files_needed; /* needed: for connections_max */
-    unsigned connections_max;
-};
-
 enum diagnosis_level { DIAGNOSIS_OK, DIAGNOSIS_WARNING, DIAGNOSIS_PROBLEM };
 const char *diagnosis_level_word(enum diagnosis_level level); /* "ok", "warning", "problem" */
 
@@ -39,8 +25,24 @@ struct diagnosis_finding {
 /* What it points to dies with the call. */
 typedef void diagnosis_fn(void *arg, const struct diagnosis_finding *finding);
 
+struct diagnosis_facts {
+    int64_t now_ms;
+    const struct core_config *config;
+    const struct core_status *core;
+    const struct core_cluster_status *clusters; /* config->cluster_count of them */
+    const struct core_alarm *alarms;            /* that are on, alarm_count of them */
+    size_t alarm_count;
+    const struct engine_counters *counters;
+    bool reload_refused; /* the last reload was, and the configuration before it is in force */
+    int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */
+    uint64_t files_open, files_max, files_needed; /* needed: for connections_max */
+    unsigned connections_max;
+    diagnosis_fn *each; /* called with each finding */
+    void *arg;
+};
+
 /* Every check says something at least once, also when all is well, but for those that do not apply
  * (no fabric manager, no TLS). */
-void diagnosis_make(const struct diagnosis_facts *facts, diagnosis_fn *each, void *arg);
+void diagnosis_make(const struct diagnosis_facts *facts);
 
 #endif

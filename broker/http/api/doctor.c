@@ -3,8 +3,7 @@
 #include "broker/http/api/diagnosis.h"
 #include "broker/http/http.h"
 #include "broker/http/routes.h"
-#include "broker/http/listen/tls.h"
-#include "broker/http/metrics/usage.h"
+#include "broker/http/metrics/metrics.h"
 
 /* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
@@ -27,15 +26,11 @@ static void write_findings(struct call *call)
 {
     const struct http *http = call->http;
     const struct core *core = engine_core(http->engine);
-    struct core_status status;
     struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
     struct core_alarm alarms[ALARMS_MAX];
     uint32_t alarm_count = 0;
-    struct engine_counters counters;
-    struct usage usage;
-    core_status(core, &status);
-    engine_counters(http->engine, &counters);
-    usage_read(&usage);
+    struct readings readings;
+    readings_take(&readings, http);
     for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
         i++;
     while (alarm_count < ALARMS_MAX && core_alarm(core, alarm_count, &alarms[alarm_count]))
@@ -43,20 +38,22 @@ static void write_findings(struct call *call)
     const struct diagnosis_facts facts = {
         .now_ms = engine_now_ms(http->engine),
         .config = core_config_of(core),
-        .core = &status,
+        .core = &readings.status,
         .clusters = clusters,
         .alarms = alarms,
         .alarm_count = alarm_count,
-        .counters = &counters,
+        .counters = &readings.counters,
         .reload_refused = http->reload_refused,
-        .certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0,
-        .files_open = usage.fds,
-        .files_max = usage.fds_max,
+        .certificate_ends_ms = readings.certificate_ends_ms,
+        .files_open = readings.usage.fds,
+        .files_max = readings.usage.fds_max,
         .files_needed = http_descriptors(http->quota.max),
         .connections_max = http->quota.max,
+        .each = write_finding,
+        .arg = &call->out,
     };
     writer_begin_array(&call->out, "findings");
-    diagnosis_make(&facts, write_finding, &call->out);
+    diagnosis_make(&facts);
     writer_end_array(&call->out);
 }
 

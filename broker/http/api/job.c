@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/api/bodies/job_json.h"
+#include "broker/http/request/accept.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/reserve_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "broker/http/auth/tokenproof.h"
+#include "core/environment.h"
+#include "base/steppath.h"
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
 
@@ -15,11 +18,8 @@ int job_handle(struct call *call)
     if (!found)
         return -1;
     call_show(call, found);
-    if (sight == JOB_WHOLE)
-        call->secret =
-            job_json_write_whole(&call->out, engine_core(call->http->engine), found, NULL);
-    else
-        job_json_write(&call->out, engine_core(call->http->engine), found);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), found,
+                                  &(struct job_parts){.env = sight == JOB_WHOLE});
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }
 
@@ -28,10 +28,9 @@ int release_handle(struct call *call)
     struct job_path path;
     if (job_path_read(call, &path) < 0)
         return -1;
-    struct core_event event = {.kind = CORE_RELEASE};
-    event.u.release.ticket = call_ticket(call);
-    event.u.release.cluster = path.cluster;
-    event.u.release.job = path.job;
+    struct core_event event = {
+        .kind = CORE_RELEASE,
+        .u.release = {.ticket = call_ticket(call), .cluster = path.cluster, .job = path.job}};
     engine_step(call->http->engine, &event);
     return 0;
 }
@@ -39,7 +38,8 @@ int release_handle(struct call *call)
 void release_render(struct call *call, const struct answer *answer)
 {
     if (answer->reservation) {
-        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation);
+        job_json_write(&call->out, engine_core(call->http->engine), answer->reservation,
+                       &(struct job_parts){0});
         return;
     }
     writer_begin_object(&call->out, NULL);
@@ -52,7 +52,7 @@ void release_render(struct call *call, const struct answer *answer)
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
 int reserve_handle(struct call *call)
 {
-    struct core_event event = {.kind = CORE_RESERVE};
+    struct core_event event = {.kind = CORE_RESERVE, .u.reserve.ticket = call_ticket(call)};
     struct reserve_request *request = &event.u.reserve.request;
     struct job_path path;
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
@@ -60,15 +60,14 @@ int reserve_handle(struct call *call)
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;
-    event.u.reserve.ticket = call_ticket(call);
     engine_step(call->http->engine, &event);
     return 0;
 }
 
 void reserve_render(struct call *call, const struct answer *answer)
 {
-    call->secret = job_json_write_whole(&call->out, engine_core(call->http->engine),
-                                        answer->reservation, answer->detail);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), answer->reservation,
+                                  &(struct job_parts){.env = true, .warning = answer->detail});
 }
 
 /* GET /v1/reservation: that of the token which is shown. */
@@ -80,6 +79,56 @@ int ownjob_handle(struct call *call)
     if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
         return -1;
     call_show(call, own);
-    call->secret = job_json_write_own(&call->out, engine_core(call->http->engine), own, proof);
+    call->secret = job_json_write(&call->out, engine_core(call->http->engine), own,
+                                  &(struct job_parts){.token = proof, .env = proof->session});
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET …/env?step=S: the variables for the tasks of one step (F16). */
+
+static void write_member(void *arg, const char *name, const char *value)
+{
+    writer_string(arg, name, value);
+}
+
+static void write_line(void *arg, const char *name, const char *value)
+{
+    writer_text(arg, name);
+    writer_text(arg, "=");
+    writer_text(arg, value);
+    writer_text(arg, "\n");
+}
+
+/* NULL: neither of the two is wanted. */
+static const char *choose_type(struct call *call)
+{
+    const char *accept = call_header(call, MHD_HTTP_HEADER_ACCEPT);
+    int json = accept_weight(accept, CALL_JSON), text = accept_weight(accept, "text/plain");
+    return text > json ? "text/plain; charset=utf-8" : json ? CALL_JSON : NULL;
+}
+
+int env_handle(struct call *call)
+{
+    const struct core *core = engine_core(call->http->engine);
+    const char *step = target_query(&call->target, "step"), *type = choose_type(call);
+    struct error err = {0};
+    enum job_sight sight;
+    if (!type)
+        return problem_set(&call->problem, 406, "not-acceptable", "Accept",
+                           "available as application/json or text/plain");
+    /* What no token can name (I6) must not become a step's: its trees could not be cleaned up. */
+    if (step && steppath_check(step, &err) < 0)
+        return problem_set(&call->problem, 422, "invalid", "step", "%s", err.text);
+    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
+    if (!found)
+        return -1;
+    call_show(call, found);
+    call->secret = true;
+    if (type == CALL_JSON)
+        writer_begin_object(&call->out, NULL);
+    environment_each(core_config_of(core), core_fm_url(core), found, step,
+                     type == CALL_JSON ? write_member : write_line, &call->out);
+    if (type == CALL_JSON)
+        writer_end_object(&call->out);
+    return call_reply_shown(call, MHD_HTTP_OK, type);
 }

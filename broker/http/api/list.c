@@ -33,27 +33,22 @@ static int read_number(struct call *call, const char *name, uint64_t min, uint64
                        "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
 }
 
-static int read_state(struct call *call, struct core_filter *filter)
-{
-    const char *word = target_query(&call->target, "state");
-    for (int state = JOB_ACTIVE; word && state <= JOB_RELEASING; state++)
-        if (!strcmp(word, job_state_word(state)))
-            filter->state = state;
-    if (!word || filter->state)
-        return 0;
-    return problem_set(&call->problem, 422, "invalid", "state",
-                       "state must be active or releasing");
-}
-
 static int read_filter(struct call *call, struct core_filter *filter)
 {
+    const char *state = target_query(&call->target, "state");
     uint64_t uid = UINT64_MAX, limit = LIMIT_DEFAULT;
     *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster"),
                                    .node = target_query(&call->target, "node")};
     if (filter->cluster && !cluster_name_valid(filter->cluster))
         return problem_set(&call->problem, 422, "invalid", "cluster",
                            "a cluster's name is 1 to %d of a-z, 0-9 and _", CLUSTER_NAME_MAX);
-    if ((filter->node && node_name_read(call, filter->node) < 0) || read_state(call, filter) < 0 ||
+    for (int i = JOB_ACTIVE; state && i <= JOB_RELEASING; i++)
+        if (!strcmp(state, job_state_word(i)))
+            filter->state = i;
+    if (state && !filter->state)
+        return problem_set(&call->problem, 422, "invalid", "state",
+                           "state must be active or releasing");
+    if ((filter->node && node_name_read(call, filter->node) < 0) ||
         read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
@@ -70,20 +65,14 @@ static int check_node(struct call *call, const struct core_filter *filter)
 {
     const struct rights *rights = call->http->rights;
     const struct identity *identity = &call->identity;
-    const char *cluster;
     /* With it, how many are hidden would tell whose jobs of other clusters run there. */
     if (filter->uid >= 0 && !filter->cluster && !identity->admin)
         return gate_forbid(call, "only an admin may list what one user may run on a node without "
                                  "naming a cluster: give cluster too, or leave uid out");
-    for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++) {
-        if (filter->cluster && strcmp(filter->cluster, cluster) != 0)
-            continue;
-        if (rights_manages(rights, identity, cluster) ||
-            rights_is_node(rights, identity, cluster, filter->node))
-            return 0;
-    }
-    if (identity->admin)
-        return 0; /* of a cluster that has left the configuration */
+    if (rights_is_node(rights, identity, filter->cluster, filter->node) ||
+        (filter->cluster ? rights_manages(rights, identity, filter->cluster)
+                         : identity_has_role(identity)))
+        return 0;
     return gate_forbid(call, "only an admin, a cluster's resource manager, or the node itself, by "
                              "a name that the cluster's 'nodes' has, may list what may run on it");
 }
@@ -111,15 +100,6 @@ static int narrow_to_own(struct call *call, struct core_filter *filter)
     return 0;
 }
 
-/* A name that is misspelt must not look like a cluster without jobs. One that has left the
- * configuration is known as long as it has jobs. */
-static bool nothing_of_nowhere(const struct call *call, const struct core_filter *filter,
-                               bool empty)
-{
-    return empty && filter->cluster && filter->after == 0 &&
-           !rights_knows(call->http->rights, filter->cluster);
-}
-
 /* Consecutive reservations in a list are mostly of one cluster: a long host list is not read for
  * each. */
 static bool is_its_node(struct page *page, const char *cluster)
@@ -144,8 +124,8 @@ static void write_job(void *arg, const struct reservation *reservation)
         return;
     }
     call_show(call, reservation);
-    job_json_write_on(&call->out, engine_core(call->http->engine), reservation, page->node,
-                      &page->names_left);
+    job_json_write(&call->out, engine_core(call->http->engine), reservation,
+                   &(struct job_parts){.node = page->node, .names_left = &page->names_left});
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
@@ -177,8 +157,10 @@ int list_handle(struct call *call)
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
     uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
-    bool empty = call->out.used == before && after == 0;
-    if (nothing_of_nowhere(call, &filter, empty))
+    /* A name that is misspelt must not look like a cluster without jobs. One that has left the
+     * configuration is known as long as it has jobs. */
+    if (call->out.used == before && after == 0 && filter.after == 0 && filter.cluster &&
+        !rights_knows(call->http->rights, filter.cluster))
         return job_path_no_cluster(call, filter.cluster);
     writer_end_array(&call->out);
     if (page.node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/auth/authorization.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/request/call.h"
-#include "broker/http/api/bodies/mint_body.h"
+#include "broker/http/api/bodies/bodies.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/auth/tokenproof.h"
@@ -27,23 +27,6 @@ static int begin_token(struct call *call, struct bearer *bearer, struct error *e
                            scope->job, bearer, err);
     int rc = authorization_read(value, &shown, &call->problem);
     return rc < 0 ? ERROR_INVALID : bearer_decode(secret_of(shown.shown), bearer, err);
-}
-
-static int refuse_token(struct problem *problem, const struct error *err)
-{
-    if (err->code == ERROR_INVALID || err->code == ERROR_FULL)
-        return problem_set(problem, 422, "invalid", NULL, "%s", err->text);
-    return problem_set(problem, 503, "no-token", NULL, "%s", err->text);
-}
-
-/* A scope that has nothing in common with what is asked for is said as it is said of a cleanup. */
-static int check_scope(const struct tokenproof *proof, const struct bearer_limits *limits,
-                       struct problem *problem)
-{
-    const char *steps = limits->steps;
-    if (!steps || steppath_within(proof->scope.steps, steps))
-        return 0;
-    return tokenproof_allows(proof, BEARER_CLEANUP, steps, problem);
 }
 
 /* A loop in a job's script must not keep the others waiting, nor fill the log. */
@@ -86,14 +69,6 @@ static void write_token(struct call *call, const struct bearer *bearer)
     log_text(LOG_INFO, &fields, NULL, words);
 }
 
-static int read_limits(struct call *call, int64_t now, struct bearer_limits *limits)
-{
-    *limits = (struct bearer_limits){0};
-    if (call->body_used == 0)
-        return 0;
-    return call_json(call) ? mint_body_parse(call->json, now, limits, &call->problem) : -1;
-}
-
 static int mint_token(struct call *call, const struct bearer_limits *limits)
 {
     struct bearer bearer;
@@ -103,23 +78,27 @@ static int mint_token(struct call *call, const struct bearer_limits *limits)
         rc = bearer_narrow(&bearer, limits, &err);
     if (rc == 0)
         write_token(call, &bearer);
+    else if (err.code == ERROR_INVALID || err.code == ERROR_FULL)
+        problem_set(&call->problem, 422, "invalid", NULL, "%s", err.text);
+    else
+        problem_set(&call->problem, 503, "no-token", NULL, "%s", err.text);
     bearer_wipe(&bearer);
-    return rc < 0 ? refuse_token(&call->problem, &err) : 0;
+    return rc;
 }
 
 int mint_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     const int64_t now = engine_now_ms(call->http->engine) / 1000;
-    struct bearer_limits limits;
-    int rc = read_limits(call, now, &limits);
-    if (rc == 0)
-        rc = check_scope(proof, &limits, &call->problem);
-    if (rc == 0)
-        rc = check_limit(call);
-    if (rc == 0)
-        rc = mint_token(call, &limits);
-    if (rc < 0)
+    struct bearer_limits limits = {0};
+    if (call->body_used > 0 &&
+        (!call_json(call) || mint_body_parse(call->json, now, &limits, &call->problem) < 0))
+        return -1;
+    /* A scope that has nothing in common with what is asked for is refused as for a cleanup. */
+    if (limits.steps && !steppath_within(proof->scope.steps, limits.steps) &&
+        tokenproof_allows(proof, BEARER_CLEANUP, limits.steps, &call->problem) < 0)
+        return -1;
+    if (check_limit(call) < 0 || mint_token(call, &limits) < 0)
         return -1;
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));
@@ -130,35 +109,28 @@ int mint_handle(struct call *call)
 
 enum { KEY_ID_SIZE = 2 * ROOTKEY_ID_SIZE + 1 };
 
-static void write_key(struct call *call, const struct rootkeys *keys, size_t dropped)
-{
-    char id[KEY_ID_SIZE] = "", who[IDENTITY_TEXT_SIZE];
-    const struct rootkey *current = rootkeys_current(keys);
-    hex_write(current->id, ROOTKEY_ID_SIZE, id);
-    writer_begin_object(&call->out, NULL);
-    writer_string(&call->out, "key", id);
-    writer_time(&call->out, "made", current->made * 1000);
-    writer_number(&call->out, "keys", keys->count);
-    writer_number(&call->out, "dropped", dropped);
-    writer_end_object(&call->out);
-    log_line(LOG_NOTICE, "new root key %s makes tokens, requested by %s keys=%zu dropped=%zu", id,
-             identity_format(&call->identity.proof, who, sizeof who), keys->count, dropped);
-}
-
 int rotate_handle(struct call *call)
 {
     const struct http *http = call->http;
+    char id[KEY_ID_SIZE] = "", who[IDENTITY_TEXT_SIZE];
     struct error err = {0};
     size_t before = http->keyring ? keyring_keys(http->keyring)->count : 0;
     int rc = http->keyring ? keyring_rotate(http->keyring, engine_core(http->engine),
                                             engine_now_ms(http->engine) / 1000, &err)
                            : error_set(&err, ERROR_REFUSED, "this broker has no root keys");
     if (rc < 0)
-        return problem_set(&call->problem,
-                           rc == ERROR_REFUSED || rc == ERROR_FULL ? MHD_HTTP_CONFLICT
-                                                                   : MHD_HTTP_SERVICE_UNAVAILABLE,
+        return problem_set(&call->problem, rc == ERROR_REFUSED || rc == ERROR_FULL ? 409 : 503,
                            "root-keys", NULL, "no key was made: %s", err.text);
     const struct rootkeys *keys = keyring_keys(http->keyring);
-    write_key(call, keys, before + 1 - keys->count);
+    const size_t dropped = before + 1 - keys->count;
+    hex_write(rootkeys_current(keys)->id, ROOTKEY_ID_SIZE, id);
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "key", id);
+    writer_time(&call->out, "made", rootkeys_current(keys)->made * 1000);
+    writer_number(&call->out, "keys", keys->count);
+    writer_number(&call->out, "dropped", dropped);
+    writer_end_object(&call->out);
+    log_line(LOG_NOTICE, "new root key %s makes tokens, requested by %s keys=%zu dropped=%zu", id,
+             identity_format(&call->identity.proof, who, sizeof who), keys->count, dropped);
     return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

@@ -1,10 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
-#include "broker/http/routes.h"
+#include "broker/http/api/bodies/job_json.h"
+#include "broker/http/api/openapi.h"
 #include "broker/http/listen/tls.h"
+#include "broker/http/routes.h"
 
-/* GET /v1/status: numbers, nothing secret. What is wrong and what to do about it is the doctor's.
- */
+/* What the broker says of itself, and of who asks. */
+
+/* GET /healthz: the event loop runs, or there would be no answer. */
+int health_alive(struct call *call)
+{
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "status", "alive");
+    writer_end_object(&call->out);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET /readyz: jobs can be served. Without the fabric manager they can, only without multicast
+ * addresses, so its state is shown but does not count. */
+int health_ready(struct call *call)
+{
+    const struct engine *engine = call->http->engine;
+    const enum broker_role role = engine_role(engine);
+    const char *fault = engine_storage_fault(engine);
+    struct core_status status;
+    if (role != ROLE_LEADER)
+        return problem_set(&call->problem, 503, "not-leader", NULL, "this broker is %s",
+                           broker_role_word(role));
+    if (fault)
+        return problem_set(&call->problem, 503, "storage", NULL, "nothing can be saved: %s", fault);
+    core_status(engine_core(engine), &status);
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "status", "ready");
+    writer_string(&call->out, "fabric_manager", link_state_word(status.link));
+    writer_end_object(&call->out);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET /openapi.json */
+int openapi_handle(struct call *call)
+{
+    call->document = openapi_document;
+    call->document_length = openapi_length;
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET /v1/whoami: who the broker takes the peer for, and what that makes it. */
+
+static const char *proof_word(enum proof_kind kind)
+{
+    static const char *const words[] = {[PROOF_NONE] = "none",
+                                        [PROOF_SOCKET] = "socket",
+                                        [PROOF_CERTIFICATE] = "certificate",
+                                        [PROOF_MUNGE] = "munge",
+                                        [PROOF_BEARER] = "bearer"};
+    return words[kind];
+}
+
+static void write_cluster_names(struct call *call, const char *name, uint64_t bits)
+{
+    const char *cluster;
+    writer_begin_array(&call->out, name);
+    for (size_t i = 0; (cluster = rights_cluster(call->http->rights, i)) != NULL; i++)
+        if (bits >> i & 1)
+            writer_string(&call->out, NULL, cluster);
+    writer_end_array(&call->out);
+}
+
+int whoami_handle(struct call *call)
+{
+    struct writer *out = &call->out;
+    const struct identity *identity = &call->identity;
+    const struct proof *proof = &identity->proof;
+    char who[IDENTITY_TEXT_SIZE];
+    writer_begin_object(out, NULL);
+    writer_string(out, "identity", identity_format(proof, who, sizeof who));
+    writer_string(out, "proof", proof_word(proof->kind));
+    if (proof->kind == PROOF_SOCKET || proof->kind == PROOF_MUNGE)
+        writer_number(out, "uid", proof->uid);
+    if (proof->kind == PROOF_CERTIFICATE) {
+        writer_begin_array(out, "names");
+        for (const char *const *name = proof->names; *name; name++)
+            writer_string(out, NULL, *name);
+        writer_end_array(out);
+    }
+    if (proof->kind == PROOF_BEARER)
+        token_json_write(out, proof->token);
+    writer_bool(out, "admin", identity->admin);
+    write_cluster_names(call, "clusters", identity->clusters);
+    if (identity->node)
+        writer_string(out, "node", identity->node);
+    write_cluster_names(call, "node_of", identity->node_of);
+    writer_end_object(out);
+    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+/* GET /v1/status: numbers, nothing secret. The doctor says what is wrong and what to do. */
 
 /* 0 is a time that is not known, or that there is none. */
 static void write_time(struct writer *out, const char *key, int64_t unix_ms)

@@ -55,16 +55,6 @@ void steps_render(struct call *call, const struct answer *answer)
 /* DELETE /v1/reservation/steps/{step}: a client with a token of the job has the trees of a step
  * removed (F19, I6). */
 
-/* The step was percent-decoded once, and is not made simpler: what is no step after that is none.
- */
-static int check_step(struct call *call)
-{
-    struct error err = {0};
-    if (steppath_check(call->target.segments[3], &err) == 0)
-        return 0;
-    return problem_set(&call->problem, 422, "invalid", "step", "%s", err.text);
-}
-
 static int read_below(struct call *call, bool *below)
 {
     const char *text = target_query(&call->target, "below");
@@ -74,23 +64,23 @@ static int read_below(struct call *call, bool *below)
     return problem_set(&call->problem, 422, "invalid", "below", "below is yes or no");
 }
 
-/* A waiting request keeps its place, however slow the fabric manager is: not when few are left
- * (B8). */
-static int64_t bounded_wait(const struct call *call, int64_t wait_ms)
-{
-    return wait_ms > 0 && quota_crowded(&call->http->quota, &call->peer->slot) ? 1 : wait_ms;
-}
-
 int cleanup_handle(struct call *call)
 {
     const struct tokenproof *proof = call->identity.proof.token;
     struct core_event event = {.kind = CORE_CLEANUP};
     const char *step = call->target.segments[3], *scope = proof->scope.steps;
-    if (check_step(call) < 0 || read_below(call, &event.u.cleanup.below) < 0 ||
+    struct error err = {0};
+    /* Percent-decoded once, and not made simpler: what is no step after that is none. */
+    if (steppath_check(step, &err) < 0)
+        return problem_set(&call->problem, 422, "invalid", "step", "%s", err.text);
+    if (read_below(call, &event.u.cleanup.below) < 0 ||
         target_wait(&call->target, 0, &event.u.cleanup.wait_ms, &call->problem) < 0 ||
         tokenproof_allows(proof, BEARER_CLEANUP, step, &call->problem) < 0)
         return -1;
-    event.u.cleanup.wait_ms = bounded_wait(call, event.u.cleanup.wait_ms);
+    /* A waiting request keeps its place, however slow the fabric manager is: not when few are left
+     * (B8). */
+    if (event.u.cleanup.wait_ms > 0 && quota_crowded(&call->http->quota, &call->peer->slot))
+        event.u.cleanup.wait_ms = 1;
     event.u.cleanup.ticket = call_ticket(call);
     event.u.cleanup.number = proof->scope.number;
     event.u.cleanup.step = step;

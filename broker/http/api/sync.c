@@ -3,7 +3,8 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "broker/http/api/bodies/sync_body.h"
+#include "base/memory.h"
+#include "broker/http/api/bodies/bodies.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,12 +31,12 @@ struct sync_work {
 
 static void step_sync(struct call *call, const char *const *active, size_t count, bool more)
 {
-    struct core_event event = {.kind = CORE_SYNC};
-    event.u.sync.ticket = call_ticket(call);
-    event.u.sync.cluster = call->target.segments[2];
-    event.u.sync.active = active;
-    event.u.sync.count = count;
-    event.u.sync.more = more;
+    struct core_event event = {.kind = CORE_SYNC,
+                               .u.sync = {.ticket = call_ticket(call),
+                                          .cluster = call->target.segments[2],
+                                          .active = active,
+                                          .count = count,
+                                          .more = more}};
     engine_step(call->http->engine, &event);
 }
 
@@ -85,19 +86,13 @@ static void on_parsed(uv_work_t *request, int status)
     }
 }
 
-static int parse_later(struct call *call)
+static void parse_later(struct call *call)
 {
-    struct sync_work *work = calloc(1, sizeof *work);
-    if (!work)
-        return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                           "there is no memory for so many ids; try again");
+    struct sync_work *work = memory_zeroed(sizeof *work);
     work->call = call;
     work->work.data = work;
-    if (uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed) == 0)
-        return 0;
-    free(work);
-    return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                       "there is no worker for so many ids; try again");
+    /* Fails only without a work function. */
+    (void)uv_queue_work(call->http->loop, &work->work, parse_on_worker, on_parsed);
 }
 
 /* A second one beside the first would bring nothing newer, at twice the cost. */
@@ -118,8 +113,10 @@ int sync_handle(struct call *call)
     struct job_path path;
     if (job_path_read(call, &path) < 0 || check_alone(call) < 0)
         return -1;
-    if (call->body_used > INLINE_BYTES)
-        return parse_later(call);
+    if (call->body_used > INLINE_BYTES) {
+        parse_later(call);
+        return 0;
+    }
     if (sync_body_parse(call->body, call->body_used, &body, &call->problem) < 0)
         return -1;
     step_sync(call, body.active, body.count, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/certificate.h"
 
-#include "broker/http/auth/der.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,11 +18,73 @@ struct certificate {
     char texts[CERTIFICATE_NAMES_MAX][NAME_SIZE];
 };
 
+/* ---- DER ---- */
+
+enum { TAG_OCTETS = 0x04, TAG_SEQUENCE = 0x30, CONSTRUCTED = 0x20, LONG_TAG = 0x1f };
+
+struct element {
+    unsigned char tag;
+    size_t head, content; /* bytes */
+};
+
+enum reading { READ_GOOD, READ_CUT, READ_STRANGE };
+
+static enum reading element_read(const unsigned char *bytes, size_t length, struct element *out)
+{
+    if (length < 2)
+        return READ_CUT;
+    out->tag = bytes[0];
+    out->head = 2;
+    out->content = bytes[1];
+    if ((out->tag & LONG_TAG) == LONG_TAG || bytes[1] == 0x80 || bytes[1] > 0x84)
+        return READ_STRANGE;
+    if (bytes[1] > 0x80) {
+        size_t more = bytes[1] & 0x7fu;
+        if (length < 2 + more)
+            return READ_CUT;
+        out->content = 0;
+        for (size_t i = 0; i < more; i++)
+            out->content = out->content << 8 | bytes[2 + i];
+        out->head += more;
+    }
+    return out->content <= length - out->head ? READ_GOOD : READ_CUT;
+}
+
+static bool holds_elements(const unsigned char *bytes, const struct element *element)
+{
+    struct element inner;
+    if (element->tag & CONSTRUCTED)
+        return true;
+    return element->tag == TAG_OCTETS &&
+           element_read(bytes + element->head, element->content, &inner) == READ_GOOD &&
+           inner.tag == TAG_SEQUENCE && inner.head + inner.content == element->content;
+}
+
+size_t der_elements(const unsigned char *bytes, size_t length, size_t max)
+{
+    size_t count = 0;
+    while (length > 0 && count <= max) {
+        struct element element;
+        enum reading reading = element_read(bytes, length, &element);
+        if (reading == READ_STRANGE)
+            return max + 1;
+        if (reading == READ_CUT)
+            break;
+        count++;
+        size_t step = element.head + (holds_elements(bytes, &element) ? 0 : element.content);
+        bytes += step;
+        length -= step;
+    }
+    return count;
+}
+
+/* ---- names and times ---- */
+
 /* The next text of names becomes a name, unless it is not fit to be compared and printed. */
 static void name_add(struct certificate *certificate, size_t length)
 {
     char *text = certificate->texts[certificate->name_count];
-    if (length == 0 || length >= NAME_SIZE)
+    if (length >= NAME_SIZE)
         return;
     text[length] = '\0';
     for (size_t i = 0; i < length; i++)
@@ -31,31 +93,36 @@ static void name_add(struct certificate *certificate, size_t length)
     certificate->names[certificate->name_count++] = text;
 }
 
-static void names_take(struct certificate *certificate)
+enum name_kind { COMMON_NAME, ALTERNATIVE_NAME };
+
+/* Text i of this kind: its length; -1: it is none that counts; -2: there are no more. */
+static long name_read(gnutls_x509_crt_t own, enum name_kind kind, unsigned i, char text[NAME_SIZE])
 {
-    gnutls_x509_crt_t own = certificate->chain[0];
-    int rc;
-    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
-        size_t size = NAME_SIZE;
-        rc = gnutls_x509_crt_get_dn_by_oid(own, GNUTLS_OID_X520_COMMON_NAME, i, 0,
-                                           certificate->texts[certificate->name_count], &size);
-        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
-            break;
-        if (rc >= 0)
-            name_add(certificate, size);
-    }
-    for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX; i++) {
-        size_t size = NAME_SIZE;
-        rc = gnutls_x509_crt_get_subject_alt_name(
-            own, i, certificate->texts[certificate->name_count], &size, NULL);
-        if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
-            break;
-        if (rc == GNUTLS_SAN_DNSNAME)
-            name_add(certificate, size);
-    }
+    size_t size = NAME_SIZE;
+    const int rc =
+        kind == COMMON_NAME
+            ? gnutls_x509_crt_get_dn_by_oid(own, GNUTLS_OID_X520_COMMON_NAME, i, 0, text, &size)
+            : gnutls_x509_crt_get_subject_alt_name(own, i, text, &size, NULL);
+    if (rc == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE)
+        return -2;
+    return rc == (kind == COMMON_NAME ? 0 : GNUTLS_SAN_DNSNAME) ? (long)size : -1;
 }
 
-static void times_take(struct certificate *certificate)
+static void read_names(struct certificate *certificate)
+{
+    for (int kind = COMMON_NAME; kind <= ALTERNATIVE_NAME; kind++)
+        for (unsigned i = 0; i < NAMES_SEEN && certificate->name_count < CERTIFICATE_NAMES_MAX;
+             i++) {
+            const long length = name_read(certificate->chain[0], (enum name_kind)kind, i,
+                                          certificate->texts[certificate->name_count]);
+            if (length == -2)
+                break;
+            if (length > 0)
+                name_add(certificate, (size_t)length);
+        }
+}
+
+static void read_times(struct certificate *certificate)
 {
     for (unsigned i = 0; i < certificate->length; i++) {
         int64_t begins = gnutls_x509_crt_get_activation_time(certificate->chain[i]);
@@ -74,8 +141,8 @@ static struct certificate *finish(struct certificate *certificate)
         return NULL;
     }
     certificate->fault = "it has not been looked at yet";
-    names_take(certificate);
-    times_take(certificate);
+    read_names(certificate);
+    read_times(certificate);
     return certificate;
 }
 
@@ -169,9 +236,9 @@ struct certificate *certificate_take(gnutls_session_t session)
 {
     unsigned count = 0;
     const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
-    struct certificate *certificate = shown && count > 0 ? calloc(1, sizeof *certificate) : NULL;
-    if (!certificate)
+    if (!shown || count == 0)
         return NULL;
+    struct certificate *certificate = memory_zeroed(sizeof *certificate);
     for (; certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX;
          certificate->length++) {
         gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
@@ -189,9 +256,7 @@ struct certificate *certificate_read(const char *pem)
 {
     const gnutls_datum_t text = {.data = (unsigned char *)(uintptr_t)pem,
                                  .size = (unsigned)strlen(pem)};
-    struct certificate *certificate = calloc(1, sizeof *certificate);
-    if (!certificate)
-        return NULL;
+    struct certificate *certificate = memory_zeroed(sizeof *certificate);
     certificate->length = CERTIFICATE_CHAIN_MAX;
     if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
                                     GNUTLS_X509_FMT_PEM, 0) < 0)

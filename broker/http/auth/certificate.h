@@ -29,6 +29,12 @@ const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
  * version RFC 5246 7.4.2. GnuTLS itself looks at the chain only after that signature. */
 const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13);
 
+/* The number of elements in bytes of DER (ITU-T X.690), those in extensions of certificates (octet
+ * strings that hold a sequence and nothing else) with them; max + 1 as soon as there are more, or
+ * lengths and tags are written in ways that certificates have no use for. Bytes that are no DER end
+ * the count. They are stepped over, not taken apart, which would cost a thousand times more. */
+size_t der_elements(const unsigned char *bytes, size_t length, size_t max);
+
 struct certificate;
 
 /* From a session past its handshake. NULL: none was shown, or there is no memory. */

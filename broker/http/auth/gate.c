@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/gate.h"
 
-#include "broker/http/auth/authorization.h"
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/origin.h"
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,16 +63,6 @@ static int refuse_certificate(struct call *call)
                        names[0] ? names[0] : "", peer_fault(call->peer));
 }
 
-static int refuse_unauthenticated(struct call *call)
-{
-    const struct http *http = call->http;
-    return problem_set(
-        &call->problem, 401, "no-identity", NULL,
-        "authentication required: send %s%sor use the Unix socket %s on the broker's host",
-        http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
-        http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
-}
-
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
 static const char *claimed_node(struct call *call)
 {
@@ -88,22 +78,18 @@ static const char *claimed_node(struct call *call)
     }
 }
 
-/* 503: this is no word about the node. */
-static void refuse_for_now(struct call *call, const char *code, const char *why)
-{
-    problem_set(&call->problem, 503, code, NULL, "%s", why);
-    call->refused = true;
-}
-
+/* What is refused because names cannot be looked up now says nothing of the node: 503. */
 static void judge_origin(struct call *call, const struct host *host)
 {
     char why[sizeof call->problem.detail];
-    origin_judge(call->origin, host);
-    if (call->origin->verdict == ORIGIN_HOLDS) {
+    origin_look(call->origin, host);
+    if (origin_holds(call->origin)) {
         call->identity.proof.names = call->origin->names;
         gate_refresh(call);
-    } else if (call->origin->verdict == ORIGIN_UNANSWERED) {
-        refuse_for_now(call, "names-unavailable", origin_explain(call->origin, why, sizeof why));
+    } else if (host->state == HOST_UNANSWERED) {
+        problem_set(&call->problem, 503, "names-unavailable", NULL, "%s",
+                    origin_explain(call->origin, why, sizeof why));
+        call->refused = true;
     }
 }
 
@@ -120,20 +106,17 @@ static bool find_origin(struct call *call, const char *node)
     const struct in_addr address = call->identity.proof.origin;
     const char *cluster = call->route->need == NEED_NODE ? call->target.segments[2] : NULL;
     struct host host;
-    int rc = ERROR_NOMEM;
     call->origin = origin_create(node, rights_list_node(http->rights, cluster, node), address);
-    if (call->origin && call->origin->verdict != ORIGIN_OPEN)
+    if (!origin_is_open(call->origin))
         return true;
-    if (call->origin)
-        rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
+    int rc = resolver_ask(http->resolver, node, address, &host, on_host, call);
     if (rc == RESOLVER_KNOWN)
         judge_origin(call, &host);
-    else if (rc == ERROR_FULL)
-        refuse_for_now(call, "busy",
-                       "too many nodes wait for their names to be looked up; try "
-                       "again");
-    else if (rc < 0)
-        refuse_for_now(call, "busy", "there is no memory to look the node's name up; try again");
+    if (rc < 0) {
+        problem_set(&call->problem, 503, "busy", NULL,
+                    "too many nodes wait for their names to be looked up; try again");
+        call->refused = true;
+    }
     return rc != 0;
 }
 
@@ -153,28 +136,17 @@ static void on_decoded(void *arg, const struct mungecred *mungecred)
         call_proved(call);
 }
 
-/* Takes the payload over. */
-static int ask_munged(struct call *call, const char *credential, char *payload)
+static int ask_munged(struct call *call, const char *credential, const char *payload)
 {
     struct http *http = call->http;
-    if (!http->munge_socket) {
-        free(payload);
+    if (!http->munge_socket)
         return problem_set(&call->problem, 401, "munge-not-taken", "Authorization",
                            "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
-    }
-    int rc = decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call);
-    if (rc == 0)
+    if (decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call) == 0)
         return GATE_LATER;
     return problem_set(&call->problem, 503, "busy", NULL,
-                       rc == ERROR_FULL ? "too many MUNGE credentials wait for munged; try again"
-                                        : "there is no memory for the MUNGE credential; try again");
-}
-
-/* The value of the header Authorization, or NULL. */
-static const char *authorization_of(struct call *call)
-{
-    return call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
+                       "too many MUNGE credentials wait for munged; try again");
 }
 
 /* Each time anew: a token may expire while the body comes, and its reservation may end. */
@@ -185,9 +157,8 @@ static int judge_token(struct call *call, const char *shown)
         return problem_set(&call->problem, 401, "token-elsewhere", "Authorization",
                            "tokens are accepted for /v1/reservation and the paths below it "
                            "only; send this request without the token");
-    if (!proof && !(proof = call->token = malloc(sizeof *proof)))
-        return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                           "there is no memory to look at the token; try again");
+    if (!proof)
+        proof = call->token = memory_zeroed(sizeof *proof);
     call->identity = (struct identity){0};
     if (tokencheck_judge(call->http, secret_of(shown), proof, &call->problem) < 0)
         return -1;
@@ -207,24 +178,23 @@ const struct identity *gate_refresh(struct call *call)
     return &call->identity;
 }
 
-/* What is shown with the request counts, and else what the connection shows. Takes the payload. */
-static int find_identity(struct call *call, const char *authorization, char *payload)
+/* What is shown with the request counts, and else what the connection shows. payload: NULL: it is
+ * too late to have a MUNGE credential decoded. */
+static int find_identity(struct call *call, const char *payload)
 {
-    const bool looks = permit_looks(call->route->need, call->http->metrics_anonymous);
+    const char *authorization = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
     struct authorization shown;
-    int rc = 0;
-    if (looks && authorization) {
-        rc = authorization_read(authorization, &shown, &call->problem);
-        if (rc == 0 && shown.scheme == AUTHORIZATION_MUNGE)
-            return ask_munged(call, shown.shown, payload);
-        if (rc == 0)
-            rc = judge_token(call, shown.shown);
-    } else if (looks) {
+    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
+        return 0;
+    if (!authorization) {
         gate_refresh(call);
-        rc = peer_fault(call->peer) ? refuse_certificate(call) : 0;
+        return peer_fault(call->peer) ? refuse_certificate(call) : 0;
     }
-    free(payload);
-    return rc;
+    if (authorization_read(authorization, &shown, &call->problem) < 0)
+        return -1;
+    if (shown.scheme == AUTHORIZATION_BEARER)
+        return judge_token(call, shown.shown);
+    return payload ? ask_munged(call, shown.shown, payload) : 0;
 }
 
 /* Whoever says it is a node and is not believed must not take an answer for strangers for that of
@@ -232,7 +202,7 @@ static int find_identity(struct call *call, const char *authorization, char *pay
 static int check_origin(struct call *call)
 {
     char why[sizeof call->problem.detail];
-    if (!call->origin || call->origin->verdict == ORIGIN_HOLDS || call->route->need == NEED_LOOK)
+    if (!call->origin || origin_holds(call->origin) || call->route->need == NEED_LOOK)
         return 0;
     return gate_forbid(call, origin_explain(call->origin, why, sizeof why));
 }
@@ -241,22 +211,22 @@ static int check_identity(struct call *call)
 {
     const struct http *http = call->http;
     const struct target *target = &call->target;
-    const char *node = named_node(call);
-    const struct permit_about about = {
-        .cluster = target->segment_count > 2 ? target->segments[2] : "", .node = node ? node : ""};
+    const char *node = named_node(call), *cluster = "";
+    if (target->segment_count > 2)
+        cluster = target->segments[2];
     if (check_origin(call) < 0)
         return -1;
-    const enum permit permit = permit_judge(http->rights, &call->identity, call->route->need,
-                                            &about, http->metrics_anonymous);
-    if (permit == PERMIT_GIVEN)
-        return 0;
-    if (permit == PERMIT_NOBODY)
-        return refuse_unauthenticated(call);
-    if (permit == PERMIT_BEARERS)
+    const char *lacks = permit_lacks(http->rights, &call->identity, call->route->need, cluster,
+                                     node ? node : "", http->metrics_anonymous);
+    if (lacks == PERMIT_NO_IDENTITY)
+        return problem_set(&call->problem, 401, "no-identity", NULL,
+                           "%s: send %s%sor use the Unix socket %s on the broker's host", lacks,
+                           http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
+                           http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
+    if (lacks == PERMIT_NO_TOKEN)
         return problem_set(&call->problem, 401, "no-token", "Authorization",
-                           "a token of a job is required: send it with "
-                           "\"Authorization: Bearer TOKEN\"");
-    return gate_forbid(call, permit_lacks(permit));
+                           "%s: send it with \"Authorization: Bearer TOKEN\"", lacks);
+    return lacks ? gate_forbid(call, lacks) : 0;
 }
 
 /* ---- the rest ---- */
@@ -306,35 +276,24 @@ int gate_judge(struct call *call, const char *method)
 {
     if (check_stopping(call) < 0 || check_place(call) < 0)
         return -1;
-    const char *authorization = authorization_of(call);
     /* Before the target is taken apart. */
-    char *payload = authorization ? mungecred_payload(method, call->uri) : NULL;
-    if (find_route(call, method) < 0) {
-        free(payload);
-        return -1;
-    }
-    int rc = find_identity(call, authorization, payload);
+    char *payload = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION)
+                        ? mungecred_payload(method, call->uri)
+                        : NULL;
+    int rc = find_route(call, method);
+    if (rc == 0)
+        rc = find_identity(call, payload);
+    free(payload);
     return rc == 0 ? gate_admit(call) : rc;
 }
 
-static int judge_again(struct call *call)
-{
-    struct authorization shown;
-    int rc = authorization_read(authorization_of(call), &shown, &call->problem);
-    return rc < 0 ? rc : judge_token(call, shown.shown);
-}
-
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
- * certificate. */
+ * certificate. A token is judged anew, a MUNGE credential only by what it has proved. */
 static int check_still(struct call *call)
 {
-    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
-        return 0;
-    if (call->token)
-        return judge_again(call);
+    if (call->identity.proof.kind != PROOF_MUNGE)
+        return find_identity(call, NULL) < 0 ? -1 : call->token ? 0 : check_identity(call);
     gate_refresh(call);
-    if (call->identity.proof.kind != PROOF_MUNGE && peer_fault(call->peer))
-        return refuse_certificate(call);
     return check_identity(call);
 }
 

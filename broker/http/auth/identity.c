@@ -4,6 +4,7 @@
 #include "broker/http/http.h"
 #include "broker/http/request/target.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 #include "base/nodelist.h"
 
 #include <arpa/inet.h>
@@ -26,20 +27,12 @@ struct grant {
 
 struct rights {
     size_t cluster_count, grant_count;
+    struct grant *grants;
     char clusters[CLUSTERS_MAX][CLUSTER_NAME_MAX + 1];
     char *nodes[CLUSTERS_MAX]; /* host list; NULL: none */
-    struct grant grants[];
 };
 
 static_assert(CLUSTERS_MAX <= 64, "struct identity has one bit a cluster");
-
-static size_t list_length(const char *const *list)
-{
-    size_t length = 0;
-    while (list && list[length])
-        length++;
-    return length;
-}
 
 static int user_resolve(const char *name, uint32_t *uid, struct error *err)
 {
@@ -68,17 +61,18 @@ static int grant_read(struct grant *grant, const char *user, struct error *err)
     if (user[length] == '\0')
         return error_set(err, ERROR_INVALID,
                          "'cert:' names no certificate; write cert:NAME with the name in it");
-    grant->certificate = strdup(user + length);
-    return grant->certificate ? 0 : error_set(err, ERROR_NOMEM, "no memory for the lists of users");
+    grant->certificate = memory_text(user + length);
+    return 0;
 }
 
 static int grants_add(struct rights *rights, const char *const *users, enum grant_role role,
                       size_t cluster, struct error *err)
 {
     for (; users && *users; users++) {
+        rights->grants =
+            memory_resized(rights->grants, rights->grant_count + 1, sizeof *rights->grants);
         struct grant *grant = &rights->grants[rights->grant_count++];
-        grant->role = role;
-        grant->cluster = cluster;
+        *grant = (struct grant){.role = role, .cluster = cluster};
         int rc = grant_read(grant, *users, err);
         if (rc < 0)
             return rc;
@@ -98,8 +92,8 @@ static int cluster_add(struct rights *rights, size_t index, const struct http_cl
         return 0;
     if ((rc = nodelist_count(cluster->nodes, &count, err)) < 0)
         return error_prefix(err, "nodes of cluster '%s'", cluster->name);
-    rights->nodes[index] = strdup(cluster->nodes);
-    return rights->nodes[index] ? 0 : error_set(err, ERROR_NOMEM, "no memory for a list of nodes");
+    rights->nodes[index] = memory_text(cluster->nodes);
+    return 0;
 }
 
 struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
@@ -110,28 +104,17 @@ struct rights *rights_create(const char *const *admins, const char *const *metri
         error_set(err, ERROR_FULL, "there can be %d clusters at most", CLUSTERS_MAX);
         return NULL;
     }
-    size_t grants = list_length(admins) + list_length(metrics_users);
-    for (size_t i = 0; i < cluster_count; i++)
-        grants += list_length(clusters[i].users);
-    struct rights *rights = calloc(1, sizeof *rights + grants * sizeof rights->grants[0]);
-    if (!rights) {
-        error_set(err, ERROR_NOMEM, "no memory for the lists of users");
-        return NULL;
-    }
+    struct rights *rights = memory_zeroed(sizeof *rights);
     rights->cluster_count = cluster_count;
-    if (grants_add(rights, admins, GRANT_ADMIN, 0, err) < 0) {
+    int rc = grants_add(rights, admins, GRANT_ADMIN, 0, err);
+    if (rc < 0)
         error_prefix(err, "admins");
-        goto fail;
-    }
-    if (grants_add(rights, metrics_users, GRANT_METRICS, 0, err) < 0) {
+    else if ((rc = grants_add(rights, metrics_users, GRANT_METRICS, 0, err)) < 0)
         error_prefix(err, "metrics_users");
-        goto fail;
-    }
-    for (size_t i = 0; i < cluster_count; i++)
-        if (cluster_add(rights, i, &clusters[i], err) < 0)
-            goto fail;
-    return rights;
-fail:
+    for (size_t i = 0; rc >= 0 && i < cluster_count; i++)
+        rc = cluster_add(rights, i, &clusters[i], err);
+    if (rc >= 0)
+        return rights;
     rights_destroy(rights);
     return NULL;
 }
@@ -144,6 +127,7 @@ void rights_destroy(struct rights *rights)
         free(rights->grants[i].certificate);
     for (size_t i = 0; i < rights->cluster_count; i++)
         free(rights->nodes[i]);
+    free(rights->grants);
     free(rights);
 }
 
@@ -157,32 +141,39 @@ static bool has_name(const struct proof *proof, const char *name)
     return false;
 }
 
+/* A token gives its job's rights, and no role. */
+static bool is_user(const struct proof *proof, uint32_t uid)
+{
+    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
+           proof->uid == uid;
+}
+
 static bool grant_is_for(const struct grant *grant, const struct proof *proof)
 {
-    switch (proof->kind) {
-    case PROOF_SOCKET:
-        return !grant->certificate && grant->uid == proof->uid;
-    case PROOF_MUNGE:
-        return !grant->certificate && grant->uid == proof->uid && proof->uid != 0;
-    case PROOF_CERTIFICATE:
-        return grant->certificate && has_name(proof, grant->certificate);
-    case PROOF_BEARER: /* a token gives its job's rights, and no role */
-    case PROOF_NONE:
-        break;
-    }
-    return false;
+    return grant->certificate
+               ? proof->kind == PROOF_CERTIFICATE && has_name(proof, grant->certificate)
+               : is_user(proof, grant->uid);
+}
+
+/* Bits of the clusters whose 'nodes' has the name: of all, or of this one only. */
+static uint64_t clusters_with(const struct rights *rights, const char *cluster, const char *node)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
+            nodelist_contains(rights->nodes[i], node))
+            bits |= UINT64_C(1) << i;
+    return bits;
 }
 
 static void judge_nodes(const struct rights *rights, struct identity *identity)
 {
-    for (const char *const *name = identity->proof.names; name && *name; name++)
-        for (size_t i = 0; i < rights->cluster_count; i++) {
-            if (!rights->nodes[i] || !nodelist_contains(rights->nodes[i], *name))
-                continue;
-            identity->node_of |= UINT64_C(1) << i;
-            if (!identity->node)
-                identity->node = *name;
-        }
+    for (const char *const *name = identity->proof.names; name && *name; name++) {
+        const uint64_t bits = clusters_with(rights, NULL, *name);
+        identity->node_of |= bits;
+        if (bits && !identity->node)
+            identity->node = *name;
+    }
 }
 
 struct identity rights_judge(const struct rights *rights, const struct proof *proof)
@@ -204,70 +195,36 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
     return identity;
 }
 
-/* Index of the cluster, or cluster_count. */
-static size_t cluster_find(const struct rights *rights, const char *cluster)
+/* Whether one of the clusters with these bits has this name. */
+static bool has_cluster(const struct rights *rights, uint64_t bits, const char *cluster)
 {
-    size_t index = 0;
-    while (index < rights->cluster_count && strcmp(rights->clusters[index], cluster) != 0)
-        index++;
-    return index;
+    for (size_t i = 0; i < rights->cluster_count; i++)
+        if (bits >> i & 1 && !strcmp(rights->clusters[i], cluster))
+            return true;
+    return false;
 }
 
 bool rights_knows(const struct rights *rights, const char *cluster)
 {
-    return cluster_find(rights, cluster) < rights->cluster_count;
+    return has_cluster(rights, UINT64_MAX, cluster);
 }
 
 bool rights_list_node(const struct rights *rights, const char *cluster, const char *node)
 {
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
-            nodelist_contains(rights->nodes[i], node))
-            return true;
-    return false;
+    return clusters_with(rights, cluster, node) != 0;
 }
 
 bool rights_manages(const struct rights *rights, const struct identity *identity,
                     const char *cluster)
 {
-    if (identity->admin)
-        return true;
-    size_t index = cluster_find(rights, cluster);
-    return index < rights->cluster_count && identity->clusters >> index & 1;
-}
-
-/* The host list of the cluster if the peer is one of its nodes, else NULL. */
-static const char *nodes_of(const struct rights *rights, const struct identity *identity,
-                            const char *cluster)
-{
-    size_t index = cluster_find(rights, cluster);
-    return index < rights->cluster_count && identity->node_of >> index & 1 ? rights->nodes[index]
-                                                                           : NULL;
+    return identity->admin || has_cluster(rights, identity->clusters, cluster);
 }
 
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node)
 {
-    const char *nodes = nodes_of(rights, identity, cluster);
-    return nodes && has_name(&identity->proof, node) && nodelist_contains(nodes, node);
-}
-
-bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node)
-{
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if (rights_is_node(rights, identity, rights->clusters[i], node))
-            return true;
-    return false;
-}
-
-bool rights_is_among(const struct rights *rights, const struct identity *identity,
-                     const char *cluster, const char *nodes)
-{
-    const char *all = nodes_of(rights, identity, cluster);
-    for (const char *const *name = identity->proof.names; all && name && *name; name++)
-        if (nodelist_contains(all, *name) && (!nodes || nodelist_contains(nodes, *name)))
-            return true;
-    return false;
+    return has_name(&identity->proof, node) &&
+           (identity->node_of & clusters_with(rights, cluster, node)) != 0;
 }
 
 const char *rights_only_cluster(const struct rights *rights, const struct identity *identity)
@@ -290,9 +247,83 @@ bool identity_has_role(const struct identity *identity)
 
 bool identity_is_user(const struct identity *identity, uint32_t uid)
 {
-    const struct proof *proof = &identity->proof;
-    return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
-           proof->uid == uid;
+    return is_user(&identity->proof, uid);
+}
+
+/* ---- what a peer may do ---- */
+
+bool permit_looks(enum need need, bool anonymous)
+{
+    return need != NEED_NOTHING && !(need == NEED_METRICS && anonymous);
+}
+
+const char PERMIT_NO_IDENTITY[] = "authentication required";
+const char PERMIT_NO_TOKEN[] = "a token of a job is required";
+
+const char *permit_lacks(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, const char *node, bool anonymous)
+{
+    const enum proof_kind proof = identity->proof.kind;
+    const bool role = identity_has_role(identity), of_site = role || identity->node_of != 0;
+    if (!permit_looks(need, anonymous) || need == NEED_LOOK)
+        return NULL;
+    if (need == NEED_BEARER)
+        return proof == PROOF_BEARER ? NULL : PERMIT_NO_TOKEN;
+    if (proof == PROOF_NONE || proof == PROOF_BEARER)
+        return PERMIT_NO_IDENTITY;
+    if (need == NEED_METRICS && identity->metrics)
+        return NULL;
+    if (proof == PROOF_CERTIFICATE && !of_site)
+        return "none of its names is listed in 'admins', or in 'users' or 'nodes' of a cluster, in "
+               "the configuration";
+    if (need == NEED_METRICS && !of_site)
+        return "only admins, resource managers, nodes and 'metrics_users' may read the metrics; "
+               "see these in the configuration ('metrics_anonymous' allows everyone)";
+    if (need == NEED_MANAGER && !role)
+        return "only an admin or the resource manager of a cluster may; see 'admins' and 'users' "
+               "in the configuration";
+    if (need == NEED_ADMIN && !identity->admin)
+        return "only an admin may; see 'admins' in the configuration";
+    const bool manages = rights_manages(rights, identity, cluster);
+    if (need == NEED_CLUSTER && !manages)
+        return "only an admin or this cluster's resource manager may; see 'admins' and 'users' in "
+               "the configuration";
+    if (need == NEED_NODE && !manages && !rights_is_node(rights, identity, cluster, node))
+        return "only an admin, this cluster's resource manager, or the node may, by a certificate "
+               "with its name or as root by MUNGE; the name must be listed in 'nodes' of the "
+               "cluster";
+    if (need == NEED_HOST && !identity->admin && !rights_is_node(rights, identity, NULL, node))
+        return "only an admin or the node may, by a certificate with its name or as root by MUNGE; "
+               "the name must be listed in 'nodes' of a cluster";
+    return NULL;
+}
+
+/* Whether the peer is a node of the cluster that the host list names; NULL names them all, as a job
+ * does that only said how many it has. */
+static bool is_among(const struct rights *rights, const struct identity *identity,
+                     const char *cluster, const char *nodes)
+{
+    for (const char *const *name = identity->proof.names; name && *name; name++)
+        if (rights_is_node(rights, identity, cluster, *name) &&
+            (!nodes || nodelist_contains(nodes, *name)))
+            return true;
+    return false;
+}
+
+enum job_sight permit_job(const struct rights *rights, const struct identity *identity,
+                          const struct reservation *reservation)
+{
+    if (rights_manages(rights, identity, reservation->cluster) ||
+        identity_is_user(identity, reservation->uid))
+        return JOB_WHOLE;
+    return is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
+                                                                                : JOB_HIDDEN;
+}
+
+bool permit_event(const struct rights *rights, const struct identity *identity,
+                  const struct event_record *event)
+{
+    return !event->cluster || !event->job || rights_manages(rights, identity, event->cluster);
 }
 
 const char *identity_format(const struct proof *proof, char *out, size_t size)

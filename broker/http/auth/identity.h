@@ -2,7 +2,10 @@
 #ifndef MCAST_BROKER_HTTP_AUTH_IDENTITY_H
 #define MCAST_BROKER_HTTP_AUTH_IDENTITY_H
 
+#include "broker/http/route.h"
 #include "core/config.h"
+#include "core/reservation/record.h"
+#include "core/reservation/reservation.h"
 #include "base/error.h"
 
 #include <netinet/in.h>
@@ -63,17 +66,9 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
 bool rights_manages(const struct rights *rights, const struct identity *identity,
                     const char *cluster);
 
-/* Whether the peer is this node of this cluster, and so may report for it. */
+/* Whether the peer is this node of this cluster (NULL: of any), and so may report for it. */
 bool rights_is_node(const struct rights *rights, const struct identity *identity,
                     const char *cluster, const char *node);
-
-/* Whether the peer is this node of any cluster. */
-bool rights_is_host(const struct rights *rights, const struct identity *identity, const char *node);
-
-/* Whether the peer is a node of this cluster that the host list names; NULL names them all, as a
- * job does that only said how many it has. */
-bool rights_is_among(const struct rights *rights, const struct identity *identity,
-                     const char *cluster, const char *nodes);
 
 /* The only cluster the peer is resource manager of, or NULL when there are none or several. */
 const char *rights_only_cluster(const struct rights *rights, const struct identity *identity);
@@ -93,6 +88,33 @@ bool identity_has_role(const struct identity *identity);
 /* Whether the peer is the user with this uid. A name is no uid, and root over MUNGE is the root of
  * any host. */
 bool identity_is_user(const struct identity *identity, uint32_t uid);
+
+/* ---- what a peer may do: make a call at all, by its route's need; see a job; see an event ---- */
+
+/* Whether what the peer shows is looked at for this route. anonymous: the site lets anyone read the
+ * metrics. */
+bool permit_looks(enum need need, bool anonymous);
+
+/* NULL: the peer may make the call. Else who may, for a 403: "only an admin may; see ..."; or one
+ * of these two, for a 401: it has no identity, or no token of a job. cluster, node: of the path,
+ * where the need is about them; else "". */
+const char *permit_lacks(const struct rights *rights, const struct identity *identity,
+                         enum need need, const char *cluster, const char *node, bool anonymous);
+extern const char PERMIT_NO_IDENTITY[], PERMIT_NO_TOKEN[];
+
+/* How much of a reservation the peer may see. */
+enum job_sight {
+    JOB_HIDDEN,
+    JOB_OPEN, /* all but its environment and token: a node that it runs on, or may */
+    JOB_WHOLE /* its owner, the cluster's resource manager, an admin */
+};
+enum job_sight permit_job(const struct rights *rights, const struct identity *identity,
+                          const struct reservation *reservation);
+
+/* Whether a subscriber may see this event. One about no job, also an alarm of another cluster, may
+ * concern all. */
+bool permit_event(const struct rights *rights, const struct identity *identity,
+                  const struct event_record *event);
 
 /* Who was seen, and how: "uid 5588 through the Unix socket", "certificate \"node17\"", "MUNGE
  * credential of uid 5588 from 10.0.0.7". Cut to fit; returns out. */

@@ -1,15 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/mungecred.h"
 
+#include "broker/http/auth/workqueue.h"
+#include "base/memory.h"
+
 #include <munge.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+static bool scheme_is(const char *value, size_t length, const char *scheme)
+{
+    return length == strlen(scheme) && strncasecmp(value, scheme, length) == 0;
+}
+
+int authorization_read(const char *value, struct authorization *out, struct problem *problem)
+{
+    size_t length = strcspn(value, " \t");
+    const char *shown = value + length + strspn(value + length, " \t");
+    bool munge = scheme_is(value, length, "Munge"), bearer = scheme_is(value, length, "Bearer");
+    *out = (struct authorization){.scheme = munge ? AUTHORIZATION_MUNGE : AUTHORIZATION_BEARER,
+                                  .shown = shown};
+    if ((munge || bearer) && *shown)
+        return 0;
+    if (munge)
+        return problem_set(problem, 401, "munge-invalid", "Authorization",
+                           "Authorization has the scheme Munge but no credential; use "
+                           "\"Munge CREDENTIAL\"");
+    if (bearer)
+        return problem_set(problem, 401, "token-invalid", "Authorization",
+                           "Authorization has the scheme Bearer but no token; use "
+                           "\"Bearer TOKEN\"");
+    /* Not quoted: what stands there may be a credential whose scheme was forgotten. */
+    return problem_set(problem, 401, "unknown-scheme", "Authorization",
+                       "the scheme of Authorization is not supported; use Munge or Bearer");
+}
 
 char *mungecred_payload(const char *method, const char *target)
 {
     char *payload;
-    return asprintf(&payload, "mcastd1 %s %s", method, target) < 0 ? NULL : payload;
+    if (asprintf(&payload, "mcastd1 %s %s", method, target) < 0)
+        abort(); /* without memory, as base/memory.h */
+    return payload;
 }
 
 static bool payload_is(const void *payload, int length, const char *expected)
@@ -44,54 +77,132 @@ void mungecred_decode(const char *socket, const char *credential, const char *pa
     munge_ctx_destroy(context);
 }
 
-static int refuse_credential(const struct mungecred *mungecred, struct problem *problem,
-                             const char *code, const char *why)
-{
-    char who[IDENTITY_TEXT_SIZE] = "MUNGE credential";
-    if (mungecred->decoded)
-        identity_format(&mungecred->proof, who, sizeof who);
-    return problem_set(problem, 401, code, NULL, "the %s is not accepted: %s", who, why);
-}
-
 int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
 {
-    switch (mungecred->code) {
-    case EMUNGE_SUCCESS:
-        break;
-    case EMUNGE_CRED_REPLAYED:
-        return refuse_credential(mungecred, problem, "munge-replayed",
-                                 "it has been shown before; make a new one for each attempt");
-    case EMUNGE_CRED_EXPIRED:
-        return refuse_credential(
-            mungecred, problem, "munge-expired",
-            "it is older than its lifetime; make a new one for each attempt, and compare "
-            "the clocks of its host and the broker's");
-    case EMUNGE_CRED_REWOUND:
-        return refuse_credential(
-            mungecred, problem, "munge-rewound",
-            "it was made in the future of the broker's host; compare the clocks of both");
-    case EMUNGE_CRED_UNAUTHORIZED:
-        return refuse_credential(
-            mungecred, problem, "munge-invalid",
-            "it is for another user than the broker's to decode; make it without a "
-            "restriction");
-    case EMUNGE_SNAFU:
-    case EMUNGE_NO_MEMORY:
-    case EMUNGE_SOCKET:
-    case EMUNGE_TIMEOUT:
+    static const struct {
+        int code;
+        const char *word, *why;
+    } refusals[] = {
+        {EMUNGE_CRED_REPLAYED, "munge-replayed",
+         "it has been shown before; make a new one for each attempt"},
+        {EMUNGE_CRED_EXPIRED, "munge-expired",
+         "it is older than its lifetime; make a new one for each attempt, and compare the clocks "
+         "of its host and the broker's"},
+        {EMUNGE_CRED_REWOUND, "munge-rewound",
+         "it was made in the future of the broker's host; compare the clocks of both"},
+        {EMUNGE_CRED_UNAUTHORIZED, "munge-invalid",
+         "it is for another user than the broker's to decode; make it without a restriction"},
+        {EMUNGE_SUCCESS, "munge-other-request",
+         "it was made for another request than this; its payload must be \"mcastd1 METHOD TARGET\" "
+         "as they stand in the request line"},
+        {-1, "munge-invalid",
+         "it was made with another key than that of the broker's host, or is damaged"},
+    };
+    const int code = mungecred->code;
+    char who[IDENTITY_TEXT_SIZE] = "MUNGE credential";
+    size_t i = 0;
+    if (code == EMUNGE_SUCCESS && !mungecred->other_request)
+        return 0;
+    if (code == EMUNGE_SNAFU || code == EMUNGE_NO_MEMORY || code == EMUNGE_SOCKET ||
+        code == EMUNGE_TIMEOUT)
         return problem_set(problem, 503, "munge-unavailable", NULL,
                            "the broker cannot ask its munged about the MUNGE credential "
                            "(%s); see that munged runs on the broker's host",
-                           munge_strerror((munge_err_t)mungecred->code));
-    default:
-        return refuse_credential(
-            mungecred, problem, "munge-invalid",
-            "it was made with another key than that of the broker's host, or is damaged");
-    }
-    if (mungecred->other_request)
-        return refuse_credential(
-            mungecred, problem, "munge-other-request",
-            "it was made for another request than this; its payload must be \"mcastd1 "
-            "METHOD TARGET\" as they stand in the request line");
+                           munge_strerror((munge_err_t)code));
+    while (refusals[i].code != code && refusals[i].code != -1)
+        i++;
+    if (mungecred->decoded)
+        identity_format(&mungecred->proof, who, sizeof who);
+    return problem_set(problem, 401, refusals[i].word, NULL, "the %s is not accepted: %s", who,
+                       refusals[i].why);
+}
+
+/* ---- the decoder ---- */
+
+struct decoding {
+    struct work work;      /* first */
+    decoder_done_fn *done; /* NULL: has been called */
+    void *arg;
+    char *socket, *credential, *payload;
+    struct mungecred result;
+};
+
+struct decoder {
+    struct workqueue queue; /* first */
+    decoder_decode_fn *decode;
+};
+
+static void report_result(struct decoding *decoding, const struct mungecred *result)
+{
+    decoder_done_fn *done = decoding->done;
+    decoding->done = NULL;
+    if (done)
+        done(decoding->arg, result);
+}
+
+static void ask_munged(struct work *work)
+{
+    struct decoding *decoding = (struct decoding *)work;
+    const struct decoder *decoder = (const struct decoder *)work->queue;
+    decoder->decode(decoding->socket, decoding->credential, decoding->payload, &decoding->result);
+}
+
+static void report_overdue(struct work *work)
+{
+    static const struct mungecred overdue = {.code = EMUNGE_TIMEOUT};
+    report_result((struct decoding *)work, &overdue);
+}
+
+static void finish_decoding(struct work *work)
+{
+    struct decoding *decoding = (struct decoding *)work;
+    report_result(decoding, &decoding->result);
+    memory_wipe_text(decoding->credential);
+    free(decoding->socket);
+    free(decoding->payload);
+    free(decoding);
+}
+
+static void release_decoder(struct workqueue *queue)
+{
+    free(queue);
+}
+
+struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
+{
+    static const struct workqueue_kind kind = {.threads = DECODER_THREADS,
+                                               .deadline_ms = DECODER_DEADLINE_MS,
+                                               .ask = ask_munged,
+                                               .overdue = report_overdue,
+                                               .done = finish_decoding,
+                                               .release = release_decoder};
+    struct decoder *decoder = memory_zeroed(sizeof *decoder);
+    decoder->decode = decode;
+    workqueue_init(&decoder->queue, loop, &kind);
+    return decoder;
+}
+
+int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
+                const char *payload, decoder_done_fn *done, void *arg)
+{
+    if (decoder->queue.count >= DECODER_QUEUE_MAX)
+        return ERROR_FULL;
+    struct decoding *decoding = memory_zeroed(sizeof *decoding);
+    decoding->done = done;
+    decoding->arg = arg;
+    decoding->payload = memory_text(payload);
+    decoding->socket = memory_text(socket);
+    decoding->credential = memory_text(credential);
+    workqueue_add(&decoder->queue, &decoding->work);
     return 0;
+}
+
+unsigned decoder_waiting(const struct decoder *decoder)
+{
+    return decoder->queue.count;
+}
+
+void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg)
+{
+    workqueue_close(&decoder->queue, closed, arg);
 }

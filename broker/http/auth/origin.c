@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/origin.h"
 
+#include "base/memory.h"
+
 #include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
@@ -12,37 +14,41 @@ enum { ADDRESSES_TOLD = 4, ADDRESSES_SIZE = ADDRESSES_TOLD * (INET_ADDRSTRLEN + 
 
 struct origin *origin_create(const char *node, bool listed, struct in_addr address)
 {
-    struct origin *origin = calloc(1, sizeof *origin);
-    if (!origin)
-        return NULL;
+    struct origin *origin = memory_zeroed(sizeof *origin);
     snprintf(origin->name, sizeof origin->name, "%s", node);
     origin->names[0] = origin->name;
     origin->address = address;
-    /* Debian gives a host's own name 127.0.1.1, so that all would be the same. */
-    if (!listed)
-        origin->verdict = ORIGIN_UNLISTED;
-    else if (address.s_addr == htonl(INADDR_ANY))
-        origin->verdict = ORIGIN_NULL;
-    else if (ntohl(address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET)
-        origin->verdict = ORIGIN_LOOPBACK;
+    origin->listed = listed;
     return origin;
 }
 
-void origin_judge(struct origin *origin, const struct host *host)
+/* Its munged did not find out. */
+static bool is_null(const struct origin *origin)
 {
-    assert(origin->verdict == ORIGIN_OPEN);
+    return origin->address.s_addr == htonl(INADDR_ANY);
+}
+
+/* Debian gives a host's own name 127.0.1.1, so that all would be the same. */
+static bool is_loopback(const struct origin *origin)
+{
+    return ntohl(origin->address.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+}
+
+bool origin_is_open(const struct origin *origin)
+{
+    return origin->listed && !is_null(origin) && !is_loopback(origin) && !origin->looked_up;
+}
+
+void origin_look(struct origin *origin, const struct host *host)
+{
+    assert(origin_is_open(origin));
+    origin->looked_up = true;
     origin->host = *host;
-    switch (host->state) {
-    case HOST_FOUND:
-        origin->verdict = host_has(host, origin->address) ? ORIGIN_HOLDS : ORIGIN_ELSEWHERE;
-        break;
-    case HOST_UNKNOWN:
-        origin->verdict = ORIGIN_UNKNOWN;
-        break;
-    case HOST_UNANSWERED:
-        origin->verdict = ORIGIN_UNANSWERED;
-        break;
-    }
+}
+
+bool origin_holds(const struct origin *origin)
+{
+    return origin->looked_up && host_has(&origin->host, origin->address);
 }
 
 /* "10.0.0.7, 10.1.0.7", or the first of them "and 3 more". */
@@ -65,51 +71,39 @@ const char *origin_explain(const struct origin *origin, char *out, size_t size)
     char all[ADDRESSES_SIZE], address[INET_ADDRSTRLEN];
     const char *name = origin->name;
     inet_ntop(AF_INET, &origin->address, address, sizeof address);
-    switch (origin->verdict) {
-    case ORIGIN_UNLISTED:
+    if (!origin->listed)
         snprintf(out, size,
                  "it speaks for \"%.64s\", which is not listed in 'nodes' of the cluster in the "
                  "broker's configuration; add it there, or give mcast-node the name that is listed "
                  "(node.conf: node)",
                  name);
-        break;
-    case ORIGIN_LOOPBACK:
+    else if (is_loopback(origin))
         snprintf(
             out, size,
             "every host has the address %s, so it does not tell which is \"%.64s\": there, "
             "the host's own name resolves to it (/etc/hosts). Correct that, or start its munged "
             "with --origin=ADDRESS, one to which the name resolves on the broker's host",
             address, name);
-        break;
-    case ORIGIN_NULL:
+    else if (is_null(origin))
         snprintf(out, size,
                  "its munged did not find the address of \"%.64s\" when it started, and says so in "
                  "its log; start it again when that resolves, or with --origin=ADDRESS, one to "
                  "which the name resolves on the broker's host",
                  name);
-        break;
-    case ORIGIN_UNKNOWN:
+    else if (origin->host.state == HOST_UNKNOWN)
         snprintf(out, size,
                  "\"%.64s\" does not resolve to an IPv4 address on the broker's host (%s); add it "
                  "to the names there (getent ahostsv4 shows them), or give the node a certificate",
                  name, origin->host.words);
-        break;
-    case ORIGIN_ELSEWHERE:
+    else if (origin->host.state == HOST_FOUND)
         snprintf(out, size,
                  "\"%.64s\" resolves to %s on the broker's host, not to %s. If it is that node, "
                  "correct the names, or start its munged with --origin=ADDRESS, one of those",
                  name, addresses_format(&origin->host, all), address);
-        break;
-    case ORIGIN_UNANSWERED:
+    else
         snprintf(out, size,
                  "\"%.64s\" cannot be looked up on the broker's host: %s; try again, and see that "
                  "its name servers answer (getent ahostsv4)",
                  name, origin->host.words);
-        break;
-    case ORIGIN_OPEN:
-    case ORIGIN_HOLDS:
-        snprintf(out, size, "nothing is wrong with its origin");
-        break;
-    }
     return out;
 }

@@ -2,7 +2,7 @@
 #ifndef MCAST_BROKER_HTTP_AUTH_ORIGIN_H
 #define MCAST_BROKER_HTTP_AUTH_ORIGIN_H
 
-#include "broker/http/auth/host.h"
+#include "broker/http/auth/resolver.h"
 #include "base/nodelist.h"
 
 #include <stddef.h>
@@ -11,31 +11,26 @@
  * credential's origin has to be an address of that name (S5). What munged stamps there can be set
  * by any host that has the key: this keeps honest hosts apart (docs/security.md). Pure. */
 
-enum origin_verdict {
-    ORIGIN_OPEN,      /* the name has to be looked up */
-    ORIGIN_HOLDS,     /* it is an address of the name */
-    ORIGIN_UNLISTED,  /* the name is no node's */
-    ORIGIN_LOOPBACK,  /* every host has it */
-    ORIGIN_NULL,      /* its munged did not find out */
-    ORIGIN_UNKNOWN,   /* the name has no address */
-    ORIGIN_ELSEWHERE, /* the name has others */
-    ORIGIN_UNANSWERED /* the name cannot be looked up now */
-};
-
 struct origin {
-    enum origin_verdict verdict;
+    bool listed;            /* its name stands in 'nodes' of a cluster */
+    bool looked_up;         /* host is what the name resolves to */
     struct in_addr address; /* from the credential */
-    struct host host;       /* what the name resolves to, when it has been looked up */
-    const char *names[2];   /* the name, as a proof has names */
+    struct host host;
+    const char *names[2]; /* the name, as a proof has names */
     char name[NODELIST_NAME_MAX + 1];
 };
 
-/* node: who it says it is. listed: whether that stands in 'nodes' of a cluster. Neither an address
- * that tells nothing nor a name that is no node's is looked up. NULL: no memory; for free(). */
+/* node: who it says it is. For free(). */
 struct origin *origin_create(const char *node, bool listed, struct in_addr address);
 
-/* The name has been looked up. */
-void origin_judge(struct origin *origin, const struct host *host);
+/* Whether the name has to be looked up: neither an address that tells nothing is nor a name that is
+ * no node's. */
+bool origin_is_open(const struct origin *origin);
+
+void origin_look(struct origin *origin, const struct host *host);
+
+/* Whether the address is one of the name. */
+bool origin_holds(const struct origin *origin);
 
 /* Why it does not hold, and what to do about it: a clause without its subject's name, cut to fit.
  * Returns out. */

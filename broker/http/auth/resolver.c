@@ -1,236 +1,222 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/resolver.h"
 
-#include "broker/http/auth/host.h"
+#include "broker/http/auth/workqueue.h"
 #include "base/error.h"
-#include "base/names.h"
+#include "base/memory.h"
 
 #include <assert.h>
+#include <netdb.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { BUCKETS = 1024 };
+/* An answer that asking again in a moment would not change. */
+static bool is_definite(int code)
+{
+    return code == EAI_NONAME || code == EAI_NODATA || code == EAI_ADDRFAMILY;
+}
 
-/* Who waits for a lookup. */
+void host_resolve(const char *name, struct host *out)
+{
+    const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    *out = (struct host){.state = HOST_FOUND};
+    int code = getaddrinfo(name, NULL, &hints, &found);
+    if (code != 0) {
+        out->state = is_definite(code) ? HOST_UNKNOWN : HOST_UNANSWERED;
+        out->words = gai_strerror(code);
+        return;
+    }
+    for (const struct addrinfo *at = found; at && out->count < HOST_ADDRESSES_MAX;
+         at = at->ai_next) {
+        struct sockaddr_in address;
+        memcpy(&address, at->ai_addr, sizeof address);
+        out->addresses[out->count++] = address.sin_addr;
+    }
+    freeaddrinfo(found);
+}
+
+bool host_has(const struct host *host, struct in_addr address)
+{
+    for (unsigned i = 0; i < host->count; i++)
+        if (host->addresses[i].s_addr == address.s_addr)
+            return true;
+    return false;
+}
+
+/* ---- names ---- */
+
+/* A request that waits for a lookup. */
 struct asker {
-    struct asker *next;
+    STAILQ_ENTRY(asker) link;
     resolver_done_fn *done;
     void *arg;
 };
+STAILQ_HEAD(asker_list, asker);
 
-/* One name, from the first question to the answer of its thread. */
-struct lookup {
-    struct resolver *resolver;
-    struct lookup *next;    /* younger */
-    struct lookup *sibling; /* of the same bucket */
-    struct asker *askers, **last;
-    uv_work_t work;
-    uint64_t deadline; /* of uv_now, for all askers: those who come later wait shorter */
-    bool running;
-    bool overdue; /* its askers have their answer; only its thread is waited for */
-    struct host host;
-    char name[];
+/* One name: known, or being looked up, with a deadline that is that of all askers. */
+struct name {
+    struct work work; /* first */
+    TAILQ_ENTRY(name) link;
+    struct asker_list askers;
+    bool known;
+    uint64_t known_ms; /* since when; of uv_now */
+    struct host host;  /* until it is known its thread's */
+    char text[];
 };
 
 struct resolver {
-    uv_loop_t *loop;
-    uv_timer_t timer; /* at the oldest one's deadline */
+    struct workqueue queue; /* first */
     resolver_look_fn *look;
-    struct hostcache *cache;
-    struct lookup *oldest, **youngest, *buckets[BUCKETS];
-    unsigned waiting, running;
-    bool closing, timer_closed;
-    void (*closed)(void *arg);
-    void *closed_arg;
+    void *tree;                        /* of all names' texts (tsearch) */
+    TAILQ_HEAD(name_list, name) known; /* the oldest first */
+    unsigned known_count, waiting;
 };
 
-/* Where the pointer to the lookup of this name is, or would be. */
-static struct lookup **place_of(struct resolver *resolver, const char *name)
+static int compare_texts(const void *a, const void *b)
 {
-    struct lookup **place = &resolver->buckets[name_hash("", name) % BUCKETS];
-    while (*place && strcmp((*place)->name, name) != 0)
-        place = &(*place)->sibling;
-    return place;
+    return strcmp(a, b);
 }
 
-static void dequeue(struct lookup *lookup)
+static struct name *find_name(const struct resolver *resolver, const char *text)
 {
-    struct resolver *resolver = lookup->resolver;
-    struct lookup **at = &resolver->oldest;
-    while (*at != lookup)
-        at = &(*at)->next;
-    *at = lookup->next;
-    if (resolver->youngest == &lookup->next)
-        resolver->youngest = at;
-    *place_of(resolver, lookup->name) = lookup->sibling;
+    char *const *found = tfind(text, &resolver->tree, compare_texts);
+    return found ? (struct name *)(void *)(*found - offsetof(struct name, text)) : NULL;
 }
 
-static void report_host(struct lookup *lookup, const struct host *host)
+static struct name *add_name(struct resolver *resolver, const char *text)
 {
-    struct asker *asker = lookup->askers;
-    lookup->askers = NULL;
-    lookup->last = &lookup->askers;
-    for (struct asker *next; asker; asker = next) {
-        next = asker->next;
-        lookup->resolver->waiting--;
+    const size_t size = strlen(text) + 1;
+    struct name *name = memory_zeroed(sizeof *name + size);
+    STAILQ_INIT(&name->askers);
+    memcpy(name->text, text, size);
+    if (!tsearch(name->text, &resolver->tree, compare_texts))
+        abort(); /* without memory, as base/memory.h */
+    return name;
+}
+
+static void set_known(struct resolver *resolver, struct name *name, bool known)
+{
+    if (known)
+        TAILQ_INSERT_TAIL(&resolver->known, name, link);
+    else if (name->known)
+        TAILQ_REMOVE(&resolver->known, name, link);
+    resolver->known_count += (unsigned)known - (unsigned)name->known;
+    name->known = known;
+    name->known_ms = uv_now(resolver->queue.loop);
+}
+
+static void forget_name(struct resolver *resolver, struct name *name)
+{
+    set_known(resolver, name, false);
+    tdelete(name->text, &resolver->tree, compare_texts);
+    free(name);
+}
+
+static bool is_fresh(const struct resolver *resolver, const struct name *name,
+                     struct in_addr address)
+{
+    const uint64_t life_ms = host_has(&name->host, address) ? RESOLVER_YES_MS : RESOLVER_NO_MS;
+    return name->known && uv_now(resolver->queue.loop) - name->known_ms < life_ms;
+}
+
+/* ---- lookups ---- */
+
+static void report_host(struct resolver *resolver, struct asker_list *askers,
+                        const struct host *host)
+{
+    for (struct asker *asker; (asker = STAILQ_FIRST(askers)) != NULL;) {
+        STAILQ_REMOVE_HEAD(askers, link);
+        resolver->waiting--;
         asker->done(asker->arg, host);
         free(asker);
     }
 }
 
-static void finish_if_empty(struct resolver *resolver)
+static void look_up(struct work *work)
 {
-    if (!resolver->closing || resolver->running > 0 || !resolver->timer_closed)
-        return;
-    void (*closed)(void *arg) = resolver->closed;
-    void *arg = resolver->closed_arg;
-    hostcache_destroy(resolver->cache);
-    free(resolver);
-    closed(arg);
+    struct name *name = (struct name *)work;
+    ((const struct resolver *)work->queue)->look(name->text, &name->host);
 }
 
-/* ---- threads ---- */
-
-static void on_thread(uv_work_t *work)
+static void report_overdue(struct work *work)
 {
-    struct lookup *lookup = work->data;
-    lookup->resolver->look(lookup->name, &lookup->host);
-}
-
-static void start_next(struct resolver *resolver);
-
-static void on_looked(uv_work_t *work, int status)
-{
-    struct lookup *lookup = work->data;
-    struct resolver *resolver = lookup->resolver;
-    (void)status; /* is never cancelled */
-    dequeue(lookup);
-    resolver->running--;
-    if (lookup->host.state != HOST_UNANSWERED)
-        hostcache_put(resolver->cache, lookup->name, &lookup->host,
-                      (int64_t)uv_now(resolver->loop));
-    report_host(lookup, &lookup->host);
-    free(lookup);
-    start_next(resolver);
-    finish_if_empty(resolver);
-}
-
-static void start_next(struct resolver *resolver)
-{
-    struct lookup *lookup = resolver->oldest;
-    for (; lookup && resolver->running < RESOLVER_THREADS; lookup = lookup->next) {
-        if (lookup->running)
-            continue;
-        /* Fails only without a work function. */
-        (void)uv_queue_work(resolver->loop, &lookup->work, on_thread, on_looked);
-        lookup->running = true;
-        resolver->running++;
-    }
-}
-
-/* ---- deadlines ---- */
-
-static void on_timer(uv_timer_t *timer);
-
-static void set_timer(struct resolver *resolver)
-{
-    const struct lookup *lookup = resolver->oldest;
-    uint64_t now = uv_now(resolver->loop);
-    while (lookup && lookup->overdue)
-        lookup = lookup->next;
-    if (lookup)
-        uv_timer_start(&resolver->timer, on_timer,
-                       lookup->deadline > now ? lookup->deadline - now : 0, 0);
-    else
-        uv_timer_stop(&resolver->timer);
-}
-
-/* What a thread works on stays in the queue, already answered, until the thread returns. */
-static void on_timer(uv_timer_t *timer)
-{
-    static const struct host late = {.state = HOST_UNANSWERED,
-                                     .words = "no answer within 5 seconds"};
+    static const struct host overdue = {.state = HOST_UNANSWERED,
+                                        .words = "no answer within 5 seconds"};
     static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
-    struct resolver *resolver = timer->data;
-    uint64_t now = uv_now(resolver->loop);
-    for (struct lookup *lookup = resolver->oldest, *next; lookup; lookup = next) {
-        next = lookup->next;
-        if (lookup->deadline > now)
-            break;
-        if (lookup->overdue)
-            continue;
-        const bool ends = !lookup->running;
-        lookup->overdue = true;
-        if (ends)
-            dequeue(lookup);
-        report_host(lookup, &late);
-        if (ends)
-            free(lookup);
-    }
-    set_timer(resolver);
+    report_host((struct resolver *)work->queue, &((struct name *)work)->askers, &overdue);
+}
+
+/* What was not answered says nothing of the name. Whoever is told may ask again at once. */
+static void finish_lookup(struct work *work)
+{
+    struct name *name = (struct name *)work;
+    struct resolver *resolver = (struct resolver *)work->queue;
+    struct asker_list askers = STAILQ_HEAD_INITIALIZER(askers);
+    const struct host host = name->host;
+    STAILQ_CONCAT(&askers, &name->askers);
+    set_known(resolver, name, true);
+    if (host.state == HOST_UNANSWERED)
+        forget_name(resolver, name);
+    else if (resolver->known_count > RESOLVER_NAMES_MAX)
+        forget_name(resolver, TAILQ_FIRST(&resolver->known));
+    report_host(resolver, &askers, &host);
+}
+
+static void start_lookup(struct resolver *resolver, struct name *name)
+{
+    set_known(resolver, name, false);
+    name->host = (struct host){.state = HOST_UNANSWERED};
+    workqueue_add(&resolver->queue, &name->work);
 }
 
 /* ---- resolver.h ---- */
 
+static void release_resolver(struct workqueue *queue)
+{
+    resolver_forget((struct resolver *)queue);
+    free(queue);
+}
+
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
 {
-    struct resolver *resolver = calloc(1, sizeof *resolver);
-    if (!resolver || !(resolver->cache = hostcache_create(HOSTCACHE_NAMES))) {
-        free(resolver);
-        return NULL;
-    }
-    resolver->loop = loop;
+    static const struct workqueue_kind kind = {.threads = RESOLVER_THREADS,
+                                               .deadline_ms = RESOLVER_DEADLINE_MS,
+                                               .ask = look_up,
+                                               .overdue = report_overdue,
+                                               .done = finish_lookup,
+                                               .release = release_resolver};
+    struct resolver *resolver = memory_zeroed(sizeof *resolver);
     resolver->look = look;
-    resolver->youngest = &resolver->oldest;
-    uv_timer_init(loop, &resolver->timer);
-    resolver->timer.data = resolver;
+    TAILQ_INIT(&resolver->known);
+    workqueue_init(&resolver->queue, loop, &kind);
     return resolver;
 }
 
-/* The lookup of this name that is under way, or a new one; NULL: no memory. */
-static struct lookup *join(struct resolver *resolver, const char *name)
-{
-    struct lookup **place = place_of(resolver, name), *lookup = *place;
-    size_t size = strlen(name) + 1;
-    if (lookup || !(lookup = calloc(1, sizeof *lookup + size)))
-        return lookup;
-    lookup->resolver = resolver;
-    lookup->last = &lookup->askers;
-    lookup->work.data = lookup;
-    lookup->deadline = uv_now(resolver->loop) + RESOLVER_DEADLINE_MS;
-    memcpy(lookup->name, name, size);
-    *place = lookup;
-    *resolver->youngest = lookup;
-    resolver->youngest = &lookup->next;
-    if (!uv_is_active((uv_handle_t *)&resolver->timer))
-        set_timer(resolver);
-    return lookup;
-}
-
-int resolver_ask(struct resolver *resolver, const char *name, struct in_addr address,
+int resolver_ask(struct resolver *resolver, const char *text, struct in_addr address,
                  struct host *known, resolver_done_fn *done, void *arg)
 {
     static const struct host stuck = {.state = HOST_UNANSWERED, .words = "no answer for long"};
-    const struct host *cached =
-        hostcache_get(resolver->cache, name, address, (int64_t)uv_now(resolver->loop));
-    const struct lookup *in_flight = cached ? NULL : *place_of(resolver, name);
-    if (cached || (in_flight && in_flight->overdue)) {
-        *known = cached ? *cached : stuck;
+    struct name *name = find_name(resolver, text);
+    const bool fresh = name && is_fresh(resolver, name, address);
+    if (fresh || (name && !name->known && name->work.overdue)) {
+        *known = fresh ? name->host : stuck;
         return RESOLVER_KNOWN;
     }
     if (resolver->waiting >= RESOLVER_QUEUE_MAX)
         return ERROR_FULL;
-    struct asker *asker = calloc(1, sizeof *asker);
-    struct lookup *lookup = asker ? join(resolver, name) : NULL;
-    if (!lookup) {
-        free(asker);
-        return ERROR_NOMEM;
-    }
-    *asker = (struct asker){.done = done, .arg = arg};
-    *lookup->last = asker;
-    lookup->last = &asker->next;
+    const bool starts = !name || name->known;
+    if (!name)
+        name = add_name(resolver, text);
+    if (starts)
+        start_lookup(resolver, name);
+    struct asker *asker = memory_zeroed(sizeof *asker);
+    asker->done = done;
+    asker->arg = arg;
+    STAILQ_INSERT_TAIL(&name->askers, asker, link);
     resolver->waiting++;
-    start_next(resolver);
     return 0;
 }
 
@@ -241,21 +227,12 @@ unsigned resolver_waiting(const struct resolver *resolver)
 
 void resolver_forget(struct resolver *resolver)
 {
-    hostcache_clear(resolver->cache);
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-    struct resolver *resolver = handle->data;
-    resolver->timer_closed = true;
-    finish_if_empty(resolver);
+    while (!TAILQ_EMPTY(&resolver->known))
+        forget_name(resolver, TAILQ_FIRST(&resolver->known));
 }
 
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg)
 {
     assert(resolver->waiting == 0);
-    resolver->closing = true;
-    resolver->closed = closed;
-    resolver->closed_arg = arg;
-    uv_close((uv_handle_t *)&resolver->timer, on_timer_closed);
+    workqueue_close(&resolver->queue, closed, arg);
 }

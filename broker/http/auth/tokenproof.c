@@ -30,14 +30,6 @@ static const struct reservation *find_number(const struct core *core, uint64_t n
     return found && found->number == number ? found : NULL;
 }
 
-/* A job that is submitted again under its id has another number, and the old token does not fit. */
-static const struct reservation *find_active(const struct core *core,
-                                             const struct bearer_scope *scope)
-{
-    const struct reservation *found = core_find(core, scope->cluster, scope->job);
-    return found && found->number == scope->number && found->state == JOB_ACTIVE ? found : NULL;
-}
-
 /* ---- judging ---- */
 
 static int judge_session(const struct http *http, struct secret shown, struct tokenproof *out,
@@ -61,7 +53,8 @@ static int judge_session(const struct http *http, struct secret shown, struct to
 
 /* Nothing that the token says is believed, nor answered with, before it is known to be genuine:
  * whether it has expired comes second. */
-static int verify(const struct http *http, const struct bearer *bearer, struct problem *problem)
+static int verify_token(const struct http *http, const struct bearer *bearer,
+                        struct problem *problem)
 {
     const struct rootkeys *keys = keyring_keys(http->keyring);
     const int64_t now = engine_now_ms(http->engine) / 1000;
@@ -83,7 +76,7 @@ static int judge_ours(const struct http *http, struct secret shown, struct token
     struct error err = {0};
     if (bearer_decode(shown, &bearer, &err) < 0)
         return refuse_token(problem, "token-invalid", err.text);
-    int rc = verify(http, &bearer, problem);
+    int rc = verify_token(http, &bearer, problem);
     if (rc == 0) {
         *out = (struct tokenproof){.scope = bearer.scope};
         bearer_id(&bearer, out->id);
@@ -107,8 +100,12 @@ int tokencheck_judge(const struct http *http, struct secret shown, struct tokenp
                        out->scope.job, out->scope.cluster);
 }
 
+/* A job that is submitted again under its id has another number, and the old token does not fit. */
 const struct reservation *tokencheck_reservation(const struct http *http,
                                                  const struct tokenproof *proof)
 {
-    return find_active(engine_core(http->engine), &proof->scope);
+    const struct bearer_scope *scope = &proof->scope;
+    const struct reservation *found =
+        core_find(engine_core(http->engine), scope->cluster, scope->job);
+    return found && found->number == scope->number && found->state == JOB_ACTIVE ? found : NULL;
 }

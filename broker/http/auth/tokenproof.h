@@ -4,7 +4,6 @@
 
 #include "broker/http/request/problem.h"
 #include "tokens/bearer.h"
-#include "broker/http/auth/tokenproof.h"
 #include "base/secret.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #include "core/reservation/record.h"
 
 #include "broker/http/auth/gate.h"
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 #include "broker/http/routes.h"
 
 #include <assert.h>

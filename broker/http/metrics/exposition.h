@@ -17,7 +17,7 @@
 
 extern const char EXPOSITION_TYPE[]; /* the content type */
 
-enum exposition_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+enum exposition_kind { COUNTER, GAUGE, HISTOGRAM };
 
 struct exposition {
     struct writer *out;

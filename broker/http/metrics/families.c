@@ -9,8 +9,17 @@
  */
 
 /* Where a value is, and how it is written. */
-enum value_type { VALUE_NONE, VALUE_U32, VALUE_U64, VALUE_BOOL, VALUE_TIME, VALUE_HISTOGRAM };
-enum value_base { OF_READINGS, OF_CLUSTER, OF_HTTP };
+enum value_type {
+    VALUE_NONE,
+    VALUE_U32,
+    VALUE_U64,
+    VALUE_BOOL,
+    VALUE_TEXT, /* whether it is not "" */
+    VALUE_TIME,
+    VALUE_MICROSECONDS,
+    VALUE_HISTOGRAM
+};
+enum value_base { OF_READINGS, OF_CLUSTER, OF_POLLED_CLUSTER, OF_HTTP };
 
 struct family {
     const char *name; /* NULL: one more sample of the family above */
@@ -30,7 +39,8 @@ struct family {
                      : VALUE_U32, uint64_t                                                         \
                      : VALUE_U64, bool                                                             \
                      : VALUE_BOOL, int64_t                                                         \
-                     : VALUE_TIME, const struct histogram *                                        \
+                     : VALUE_TIME, const char *                                                    \
+                     : VALUE_TEXT, const struct histogram *                                        \
                      : VALUE_HISTOGRAM),                                                           \
     .base = (root), .offset = offsetof(structure, field)
 #define READ(field) FIELD(OF_READINGS, struct readings, field)
@@ -38,6 +48,10 @@ struct family {
 #define ENGINE(field) READ(counters.field)
 #define USAGE(field) READ(usage.field)
 #define CLUSTER(field) FIELD(OF_CLUSTER, struct core_cluster_status, field)
+/* Without a list_command there is nothing that can fail. */
+#define POLLED(field) FIELD(OF_POLLED_CLUSTER, struct core_cluster_status, field)
+#define DURATION(field)                                                                            \
+    .type = VALUE_MICROSECONDS, .base = OF_READINGS, .offset = offsetof(struct readings, field)
 #define HTTP(field) FIELD(OF_HTTP, struct http, field)
 #define LABEL(name, text) .label = (name), .word = (text)
 
@@ -81,16 +95,6 @@ static void write_role(struct exposition *to, const struct readings *readings)
                          LABELS("role", broker_role_word((enum broker_role)role)));
 }
 
-static void write_loop_max(struct exposition *to, const struct readings *readings)
-{
-    exposition_real(to, (double)readings->counters.loop_stall_us_peak / 1e6, NULL);
-}
-
-static void write_cpu(struct exposition *to, const struct readings *readings)
-{
-    exposition_real(to, (double)readings->usage.cpu_us / 1e6, NULL);
-}
-
 /* All of them, also those that never happened: rate() needs the zero to see the first one. */
 static void write_outcomes(struct exposition *to, const struct core_cluster_status *cluster)
 {
@@ -99,30 +103,6 @@ static void write_outcomes(struct exposition *to, const struct core_cluster_stat
                          LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
     exposition_count(to, cluster->told[EVENT_LINGERING],
                      LABELS("cluster", cluster->name, "outcome", event_kind_word(EVENT_LINGERING)));
-}
-
-/* Without a list_command there is nothing that can fail. */
-static void write_listed(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_time(to, cluster->jobpoll_ms, LABELS("cluster", cluster->name));
-}
-
-static void write_list_failures(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_count(to, cluster->jobpoll_failures, LABELS("cluster", cluster->name));
-}
-
-static void write_list_failing(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    if (cluster->jobpoll)
-        exposition_count(to, cluster->jobpoll_error[0] != '\0', LABELS("cluster", cluster->name));
-}
-
-static void write_name_conflict(struct exposition *to, const struct core_cluster_status *cluster)
-{
-    exposition_count(to, cluster->name_conflict[0] != '\0', LABELS("cluster", cluster->name));
 }
 
 static void write_link(struct exposition *to, const struct readings *readings)
@@ -174,25 +154,32 @@ static void write_clock_skew(struct exposition *to, const struct readings *readi
         exposition_real(to, (double)skew_ms / 1e3, NULL);
 }
 
+static const char *const listener_words[LISTENERS] = {
+    [LISTENER_UNIX] = "unix", [LISTENER_TCP] = "tcp"};
+
 static void write_open(struct exposition *to, const struct readings *readings)
 {
     for (int listener = 0; listener < LISTENERS; listener++)
         exposition_count(to, readings->http->traffic.open[listener],
-                         LABELS("door", listener_word(listener)));
+                         LABELS("door", listener_words[listener]));
 }
 
 static void write_accepted(struct exposition *to, const struct readings *readings)
 {
     for (int listener = 0; listener < LISTENERS; listener++)
         exposition_count(to, readings->http->traffic.accepted[listener],
-                         LABELS("door", listener_word(listener)));
+                         LABELS("door", listener_words[listener]));
 }
 
 static void write_refused(struct exposition *to, const struct readings *readings)
 {
+    static const char *const words[TRAFFIC_REFUSALS] = {[REFUSED_LIMIT] = "limit",
+                                                        [REFUSED_SHARE] = "share",
+                                                        [REFUSED_DISPLACED] = "displaced",
+                                                        [REFUSED_SLOW] = "slow"};
     for (int reason = 0; reason < TRAFFIC_REFUSALS; reason++)
         exposition_count(to, readings->http->traffic.refused[reason],
-                         LABELS("reason", traffic_refusal_word((enum traffic_refusal)reason)));
+                         LABELS("reason", words[reason]));
 }
 
 static const char *route_word(size_t row)
@@ -203,19 +190,11 @@ static const char *route_word(size_t row)
 /* HEAD is answered as GET is, so it is counted there. */
 static const char *method_word(size_t row)
 {
-    if (row == ROUTES)
-        return "";
-    switch (routes[row].method) {
-    case METHOD_GET:
-        return "GET";
-    case METHOD_PUT:
-        return "PUT";
-    case METHOD_POST:
-        return "POST";
-    case METHOD_DELETE:
-        return "DELETE";
-    }
-    return "";
+    static const char *const words[] = {[METHOD_GET] = "GET",
+                                        [METHOD_PUT] = "PUT",
+                                        [METHOD_POST] = "POST",
+                                        [METHOD_DELETE] = "DELETE"};
+    return row < ROUTES ? words[routes[row].method] : "";
 }
 
 static void write_answers(struct exposition *to, const struct readings *readings)
@@ -248,182 +227,169 @@ static void write_times(struct exposition *to, const struct readings *readings)
 
 /* clang-format off */
 static const struct family families[] = {
-    {"mcastd_build_info", METRIC_GAUGE, "1, with the version as a label.", .write = write_build},
-    {"mcastd_role", METRIC_GAUGE, "1 for the role that the broker has.", .write = write_role},
-    {"mcastd_reloads_total", METRIC_COUNTER, "Reloads of the configuration, applied or refused "
-     "as a whole.", LABEL("outcome", "applied"), HTTP(reloads)},
+    {"mcastd_build_info", GAUGE, "1, with the version as a label.", .write = write_build},
+    {"mcastd_role", GAUGE, "1 for the role that the broker has.", .write = write_role},
+    {"mcastd_reloads_total", COUNTER, "Reloads of the configuration, applied or refused as a "
+     "whole.", LABEL("outcome", "applied"), HTTP(reloads)},
     {LABEL("outcome", "refused"), HTTP(reloads_refused)},
-    {"mcastd_reload_refused", METRIC_GAUGE, "1 when the last reload was refused: the files "
-     "differ from the configuration in force.", HTTP(reload_refused)},
-    {"mcastd_steps_total", METRIC_COUNTER, "Events that the core has processed.", ENGINE(steps)},
-    {"mcastd_loop_absence_seconds", METRIC_HISTOGRAM, "How long turns of the event loop took: no "
-     "other request is served meanwhile.", ENGINE(loop_stall)},
-    {"mcastd_loop_absence_max_seconds", METRIC_GAUGE, "The longest turn of the event loop in the "
-     "last five minutes.", .write = write_loop_max},
-    {"process_start_time_seconds", METRIC_GAUGE, "When the broker started, Unix time.",
+    {"mcastd_reload_refused", GAUGE, "1 when the last reload was refused: the files differ from "
+     "the configuration in force.", HTTP(reload_refused)},
+    {"mcastd_steps_total", COUNTER, "Events that the core has processed.", ENGINE(steps)},
+    {"mcastd_loop_absence_seconds", HISTOGRAM, "How long turns of the event loop took: no other "
+     "request is served meanwhile.", ENGINE(loop_stall)},
+    {"mcastd_loop_absence_max_seconds", GAUGE, "The longest turn of the event loop in the last "
+     "five minutes.", DURATION(counters.loop_stall_us_peak)},
+    {"process_start_time_seconds", GAUGE, "When the broker started, Unix time.",
      ENGINE(started_ms)},
-    {"process_cpu_seconds_total", METRIC_COUNTER, "CPU time taken, user and system.",
-     .write = write_cpu},
-    {"process_resident_memory_bytes", METRIC_GAUGE, "Resident memory.", USAGE(resident_bytes)},
-    {"process_virtual_memory_bytes", METRIC_GAUGE, "Virtual memory.", USAGE(virtual_bytes)},
-    {"process_open_fds", METRIC_GAUGE, "Open file descriptors.", USAGE(fds)},
-    {"process_max_fds", METRIC_GAUGE, "How many descriptors may be open.", USAGE(fds_max)},
-    {"mcastd_alarm", METRIC_GAUGE, "1 while an alarm is on; cluster is empty for an alarm that "
-     "is not of one cluster.", .write = write_alarms},
-    {"mcastd_vnis", METRIC_GAUGE, "VNIs by state: free, live in a job, held after it, or "
-     "quarantined, because jobs that the ledger does not know may use them.",
-     LABEL("state", "free"), STATUS(vnis_free)},
+    {"process_cpu_seconds_total", COUNTER, "CPU time taken, user and system.",
+     DURATION(usage.cpu_us)},
+    {"process_resident_memory_bytes", GAUGE, "Resident memory.", USAGE(resident_bytes)},
+    {"process_virtual_memory_bytes", GAUGE, "Virtual memory.", USAGE(virtual_bytes)},
+    {"process_open_fds", GAUGE, "Open file descriptors.", USAGE(fds)},
+    {"process_max_fds", GAUGE, "How many descriptors may be open.", USAGE(fds_max)},
+    {"mcastd_alarm", GAUGE, "1 while an alarm is on; cluster is empty for an alarm that is not of "
+     "one cluster.", .write = write_alarms},
+    {"mcastd_vnis", GAUGE, "VNIs by state: free, live in a job, held after it, or quarantined, "
+     "because jobs that the ledger does not know may use them.", LABEL("state", "free"),
+     STATUS(vnis_free)},
     {LABEL("state", "live"), STATUS(vnis_live)},
     {LABEL("state", "held"), STATUS(vnis_held)},
     {LABEL("state", "quarantined"), STATUS(vnis_quarantined)},
-    {"mcastd_vnis_overdue", METRIC_GAUGE, "Of those held: longer than [vni] hold, because a node "
-     "reports a CXI service that it cannot destroy; until it is clean, or fenced.",
-     STATUS(vnis_overdue)},
-    {"mcastd_vnis_pool", METRIC_GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
-    {"mcastd_vnis_unconfirmed_total", METRIC_COUNTER, "VNIs given back when [vni] hold was over, "
-     "although not all nodes of the job had reported that its services are destroyed; since the "
-     "start.", STATUS(vnis_unconfirmed)},
-    {"mcastd_nodes_lingering", METRIC_GAUGE, "Nodes that report CXI services of a job that "
-     "cannot be destroyed, counted for each job.", STATUS(nodes_lingering)},
-    {"mcastd_addresses_limit", METRIC_GAUGE, "Multicast addresses of the fabric, as configured; "
-     "0: no limit known.", STATUS(addresses_total)},
-    {"mcastd_addresses_reserved", METRIC_GAUGE, "Multicast addresses requested and not known to "
-     "be given back.", STATUS(addresses_reserved)},
-    {"mcastd_addresses_per_job", METRIC_GAUGE, "Multicast addresses that one eligible job "
-     "requests; 0: none.", STATUS(addresses_per_job)},
-    {"mcastd_jobs", METRIC_GAUGE, "Reservations by state.",
-     LABEL("state", "active"), STATUS(jobs_active)},
+    {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
+     "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
+    {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
+    {"mcastd_vnis_unconfirmed_total", COUNTER, "VNIs given back when [vni] hold was over, although "
+     "not all nodes of the job had reported that its services are destroyed; since the start.",
+     STATUS(vnis_unconfirmed)},
+    {"mcastd_nodes_lingering", GAUGE, "Nodes that report CXI services of a job that cannot be "
+     "destroyed, counted for each job.", STATUS(nodes_lingering)},
+    {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "
+     "limit known.", STATUS(addresses_total)},
+    {"mcastd_addresses_reserved", GAUGE, "Multicast addresses requested and not known to be given "
+     "back.", STATUS(addresses_reserved)},
+    {"mcastd_addresses_per_job", GAUGE, "Multicast addresses that one eligible job requests; 0: "
+     "none.", STATUS(addresses_per_job)},
+    {"mcastd_jobs", GAUGE, "Reservations by state.", LABEL("state", "active"), STATUS(jobs_active)},
     {LABEL("state", "releasing"), STATUS(jobs_releasing)},
-    {"mcastd_jobs_with_addresses", METRIC_GAUGE, "Active jobs that have multicast addresses.",
+    {"mcastd_jobs_with_addresses", GAUGE, "Active jobs that have multicast addresses.",
      STATUS(jobs_reserved)},
-    {"mcastd_events_total", METRIC_COUNTER, "Events since the ledger was made: the number of the "
-     "newest.", STATUS(last_seq)},
-    {"mcastd_events_kept", METRIC_GAUGE, "Events that subscribers can request again.",
-     READ(events_kept)},
-    {"mcastd_cluster_jobs", METRIC_GAUGE, "Reservations of a cluster by state.",
-     LABEL("state", "active"), CLUSTER(jobs_active)},
+    {"mcastd_events_total", COUNTER, "Events since the ledger was made: the number of the newest.",
+     STATUS(last_seq)},
+    {"mcastd_events_kept", GAUGE, "Events that subscribers can request again.", READ(events_kept)},
+    {"mcastd_cluster_jobs", GAUGE, "Reservations of a cluster by state.", LABEL("state", "active"),
+     CLUSTER(jobs_active)},
     {LABEL("state", "releasing"), CLUSTER(jobs_releasing)},
-    {"mcastd_cluster_jobs_with_addresses", METRIC_GAUGE, "Active jobs of a cluster that have "
-     "multicast addresses.", CLUSTER(jobs_reserved)},
-    {"mcastd_cluster_addresses_reserved", METRIC_GAUGE, "Multicast addresses that a cluster has "
-     "requested and not given back.", CLUSTER(addresses_reserved)},
-    {"mcastd_cluster_addresses_budget", METRIC_GAUGE, "Multicast addresses that a cluster may "
-     "hold; 0: no limit of its own.", CLUSTER(budget)},
-    {"mcastd_cluster_releases_pending", METRIC_GAUGE, "Reservations of a cluster that are "
-     "released and still exist at the fabric manager.", CLUSTER(releases_pending)},
-    {"mcastd_cluster_job_events_total", METRIC_COUNTER, "Events about jobs of a cluster since "
-     "the start: reserved, with addresses or without; why without: denied, timeout, unavailable; "
-     "addresses lost; released; found and adopted; services that cannot be destroyed.",
-     .write_cluster = write_outcomes},
-    {"mcastd_cluster_synced_timestamp_seconds", METRIC_GAUGE, "When the resource manager of a "
-     "cluster last reported which jobs are active, Unix time.", CLUSTER(synced_ms)},
-    {"mcastd_cluster_listed_timestamp_seconds", METRIC_GAUGE, "When the list_command of a "
-     "cluster last gave a whole list of its active jobs, Unix time.",
-     .write_cluster = write_listed},
-    {"mcastd_cluster_list_failures_total", METRIC_COUNTER, "How often the list_command of a "
-     "cluster failed since the start; no job is released then.",
-     .write_cluster = write_list_failures},
-    {"mcastd_cluster_list_failing", METRIC_GAUGE, "1 when the list_command of a cluster failed "
-     "the last time.", .write_cluster = write_list_failing},
-    {"mcastd_cluster_neighbour_dangerous", METRIC_GAUGE, "1 while a reservation of another owner "
-     "at the fabric manager has a name whose clean-up could delete this cluster's reservations.",
-     .write_cluster = write_name_conflict},
-    {"mcastd_fabric_manager_configured", METRIC_GAUGE, "1 when a fabric manager is configured; "
-     "without one the link stays down.", READ(fm_configured)},
-    {"mcastd_fabric_manager_link", METRIC_GAUGE, "1 for the state of the link.",
-     .write = write_link},
-    {"mcastd_fabric_manager_link_since_timestamp_seconds", METRIC_GAUGE, "Since when the link is "
-     "up, or is not, Unix time.", STATUS(link_since_ms)},
-    {"mcastd_fabric_manager_link_losses_total", METRIC_COUNTER, "How often the link was up and "
-     "went down.", STATUS(link_losses)},
-    {"mcastd_fabric_manager_url", METRIC_GAUGE, "1 for the URL that is in use, or to be tried "
-     "next.", .write = write_urls},
-    {"mcastd_fabric_manager_listed_timestamp_seconds", METRIC_GAUGE, "When the whole list of the "
-     "fabric manager was last compared with the ledger, Unix time.", STATUS(link_listed_ms)},
-    {"mcastd_fabric_manager_strays", METRIC_GAUGE, "Objects at the fabric manager under names of "
-     "ours that no job of ours owns: deleted when seen again after a grace period.",
-     STATUS(strays)},
-    {"mcastd_fabric_manager_calls_total", METRIC_COUNTER, "Calls of the fabric manager that "
-     "ended, by kind and outcome; a list is one call, however many pages it has.",
-     .write = write_calls},
-    {"mcastd_fabric_manager_call_duration_seconds", METRIC_HISTOGRAM, "How long calls of the "
-     "fabric manager took, by kind, whatever their outcome.", .write = write_call_times},
-    {"mcastd_fabric_manager_logins_total", METRIC_COUNTER, "Logins that succeeded: to bring the "
-     "link up, or to renew one early or for a call that was refused.",
-     LABEL("reason", "link"), ENGINE(fabric.logins)},
+    {"mcastd_cluster_jobs_with_addresses", GAUGE, "Active jobs of a cluster that have multicast "
+     "addresses.", CLUSTER(jobs_reserved)},
+    {"mcastd_cluster_addresses_reserved", GAUGE, "Multicast addresses that a cluster has requested "
+     "and not given back.", CLUSTER(addresses_reserved)},
+    {"mcastd_cluster_addresses_budget", GAUGE, "Multicast addresses that a cluster may hold; 0: no "
+     "limit of its own.", CLUSTER(budget)},
+    {"mcastd_cluster_releases_pending", GAUGE, "Reservations of a cluster that are released and "
+     "still exist at the fabric manager.", CLUSTER(releases_pending)},
+    {"mcastd_cluster_job_events_total", COUNTER, "Events about jobs of a cluster since the start: "
+     "reserved, with addresses or without; why without: denied, timeout, unavailable; addresses "
+     "lost; released; found and adopted; services that cannot be destroyed.", .write_cluster =
+     write_outcomes},
+    {"mcastd_cluster_synced_timestamp_seconds", GAUGE, "When the resource manager of a cluster "
+     "last reported which jobs are active, Unix time.", CLUSTER(synced_ms)},
+    {"mcastd_cluster_listed_timestamp_seconds", GAUGE, "When the list_command of a cluster last "
+     "gave a whole list of its active jobs, Unix time.", POLLED(jobpoll_ms)},
+    {"mcastd_cluster_list_failures_total", COUNTER, "How often the list_command of a cluster "
+     "failed since the start; no job is released then.", POLLED(jobpoll_failures)},
+    {"mcastd_cluster_list_failing", GAUGE, "1 when the list_command of a cluster failed the last "
+     "time.", POLLED(jobpoll_error)},
+    {"mcastd_cluster_neighbour_dangerous", GAUGE, "1 while a reservation of another owner at the "
+     "fabric manager has a name whose clean-up could delete this cluster's reservations.",
+     CLUSTER(name_conflict)},
+    {"mcastd_fabric_manager_configured", GAUGE, "1 when a fabric manager is configured; without "
+     "one the link stays down.", READ(fm_configured)},
+    {"mcastd_fabric_manager_link", GAUGE, "1 for the state of the link.", .write = write_link},
+    {"mcastd_fabric_manager_link_since_timestamp_seconds", GAUGE, "Since when the link is up, or "
+     "is not, Unix time.", STATUS(link_since_ms)},
+    {"mcastd_fabric_manager_link_losses_total", COUNTER, "How often the link was up and went down.",
+     STATUS(link_losses)},
+    {"mcastd_fabric_manager_url", GAUGE, "1 for the URL that is in use, or to be tried next.",
+     .write = write_urls},
+    {"mcastd_fabric_manager_listed_timestamp_seconds", GAUGE, "When the whole list of the fabric "
+     "manager was last compared with the ledger, Unix time.", STATUS(link_listed_ms)},
+    {"mcastd_fabric_manager_strays", GAUGE, "Objects at the fabric manager under names of ours "
+     "that no job of ours owns: deleted when seen again after a grace period.", STATUS(strays)},
+    {"mcastd_fabric_manager_calls_total", COUNTER, "Calls of the fabric manager that ended, by "
+     "kind and outcome; a list is one call, however many pages it has.", .write = write_calls},
+    {"mcastd_fabric_manager_call_duration_seconds", HISTOGRAM, "How long calls of the fabric "
+     "manager took, by kind, whatever their outcome.", .write = write_call_times},
+    {"mcastd_fabric_manager_logins_total", COUNTER, "Logins that succeeded: to bring the link up, "
+     "or to renew one early or for a call that was refused.", LABEL("reason", "link"),
+     ENGINE(fabric.logins)},
     {LABEL("reason", "renewal"), ENGINE(fabric.renewals)},
-    {"mcastd_fabric_manager_login_failures_total", METRIC_COUNTER, "Logins that failed: a file "
-     "that cannot be read, a token endpoint that does not answer or refuses.",
+    {"mcastd_fabric_manager_login_failures_total", COUNTER, "Logins that failed: a file that "
+     "cannot be read, a token endpoint that does not answer or refuses.",
      ENGINE(fabric.login_failures)},
-    {"mcastd_fabric_manager_login_duration_seconds", METRIC_HISTOGRAM, "How long logins to bring "
-     "the link up took.", .write = write_login_times},
-    {"mcastd_fabric_manager_login_timestamp_seconds", METRIC_GAUGE, "When the login in force was "
+    {"mcastd_fabric_manager_login_duration_seconds", HISTOGRAM, "How long logins to bring the link "
+     "up took.", .write = write_login_times},
+    {"mcastd_fabric_manager_login_timestamp_seconds", GAUGE, "When the login in force was "
      "obtained, Unix time: time() minus it is its age.", ENGINE(fabric.login_since_ms)},
-    {"mcastd_fabric_manager_login_expires_timestamp_seconds", METRIC_GAUGE, "When the login in "
-     "force ends unless it is renewed, Unix time.", ENGINE(fabric.login_expires_ms)},
-    {"mcastd_fabric_manager_clock_skew_seconds", METRIC_GAUGE, "The fabric manager's clock less "
-     "ours, by its Date header, to half a second.", .write = write_clock_skew},
-    {"mcastd_fabric_manager_calls_queued", METRIC_GAUGE, "Calls that wait in the queue, by kind.",
+    {"mcastd_fabric_manager_login_expires_timestamp_seconds", GAUGE, "When the login in force ends "
+     "unless it is renewed, Unix time.", ENGINE(fabric.login_expires_ms)},
+    {"mcastd_fabric_manager_clock_skew_seconds", GAUGE, "The fabric manager's clock less ours, by "
+     "its Date header, to half a second.", .write = write_clock_skew},
+    {"mcastd_fabric_manager_calls_queued", GAUGE, "Calls that wait in the queue, by kind.",
      LABEL("kind", "reserve"), STATUS(calls_queued_reserve)},
     {LABEL("kind", "check"), STATUS(calls_queued_check)},
     {LABEL("kind", "release"), STATUS(calls_queued_release)},
     {LABEL("kind", "cleanup"), STATUS(calls_queued_cleanup)},
-    {"mcastd_fabric_manager_calls_under_way", METRIC_GAUGE, "Calls that wait for an answer.",
+    {"mcastd_fabric_manager_calls_under_way", GAUGE, "Calls that wait for an answer.",
      STATUS(calls_in_flight)},
-    {"mcastd_fabric_manager_releases_pending", METRIC_GAUGE, "Reservations that are released and "
-     "still exist at the fabric manager.", STATUS(releases_pending)},
-    {"mcastd_cleanups_pending", METRIC_GAUGE, "Steps whose trees are still to be removed, as "
-     "clients with tokens requested.", STATUS(cleanups_pending)},
-    {"mcastd_cleanups_total", METRIC_COUNTER, "Steps since the start whose trees were removed, "
-     "or could not be removed in time: those stay until their job ends.",
-     LABEL("outcome", "done"), STATUS(cleanups_done)},
+    {"mcastd_fabric_manager_releases_pending", GAUGE, "Reservations that are released and still "
+     "exist at the fabric manager.", STATUS(releases_pending)},
+    {"mcastd_cleanups_pending", GAUGE, "Steps whose trees are still to be removed, as clients with "
+     "tokens requested.", STATUS(cleanups_pending)},
+    {"mcastd_cleanups_total", COUNTER, "Steps since the start whose trees were removed, or could "
+     "not be removed in time: those stay until their job ends.", LABEL("outcome", "done"),
+     STATUS(cleanups_done)},
     {LABEL("outcome", "given-up"), STATUS(cleanups_given_up)},
-    {"mcastd_fabric_manager_connections_total", METRIC_COUNTER, "Connections opened to the "
-     "fabric manager.", ENGINE(fabric.connections)},
-    {"mcastd_fabric_manager_received_bytes_total", METRIC_COUNTER, "Bytes received from the "
-     "fabric manager.", ENGINE(fabric.bytes_in)},
-    {"mcastd_fabric_manager_sent_bytes_total", METRIC_COUNTER, "Bytes sent to the fabric "
-     "manager.", ENGINE(fabric.bytes_out)},
-    {"mcastd_fabric_manager_tls_errors_total", METRIC_COUNTER, "Connections to the fabric "
-     "manager or its token endpoint that failed because of TLS.", ENGINE(fabric.tls_errors)},
-    {"mcastd_commits_total", METRIC_COUNTER, "Commits that succeeded.", ENGINE(commits)},
-    {"mcastd_commit_failures_total", METRIC_COUNTER, "Attempts to commit that failed; each batch "
-     "is tried again every second.", ENGINE(commit_failures)},
-    {"mcastd_commit_duration_seconds", METRIC_HISTOGRAM, "How long commits that succeeded took.",
+    {"mcastd_fabric_manager_connections_total", COUNTER, "Connections opened to the fabric "
+     "manager.", ENGINE(fabric.connections)},
+    {"mcastd_fabric_manager_received_bytes_total", COUNTER, "Bytes received from the fabric "
+     "manager.", ENGINE(fabric.bytes_in)},
+    {"mcastd_fabric_manager_sent_bytes_total", COUNTER, "Bytes sent to the fabric manager.",
+     ENGINE(fabric.bytes_out)},
+    {"mcastd_fabric_manager_tls_errors_total", COUNTER, "Connections to the fabric manager or its "
+     "token endpoint that failed because of TLS.", ENGINE(fabric.tls_errors)},
+    {"mcastd_commits_total", COUNTER, "Commits that succeeded.", ENGINE(commits)},
+    {"mcastd_commit_failures_total", COUNTER, "Attempts to commit that failed; each batch is tried "
+     "again every second.", ENGINE(commit_failures)},
+    {"mcastd_commit_duration_seconds", HISTOGRAM, "How long commits that succeeded took.",
      ENGINE(commit_times)},
-    {"mcastd_commit_records", METRIC_HISTOGRAM, "Records in one commit: many when many requests "
-     "share it.", ENGINE(commit_sizes)},
-    {"mcastd_records_unsaved", METRIC_GAUGE, "Records that are not saved yet.", ENGINE(unsaved)},
-    {"mcastd_storage_failing", METRIC_GAUGE, "1 while nothing can be saved, so that changes are "
-     "refused.", ENGINE(storage_failing)},
-    {"mcastd_http_connections", METRIC_GAUGE, "Open connections, by listener.",
-     .write = write_open},
-    {"mcastd_http_connections_max", METRIC_GAUGE, "Connections above this are refused.",
-     HTTP(quota.max)},
-    {"mcastd_http_connections_total", METRIC_COUNTER, "Connections accepted, by listener.",
-     .write = write_accepted},
-    {"mcastd_http_connections_refused_total", METRIC_COUNTER, "Connections refused or closed "
-     "with 503: a manager's above the limit; above the share of users without a role; idle or "
-     "unfinished and displaced by a new one; a request's head that was too slow.",
-     .write = write_refused},
-    {"mcastd_http_connections_waiting", METRIC_GAUGE, "TCP connections in the listen queue of "
-     "the kernel.", READ(tcp_waiting)},
-    {"mcastd_event_subscribers", METRIC_GAUGE, "Open event streams.", HTTP(traffic.subscribers)},
-    {"mcastd_http_requests_under_way", METRIC_GAUGE, "Requests that are not answered yet.",
-     HTTP(owed)},
-    {"mcastd_munge_credentials_waiting", METRIC_GAUGE, "MUNGE credentials that wait for munged.",
+    {"mcastd_commit_records", HISTOGRAM, "Records in one commit: many when many requests share it.",
+     ENGINE(commit_sizes)},
+    {"mcastd_records_unsaved", GAUGE, "Records that are not saved yet.", ENGINE(unsaved)},
+    {"mcastd_storage_failing", GAUGE, "1 while nothing can be saved, so that changes are refused.",
+     ENGINE(storage_failing)},
+    {"mcastd_http_connections", GAUGE, "Open connections, by listener.", .write = write_open},
+    {"mcastd_http_connections_max", GAUGE, "Connections above this are refused.", HTTP(quota.max)},
+    {"mcastd_http_connections_total", COUNTER, "Connections accepted, by listener.", .write =
+     write_accepted},
+    {"mcastd_http_connections_refused_total", COUNTER, "Connections refused or closed with 503: a "
+     "manager's above the limit; above the share of users without a role; idle or unfinished and "
+     "displaced by a new one; a request's head that was too slow.", .write = write_refused},
+    {"mcastd_http_connections_waiting", GAUGE, "TCP connections in the listen queue of the kernel.",
+     READ(tcp_waiting)},
+    {"mcastd_event_subscribers", GAUGE, "Open event streams.", HTTP(traffic.subscribers)},
+    {"mcastd_http_requests_under_way", GAUGE, "Requests that are not answered yet.", HTTP(owed)},
+    {"mcastd_munge_credentials_waiting", GAUGE, "MUNGE credentials that wait for munged.",
      READ(munge_waiting)},
-    {"mcastd_node_names_waiting", METRIC_GAUGE, "Requests of nodes that wait for a name server.",
+    {"mcastd_node_names_waiting", GAUGE, "Requests of nodes that wait for a name server.",
      READ(names_waiting)},
-    {"mcastd_http_body_bytes", METRIC_GAUGE, "Memory that long request bodies take, together.",
+    {"mcastd_http_body_bytes", GAUGE, "Memory that long request bodies take, together.",
      HTTP(body_bytes)},
-    {"mcastd_http_requests_total", METRIC_COUNTER, "Requests answered, by route, method and "
-     "status.", .write = write_answers},
-    {"mcastd_http_request_duration_seconds", METRIC_HISTOGRAM, "From a request's head to its "
-     "answer, by route; event streams, which have no end, are left out.", .write = write_times},
-    {"mcastd_certificate_expires_timestamp_seconds", METRIC_GAUGE, "When a certificate of the "
-     "broker that is in use expires, Unix time.",
-     LABEL("use", "server"), READ(certificate_ends_ms)},
+    {"mcastd_http_requests_total", COUNTER, "Requests answered, by route, method and status.",
+     .write = write_answers},
+    {"mcastd_http_request_duration_seconds", HISTOGRAM, "From a request's head to its answer, by "
+     "route; event streams, which have no end, are left out.", .write = write_times},
+    {"mcastd_certificate_expires_timestamp_seconds", GAUGE, "When a certificate of the broker that "
+     "is in use expires, Unix time.", LABEL("use", "server"), READ(certificate_ends_ms)},
     {LABEL("use", "fabric-manager"), ENGINE(fabric.certificate_ends_ms)},
 };
 /* clang-format on */
@@ -441,6 +407,12 @@ static void write_value(struct exposition *to, const struct family *family, cons
         break;
     case VALUE_BOOL:
         exposition_count(to, *(const bool *)at, labels);
+        break;
+    case VALUE_TEXT:
+        exposition_count(to, **(const char *const *)at != '\0', labels);
+        break;
+    case VALUE_MICROSECONDS:
+        exposition_real(to, (double)*(const uint64_t *)at / 1e6, labels);
         break;
     case VALUE_TIME:
         exposition_time(to, *(const int64_t *)at, labels);
@@ -460,7 +432,7 @@ static void write_clusters(struct exposition *to, const struct family *family,
     for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
         if (family->write_cluster)
             family->write_cluster(to, &cluster);
-        else
+        else if (family->base == OF_CLUSTER || cluster.jobpoll)
             write_value(to, family, &cluster,
                         LABELS("cluster", cluster.name, family->label, family->word));
     }
@@ -474,7 +446,8 @@ void metrics_write(struct exposition *to, const struct readings *readings)
             exposition_family(to, family->name, family->kind, family->help);
         if (family->write)
             family->write(to, readings);
-        else if (family->write_cluster || family->base == OF_CLUSTER)
+        else if (family->write_cluster || family->base == OF_CLUSTER ||
+                 family->base == OF_POLLED_CLUSTER)
             write_clusters(to, family, readings->core);
         else
             write_value(to, family,

@@ -1,36 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/metrics/metrics.h"
 
-#include "broker/http/auth/decoder.h"
+#include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/request/call.h"
+#include "base/memory.h"
 
+#include <assert.h>
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-static void read_more(struct readings *readings)
+void traffic_answered(struct traffic *traffic, const struct route *route, int status,
+                      int64_t took_us)
 {
-    const struct http *http = readings->http;
+    size_t row = route ? (size_t)(route - routes) : ROUTES;
+    assert(row <= ROUTES && status >= STATUS_FIRST && status < STATUS_END);
+    traffic->answered[row][status - STATUS_FIRST]++;
+    if (took_us >= 0)
+        histogram_add(&traffic->times[row], took_us);
+}
+
+/* ---- what there is to tell ---- */
+
+static uint64_t microseconds(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+static void read_memory(struct usage *out)
+{
+    unsigned long long all = 0, resident = 0;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return;
+    if (fscanf(file, "%llu %llu", &all, &resident) == 2) {
+        out->virtual_bytes = all * page;
+        out->resident_bytes = resident * page;
+    }
+    (void)fclose(file);
+}
+
+/* The folder's size is the number since Linux 6.2; before, they are to be counted. */
+static uint64_t count_descriptors(void)
+{
+    struct stat folder_stat;
+    uint64_t count = 0;
+    if (stat("/proc/self/fd", &folder_stat) == 0 && folder_stat.st_size > 0)
+        return (uint64_t)folder_stat.st_size;
+    DIR *folder = opendir("/proc/self/fd");
+    if (!folder)
+        return 0;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += entry->d_name[0] != '.';
+    (void)closedir(folder);
+    return count - 1; /* the folder's own */
+}
+
+void usage_read(struct usage *out)
+{
+    struct rusage used;
+    struct rlimit limit;
+    *out = (struct usage){0};
+    if (getrusage(RUSAGE_SELF, &used) == 0)
+        out->cpu_us = microseconds(&used.ru_utime) + microseconds(&used.ru_stime);
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        out->fds_max = limit.rlim_cur;
+    out->fds = count_descriptors();
+    read_memory(out);
+}
+
+void readings_take(struct readings *readings, const struct http *http)
+{
     const struct server *tcp = http->listeners[LISTENER_TCP].server;
+    const struct core_status *status = &readings->status;
+    *readings = (struct readings){.http = http, .core = engine_core(http->engine)};
+    core_status(readings->core, &readings->status);
+    engine_counters(http->engine, &readings->counters);
+    usage_read(&readings->usage);
     readings->fm_configured = core_config_of(readings->core)->fm_present;
-    readings->events_kept = readings->status.last_seq + 1 - readings->status.first_seq;
+    readings->events_kept = status->last_seq + 1 - status->first_seq;
     readings->tcp_waiting = tcp ? server_waiting(tcp) : 0;
     readings->munge_waiting = decoder_waiting(http->decoder);
     readings->names_waiting = resolver_waiting(http->resolver);
     readings->certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0;
-    usage_read(&readings->usage);
-}
-
-static void render_text(const struct http *http, struct writer *out)
-{
-    struct exposition to = {.out = out};
-    struct readings readings = {.http = http, .core = engine_core(http->engine)};
-    writer_reset(out);
-    core_status(readings.core, &readings.status);
-    engine_counters(http->engine, &readings.counters);
-    read_more(&readings);
-    metrics_write(&to, &readings);
 }
 
 /* ---- the text that is shared ---- */
@@ -61,16 +120,17 @@ static struct metrics_text *newest_text(struct http *http, bool fresh)
 {
     struct metrics_text *text = http->metrics_text;
     const uint64_t now_ms = uv_now(http->loop);
+    struct readings readings;
     if (text && !fresh && now_ms - text->rendered_ms < METRICS_EVERY_MS)
         return text;
     if (!text || text->uses > 1) {
         metrics_text_drop(text);
-        text = http->metrics_text = calloc(1, sizeof *text);
-        if (!text)
-            return NULL;
+        text = http->metrics_text = memory_zeroed(sizeof *text);
         text->uses = 1;
     }
-    render_text(http, &text->out);
+    readings_take(&readings, http);
+    writer_reset(&text->out);
+    metrics_write(&(struct exposition){.out = &text->out}, &readings);
     text->rendered_ms = now_ms;
     if (!text->out.failed)
         return text;

@@ -3,7 +3,6 @@
 #define MCAST_BROKER_HTTP_METRICS_METRICS_H
 
 #include "broker/http/metrics/exposition.h"
-#include "broker/http/metrics/usage.h"
 #include "broker/http/shared.h"
 
 /* GET /metrics (docs/metrics.md). What is written is bounded by clusters, routes and configured
@@ -18,6 +17,18 @@ enum { METRICS_EVERY_MS = 1000 };
 struct metrics_text;
 void metrics_text_drop(struct metrics_text *text);
 
+/* What this process takes of the machine, under the names that every Prometheus exporter uses. */
+
+struct usage {
+    uint64_t cpu_us; /* user and system, all threads */
+    uint64_t resident_bytes, virtual_bytes;
+    uint64_t fds, fds_max; /* descriptors in use, and how many there may be */
+};
+
+/* What the kernel does not tell stays 0. Costs a few system calls, none of which waits. */
+void usage_read(struct usage *out);
+
+/* What the broker knows of itself, for /metrics and the doctor. */
 struct readings {
     const struct http *http;
     const struct core *core;
@@ -29,6 +40,8 @@ struct readings {
     unsigned tcp_waiting, munge_waiting, names_waiting;
     int64_t certificate_ends_ms; /* of the broker on TCP; 0: none */
 };
+
+void readings_take(struct readings *readings, const struct http *http);
 
 /* Every family that there is. */
 void metrics_write(struct exposition *to, const struct readings *readings);

@@ -11,7 +11,6 @@
  * long their answers took. */
 
 enum { LISTENER_UNIX, LISTENER_TCP, LISTENERS };
-const char *listener_word(int listener); /* "unix", "tcp" */
 
 enum traffic_refusal {
     REFUSED_LIMIT,     /* an admin or resource manager, every place is taken: 503 */
@@ -20,7 +19,6 @@ enum traffic_refusal {
     REFUSED_SLOW,      /* closed because a request's head did not end: 503 */
     TRAFFIC_REFUSALS
 };
-const char *traffic_refusal_word(enum traffic_refusal refusal); /* "limit", "share", … */
 
 enum { STATUS_FIRST = 100, STATUS_END = 600 };
 

@@ -52,45 +52,68 @@ json_t *body_read(const char *bytes, size_t length, struct problem *problem)
     return NULL;
 }
 
-int body_check_names(const json_t *object, const char *const *names, struct problem *problem)
+/* The first that is none of the fields. */
+static int refuse_name(const json_t *object, const struct body_field *fields,
+                       struct problem *problem)
 {
-    const char *name;
+    const char *name = "";
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, name, value)
     {
-        size_t i = 0;
-        while (names[i] && strcmp(names[i], name) != 0)
-            i++;
-        if (!names[i])
-            return problem_set(problem, 422, "unknown-field", name,
-                               "there is no field '%.64s' in this request; GET /openapi.json lists "
-                               "those that there are",
-                               name);
+        const struct body_field *field = fields;
+        while (field->name && strcmp(field->name, name) != 0)
+            field++;
+        if (!field->name)
+            break;
     }
-    return 0;
-}
-
-int body_text(const json_t *value, const char *field, const char **out, struct problem *problem)
-{
-    if (value && !json_is_string(value))
-        return problem_set(problem, 422, "invalid", field, "%s must be text, not %s", field,
-                           type_word(value));
-    if (value)
-        *out = json_string_value(value);
-    return 0;
+    return problem_set(problem, 422, "unknown-field", name,
+                       "there is no field '%.64s' in this request; GET /openapi.json lists those "
+                       "that there are",
+                       name);
 }
 
 int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
                 struct problem *problem)
 {
     const int64_t number = json_integer_value(value);
-    if (!value)
-        return 0;
     if (!json_is_integer(value) || number < min || number > max)
         return problem_set(problem, 422, "invalid", field,
                            "%s must be a whole number from %" PRId64 " to %" PRId64 "%s%s", field,
                            min, max, json_is_integer(value) ? "" : ", not ",
                            json_is_integer(value) ? "" : type_word(value));
     *out = number;
+    return 0;
+}
+
+static int read_field(const json_t *value, const char *within, const struct body_field *field,
+                      struct problem *problem)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s%s%s", within, within[0] ? "." : "", field->name);
+    if (field->number)
+        return body_number(value, name, field->min, field->max, field->number, problem);
+    if (field->text && !json_is_string(value))
+        return problem_set(problem, 422, "invalid", name, "%s must be text, not %s", name,
+                           type_word(value));
+    if (field->text)
+        *field->text = json_string_value(value);
+    else
+        *field->value = value;
+    return 0;
+}
+
+int body_read_fields(const json_t *object, const char *within, const struct body_field *fields,
+                     struct problem *problem)
+{
+    size_t known = 0;
+    for (const struct body_field *field = fields; field->name; field++)
+        known += json_object_get(object, field->name) != NULL;
+    if (known < json_object_size(object))
+        return refuse_name(object, fields, problem);
+    for (const struct body_field *field = fields; field->name; field++) {
+        const json_t *value = json_object_get(object, field->name);
+        if (value && read_field(value, within, field, problem) < 0)
+            return -1;
+    }
     return 0;
 }

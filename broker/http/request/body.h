@@ -16,12 +16,23 @@
  * json_decref. */
 json_t *body_read(const char *bytes, size_t length, struct problem *problem);
 
-/* 0; or -1 with a 422 for a field that is none of the names (NULL-terminated). */
-int body_check_names(const json_t *object, const char *const *names, struct problem *problem);
+/* A field that a body may have, and where its value goes: a whole number from min to max, a text,
+ * or a value of any type. Texts and values belong to the body. */
+struct body_field {
+    const char *name;
+    int64_t *number;
+    int64_t min, max;
+    const char **text;
+    const json_t **value;
+};
 
-/* The value of a field: 0, or -1 with a 422. NULL, for a field that is missing: *out is kept. The
- * text belongs to the value. */
-int body_text(const json_t *value, const char *field, const char **out, struct problem *problem);
+/* Reads the fields (the last has no name). What is missing is kept as it is. within: "" for the
+ * body, or what the object is called in it: "services[3]". 0, or -1 with a 422 that names the
+ * field: a wrong value, or a name that is none of these. */
+int body_read_fields(const json_t *object, const char *within, const struct body_field *fields,
+                     struct problem *problem);
+
+/* One number, which is not missing. */
 int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
                 struct problem *problem);
 

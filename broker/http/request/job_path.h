@@ -2,7 +2,7 @@
 #ifndef MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
 #define MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
 
-#include "broker/http/auth/permit.h"
+#include "broker/http/auth/identity.h"
 #include "broker/http/request/call.h"
 
 /* /v1/clusters/{cluster}/jobs/{job}…: the names in it. */

@@ -4,16 +4,13 @@
 
 #include "tests/system/rig/plainhttp.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One answer of /metrics, taken apart. Failures are asserts. */
+/* One answer of /metrics. Failures are asserts. */
 
 struct scrape {
-    char *text;
-    json_t *families; /* {name: {"type", "help", "samples": n, "labels": "a, b"}}: labels in the
-                         order in which they were seen, without a histogram's "le" */
+    char *text; /* behind a newline */
     size_t samples;
 };
 
@@ -24,5 +21,12 @@ void scrape_release(struct scrape *scrape);
  */
 double scrape_value(const struct scrape *scrape, const char *series);
 bool scrape_has(const struct scrape *scrape, const char *series);
+
+/* Whether a tool ends with 0; what it says goes to stderr. words: its command line behind its name,
+ * NULL-terminated. input: a file, or NULL. */
+bool tool_passes(const char *tool, const char *const words[], const char *input);
+
+/* Whether promtool is installed; says so if not. */
+bool promtool_there(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What /metrics says while the broker idles, is busy, and is in trouble (B8): each scrape passes
  * "promtool check metrics", and the numbers are those that were caused. */
-#include "tests/system/metrics/promtool.h"
 #include "tests/system/metrics/scrape.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
@@ -136,8 +135,8 @@ static void assert_clean(const char *name)
     scrape_take(&scrape, testbed_http(testbed));
     assert_int_equal(folder_write(testbed_folder(testbed), name, 0600, scrape.text + 1), 0);
     scrape_release(&scrape);
-    assert_true(
-        promtool_passes(words, folder_path(path, sizeof path, testbed_folder(testbed), name)));
+    assert_true(tool_passes(PROMTOOL, words,
+                            folder_path(path, sizeof path, testbed_folder(testbed), name)));
 }
 
 /* ---- the three states ---- */

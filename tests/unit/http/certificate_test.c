@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "broker/http/auth/certificate.h"
-#include "broker/http/auth/der.h"
 #include "tests/system/http/testcert.h"
 
 #include <gnutls/abstract.h>

@@ -93,11 +93,13 @@ static void look(void *arg, const struct diagnosis_finding *finding)
 }
 
 /* It finds this, in these words, and nothing else that is not fine. */
-static void expect(const struct broker_facts *p, enum diagnosis_level level, const char *check,
+static void expect(struct broker_facts *p, enum diagnosis_level level, const char *check,
                    const char *words)
 {
     struct looking looking = {.check = check, .level = level};
-    diagnosis_make(&p->facts, look, &looking);
+    p->facts.each = look;
+    p->facts.arg = &looking;
+    diagnosis_make(&p->facts);
     assert_int_equal(looking.found, 1);
     assert_int_equal(looking.others, 0);
     if (!strstr(looking.text, words))

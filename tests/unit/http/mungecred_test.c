@@ -8,11 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/authorization.h"
 #include "broker/http/auth/mungecred.h"
+#include "base/error.h"
 
 #include <arpa/inet.h>
 #include <munge.h>
+#include <stdatomic.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 static void payload__is_the_request_line(void **state)
@@ -131,6 +133,81 @@ static void authorization__takes_credentials_and_tokens(void **state)
     }
 }
 
+/* ---- credentials wait in a queue with a bound, whatever munged does; the test is munged ---- */
+
+static struct {
+    atomic_uint at_once, most;
+    sem_t entered, may_go;
+} munged;
+
+/* Each waits until it may go on. */
+static void decode(const char *socket, const char *credential, const char *payload,
+                   struct mungecred *out)
+{
+    unsigned now = atomic_fetch_add(&munged.at_once, 1) + 1;
+    for (unsigned most = munged.most; now > most;)
+        if (atomic_compare_exchange_weak(&munged.most, &most, now))
+            break;
+    sem_post(&munged.entered);
+    while (sem_wait(&munged.may_go) < 0)
+        continue;
+    *out = (struct mungecred){.code = !strcmp(socket, "socket") && !strcmp(credential, "shown") &&
+                                              !strcmp(payload, "asked")
+                                          ? 7
+                                          : -1};
+    atomic_fetch_sub(&munged.at_once, 1);
+}
+
+static void on_decoded(void *arg, const struct mungecred *mungecred)
+{
+    unsigned *answers = arg;
+    /* A machine that is very slow comes to the end of its patience. */
+    assert_true(mungecred->code == 7 || mungecred->code == EMUNGE_TIMEOUT);
+    (*answers)++;
+}
+
+static void on_closed(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+static void queue__has_a_bound(void **state)
+{
+    uv_loop_t loop;
+    unsigned answers = 0;
+    bool closed = false;
+    (void)state;
+    assert_int_equal(sem_init(&munged.entered, 0, 0), 0);
+    assert_int_equal(sem_init(&munged.may_go, 0, 0), 0);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    struct decoder *decoder = decoder_create(&loop, decode);
+    assert_non_null(decoder);
+    for (unsigned i = 0; i < DECODER_QUEUE_MAX; i++) {
+        assert_int_equal(decoder_waiting(decoder), i);
+        assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers), 0);
+    }
+    /* Those that hang hold all threads that there are for it, and nobody else is let in. */
+    for (int i = 0; i < DECODER_THREADS; i++)
+        sem_wait(&munged.entered);
+    assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers),
+                     ERROR_FULL);
+    assert_int_equal(answers, 0);
+    for (unsigned i = 0; i < DECODER_QUEUE_MAX + 1; i++)
+        sem_post(&munged.may_go);
+    while (decoder_waiting(decoder) > 0)
+        assert_true(uv_run(&loop, UV_RUN_ONCE));
+    assert_int_equal(answers, DECODER_QUEUE_MAX);
+    assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers), 0);
+    while (decoder_waiting(decoder) > 0)
+        assert_true(uv_run(&loop, UV_RUN_ONCE));
+    assert_int_equal(answers, DECODER_QUEUE_MAX + 1);
+    assert_int_equal(munged.most, DECODER_THREADS);
+    decoder_destroy(decoder, on_closed, &closed);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_true(closed);
+    assert_int_equal(uv_loop_close(&loop), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +215,7 @@ int main(void)
         cmocka_unit_test(words_of_munged__are_told_with_who_was_seen),
         cmocka_unit_test(munged__that_is_not_there_is_no_proof),
         cmocka_unit_test(authorization__takes_credentials_and_tokens),
+        cmocka_unit_test(queue__has_a_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

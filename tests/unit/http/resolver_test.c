@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/auth/host.h"
 #include "broker/http/auth/resolver.h"
 #include "base/error.h"
 
@@ -19,6 +19,15 @@
 #include <stdatomic.h>
 
 enum { NODES = 11136 }; /* of the largest machine */
+
+/* In place of libuv's: time passes when the test says so, too. */
+static uint64_t passed_ms;
+
+uint64_t uv_now(const uv_loop_t *loop)
+{
+    (void)loop;
+    return uv_hrtime() / 1000000 + passed_ms;
+}
 
 /* nK is 10.x.y.z of K; "unknown" is not; "away" cannot be asked; "stuck" waits until it may go on.
  */
@@ -226,14 +235,102 @@ static void line__has_a_bound(void **state)
     run_until(stand, RESOLVER_QUEUE_MAX + 1);
 }
 
+/* ---- what is remembered: a yes for minutes, a no for less, and never without bound ---- */
+
+/* Whether the name was known; else it is looked up, and nK is at its address at the time. */
+static bool is_known(struct stand *stand, const char *name, uint32_t address)
+{
+    const unsigned answers = stand->answers + 1;
+    const bool known = ask(stand, name, address) == RESOLVER_KNOWN;
+    run_until(stand, answers);
+    return known;
+}
+
+static void yes__counts_for_minutes(void **state)
+{
+    struct stand *stand = *state;
+    assert_false(is_known(stand, "n7", 0x0a000007));
+    passed_ms += RESOLVER_YES_MS - 1000;
+    assert_true(is_known(stand, "n7", 0x0a000007));
+    assert_int_equal(stand->found, 2);
+    passed_ms += 1000;
+    assert_false(is_known(stand, "n7", 0x0a000007));
+    assert_false(is_known(stand, "n70", 0x0a000046));
+    assert_true(is_known(stand, "n7", 0x0a000007));
+}
+
+/* Whoever mends a name does not wait for minutes. */
+static void no__counts_for_less(void **state)
+{
+    struct stand *stand = *state;
+    assert_false(is_known(stand, "n7", 0x0a000008));
+    assert_false(is_known(stand, "unknown", 1));
+    passed_ms += RESOLVER_NO_MS - 1000;
+    assert_true(is_known(stand, "n7", 0x0a000008));
+    assert_true(is_known(stand, "unknown", 1));
+    assert_int_equal(stand->unknown, 2);
+    passed_ms += 1000;
+    assert_true(is_known(stand, "n7", 0x0a000007));
+    assert_false(is_known(stand, "n7", 0x0a000008));
+    assert_false(is_known(stand, "unknown", 1));
+}
+
+/* The oldest answer makes room, and no other does. */
+static void names__have_a_bound(void **state)
+{
+    struct stand *stand = *state;
+    char name[32];
+    for (unsigned i = 0; i <= RESOLVER_NAMES_MAX; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        assert_false(is_known(stand, name, 0x0a000000 + i));
+        if (i == 1) { /* looked up again, it is as young as any */
+            passed_ms += RESOLVER_NO_MS;
+            assert_false(is_known(stand, "n0", 1));
+        }
+    }
+    assert_true(is_known(stand, "n0", 0x0a000000));
+    assert_true(is_known(stand, "n2", 0x0a000002));
+    assert_false(is_known(stand, "n1", 0x0a000001));
+    assert_true(is_known(stand, "n2", 0x0a000002));
+    assert_false(is_known(stand, "n0", 0x0a000000)); /* made room for n1 */
+}
+
+/* The machine's own resolver, as far as it needs no name server. */
+static void look__asks_the_system(void **state)
+{
+    (void)state;
+    const struct in_addr its = {.s_addr = htonl(0xc0000207)}, other = {.s_addr = 1},
+                         loopback = {.s_addr = htonl(INADDR_LOOPBACK)};
+    struct host host;
+    host_resolve("192.0.2.7", &host);
+    assert_int_equal(host.state, HOST_FOUND);
+    assert_int_equal(host.count, 1);
+    assert_true(host_has(&host, its));
+    assert_false(host_has(&host, other));
+    host_resolve("localhost", &host);
+    assert_int_equal(host.state, HOST_FOUND);
+    assert_true(host_has(&host, loopback));
+    host_resolve("", &host);
+    assert_int_not_equal(host.state, HOST_FOUND);
+    assert_non_null(host.words);
+    assert_false(host_has(&host, loopback));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(machine__costs_one_lookup_a_node), TEST(name_under_way__is_joined),
-        TEST(failure__is_not_remembered),       TEST(forgotten__is_looked_up_again),
-        TEST(stuck__is_not_waited_for),         TEST(line__has_a_bound),
+        TEST(machine__costs_one_lookup_a_node),
+        TEST(name_under_way__is_joined),
+        TEST(failure__is_not_remembered),
+        TEST(forgotten__is_looked_up_again),
+        TEST(stuck__is_not_waited_for),
+        TEST(line__has_a_bound),
+        TEST(yes__counts_for_minutes),
+        TEST(no__counts_for_less),
+        TEST(names__have_a_bound),
+        cmocka_unit_test(look__asks_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

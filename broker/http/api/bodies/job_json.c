@@ -113,26 +113,13 @@ static void write_members(struct writer *writer, const struct core *core,
     write_hwcoll(writer, reservation);
 }
 
-void job_json_write(struct writer *writer, const struct core *core,
-                    const struct reservation *reservation)
-{
-    uint32_t names_left = JOB_JSON_NAMES;
-    job_json_write_on(writer, core, reservation, NULL, &names_left);
-}
-
-void job_json_write_on(struct writer *writer, const struct core *core,
-                       const struct reservation *reservation, const char *node,
-                       uint32_t *names_left)
+static const char *presence_word(const struct reservation *reservation, const char *node)
 {
     static const char *const words[] = {[PRESENCE_NONE] = NULL,
                                         [PRESENCE_NAMED] = "named",
                                         [PRESENCE_REPORTED] = "reported",
                                         [PRESENCE_POSSIBLE] = "possible"};
-    writer_begin_object(writer, NULL);
-    write_members(writer, core, reservation, names_left);
-    if (node)
-        writer_string(writer, "on_node", words[core_presence(reservation, node)]);
-    writer_end_object(writer);
+    return words[core_presence(reservation, node)];
 }
 
 static void write_variable(void *arg, const char *name, const char *value)
@@ -140,39 +127,26 @@ static void write_variable(void *arg, const char *name, const char *value)
     writer_string(arg, name, value);
 }
 
-static void write_env(struct writer *writer, const struct core *core,
-                      const struct reservation *reservation)
+bool job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation, const struct job_parts *parts)
 {
-    writer_begin_object(writer, "env");
-    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
-                     writer);
-    writer_end_object(writer);
-}
-
-bool job_json_write_whole(struct writer *writer, const struct core *core,
-                          const struct reservation *reservation, const char *warning)
-{
-    uint32_t names_left = JOB_JSON_NAMES;
+    uint32_t all_names = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, core, reservation, &names_left);
-    if (warning)
-        writer_string(writer, "warning", warning);
-    write_env(writer, core, reservation);
+    write_members(writer, core, reservation, parts->names_left ? parts->names_left : &all_names);
+    if (parts->node)
+        writer_string(writer, "on_node", presence_word(reservation, parts->node));
+    if (parts->warning)
+        writer_string(writer, "warning", parts->warning);
+    if (parts->token)
+        token_json_write(writer, parts->token);
+    if (parts->env) {
+        writer_begin_object(writer, "env");
+        environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
+                         writer);
+        writer_end_object(writer);
+    }
     writer_end_object(writer);
-    return !secret_none(reservation->token);
-}
-
-bool job_json_write_own(struct writer *writer, const struct core *core,
-                        const struct reservation *reservation, const struct tokenproof *proof)
-{
-    uint32_t names_left = JOB_JSON_NAMES;
-    writer_begin_object(writer, NULL);
-    write_members(writer, core, reservation, &names_left);
-    token_json_write(writer, proof);
-    if (proof->session)
-        write_env(writer, core, reservation);
-    writer_end_object(writer);
-    return proof->session;
+    return parts->env && !secret_none(reservation->token);
 }
 
 static const int64_t year_10000 = INT64_C(253402300800); /* Unix seconds */

@@ -13,25 +13,19 @@
  * nothing: so many take 20 ms, in which no other request is served. */
 enum { JOB_JSON_NAMES = 1 << 16 };
 
-/* For lists and releases: nothing secret in it. */
-void job_json_write(struct writer *writer, const struct core *core,
-                    const struct reservation *reservation);
-/* With "on_node": how it may concern this node, which it does; NULL: without. *names_left, of
- * JOB_JSON_NAMES in one answer, goes down. */
-void job_json_write_on(struct writer *writer, const struct core *core,
-                       const struct reservation *reservation, const char *node,
-                       uint32_t *names_left);
+/* What is written beside the reservation itself. */
+struct job_parts {
+    const char *warning;            /* NULL: none */
+    const struct tokenproof *token; /* "token", which says what it is good for; NULL: without */
+    bool env; /* "env", in which the job's token is: only for those who may have it. A token that
+                 can do less must not bring the one that can do all */
+    const char *node; /* "on_node": how it may concern this node, which it does; NULL: without */
+    uint32_t *names_left; /* of JOB_JSON_NAMES in one answer, goes down; NULL: this is all of it */
+};
 
-/* With "warning" (NULL: none) and "env", in which the job's token is: only for those who may have
- * it. Returns whether there is a token. */
-bool job_json_write_whole(struct writer *writer, const struct core *core,
-                          const struct reservation *reservation, const char *warning);
-
-/* For the bearer of a token of the job: with "token", which says what it is good for. With "env"
- * only for a client with the session token: a token that can do less must not bring the one that
- * can do all. Returns whether that is in it. */
-bool job_json_write_own(struct writer *writer, const struct core *core,
-                        const struct reservation *reservation, const struct tokenproof *proof);
+/* Returns whether the job's token is in it. */
+bool job_json_write(struct writer *writer, const struct core *core,
+                    const struct reservation *reservation, const struct job_parts *parts);
 
 /* What a token is good for, as its bearer reads it; never the token itself. */
 

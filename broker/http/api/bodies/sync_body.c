@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/http/api/bodies/sync_body.h"
+#include "broker/http/api/bodies/bodies.h"
 
 #include "base/names.h"
-#include "base/utf8.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read, and how far. Texts are decoded where they stand. */
+/* What is read, and how far. */
 struct scan {
     char *start, *at, *end;
     struct sync_body *body;
@@ -27,14 +26,9 @@ static int refuse_json(const struct scan *scan, const char *what)
                        "the body is not valid JSON: line %zu, column %zu: %s", line, column, what);
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static char peek(struct scan *scan)
 {
-    while (scan->at < scan->end && is_space(*scan->at))
+    while (scan->at < scan->end && memchr(" \t\r\n", *scan->at, 4))
         scan->at++;
     return (char)(scan->at < scan->end ? *scan->at : '\0');
 }
@@ -47,140 +41,25 @@ static bool skip(struct scan *scan, char wanted)
     return true;
 }
 
-static bool at_word(const struct scan *scan, const char *word)
+/* Whether a value begins here that is no text. */
+static bool at_other_value(struct scan *scan)
 {
-    size_t length = strlen(word);
-    return (size_t)(scan->end - scan->at) >= length && memcmp(scan->at, word, length) == 0;
+    const char next = peek(scan);
+    return next != '\0' && strchr("{[-0123456789tfn", next) != NULL;
 }
 
-static const char *kind_of_next(struct scan *scan)
+/* From the quote on; decoded where it stands, which takes less room than it had with its quotes. */
+static int read_text(struct scan *scan, const char **text)
 {
-    char first = peek(scan);
-    switch (first) {
-    case '{':
-        return "an object";
-    case '[':
-        return "a list";
-    case '"':
-        return "text";
-    case 't':
-        return at_word(scan, "true") ? "true or false" : NULL;
-    case 'f':
-        return at_word(scan, "false") ? "true or false" : NULL;
-    case 'n':
-        return at_word(scan, "null") ? "null" : NULL;
-    default:
-        return first == '-' || (first >= '0' && first <= '9') ? "a number" : NULL;
-    }
-}
-
-/* ---- text ---- */
-
-/* Four hexadecimal digits. */
-static int read_unit(struct scan *scan, uint32_t *unit)
-{
-    *unit = 0;
-    for (int i = 0; i < 4; i++, scan->at++) {
-        static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-        const char *digit = scan->at < scan->end && *scan->at ? strchr(digits, *scan->at) : NULL;
-        if (!digit)
-            return refuse_json(scan, "\\u needs four hexadecimal digits");
-        *unit = *unit * 16 + (uint32_t)((digit - digits) % 16);
-    }
-    return 0;
-}
-
-/* Behind \u: a character, of two units if it must be. */
-static int read_code(struct scan *scan, uint32_t *code)
-{
-    uint32_t low;
-    if (read_unit(scan, code) < 0)
-        return -1;
-    if (*code == 0)
-        return refuse_json(scan, "a NUL in a text");
-    if (*code < 0xd800 || *code > 0xdfff)
-        return 0;
-    if (*code > 0xdbff || !at_word(scan, "\\u"))
-        return refuse_json(scan, "half a character");
-    scan->at += 2;
-    if (read_unit(scan, &low) < 0)
-        return -1;
-    if (low < 0xdc00 || low > 0xdfff)
-        return refuse_json(scan, "half a character");
-    *code = 0x10000 + ((*code - 0xd800) << 10) + (low - 0xdc00);
-    return 0;
-}
-
-/* In UTF-8, which is shorter than the escape was. */
-static void write_code(char **out, uint32_t code)
-{
-    int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    static const unsigned char marks[] = {0, 0xc0, 0xe0, 0xf0};
-    *(*out)++ = (char)(marks[more] | code >> 6 * more);
-    while (more-- > 0)
-        *(*out)++ = (char)(0x80 | (code >> 6 * more & 0x3f));
-}
-
-/* Behind a backslash. */
-static int read_escape(struct scan *scan, char **out)
-{
-    static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-    char c = (char)(scan->at < scan->end ? *scan->at : '\0');
-    const char *letter = c ? strchr(letters, c) : NULL;
-    uint32_t code;
-    if (!letter && c != 'u')
-        return refuse_json(scan, "no such escape");
-    scan->at++;
-    if (letter) {
-        *(*out)++ = meant[letter - letters];
-        return 0;
-    }
-    if (read_code(scan, &code) < 0)
-        return -1;
-    write_code(out, code);
-    return 0;
-}
-
-/* A character that is not ASCII. */
-static int copy_character(struct scan *scan, char **out)
-{
-    size_t length = utf8_length(scan->at, (size_t)(scan->end - scan->at));
-    if (length == 0)
-        return refuse_json(scan, "not UTF-8");
-    memmove(*out, scan->at, length);
-    *out += length;
-    scan->at += length;
-    return 0;
-}
-
-/* One character of a text, which is not its end. */
-static int copy_one(struct scan *scan, char **out)
-{
-    unsigned char c = (unsigned char)*scan->at;
-    if (c < ' ')
-        return refuse_json(scan, "a control character in a text");
-    if (c >= 0x80)
-        return copy_character(scan, out);
-    scan->at++;
-    if (c == '\\')
-        return read_escape(scan, out);
-    *(*out)++ = (char)c;
-    return 0;
-}
-
-/* From the quote on; decoded where it stands. */
-static int read_text(struct scan *scan, char **text)
-{
-    char *out = ++scan->at;
-    *text = out;
-    while (scan->at < scan->end && *scan->at != '"') {
-        if (copy_one(scan, &out) < 0)
-            return -1;
-    }
-    if (scan->at == scan->end)
-        return refuse_json(scan, "the text does not end");
-    scan->at++;
-    *out = '\0';
+    char *out = scan->at;
+    json_error_t error;
+    json_t *value = json_loadb(scan->at, (size_t)(scan->end - scan->at),
+                               JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK, &error);
+    scan->at += error.position;
+    if (!value)
+        return refuse_json(scan, error.text);
+    *text = memcpy(out, json_string_value(value), json_string_length(value) + 1);
+    json_decref(value);
     return 0;
 }
 
@@ -189,10 +68,12 @@ static int read_text(struct scan *scan, char **text)
 static int read_id(struct scan *scan)
 {
     struct sync_body *body = scan->body;
-    char field[48], *id = NULL;
-    if (!kind_of_next(scan))
+    const char *id = NULL;
+    char field[48];
+    const bool is_text = peek(scan) == '"';
+    if (!is_text && !at_other_value(scan))
         return refuse_json(scan, "a text expected");
-    if (*scan->at == '"' && read_text(scan, &id) < 0)
+    if (is_text && read_text(scan, &id) < 0)
         return -1;
     if (!id || !job_id_valid(id)) {
         snprintf(field, sizeof field, "active[%zu]", body->count);
@@ -207,23 +88,19 @@ static int read_id(struct scan *scan)
     return 0;
 }
 
+static int refuse_list(struct scan *scan)
+{
+    return problem_set(scan->problem, 422, scan->body->active ? "invalid" : "missing-field",
+                       "active",
+                       "active must be the list of all job ids of this cluster that are active");
+}
+
 static int read_active(struct scan *scan)
 {
-    const char *kind = kind_of_next(scan);
-    if (!kind)
-        return refuse_json(scan, "a list expected");
+    if (peek(scan) == '"' || (*scan->at != '[' && at_other_value(scan)))
+        return refuse_list(scan);
     if (!skip(scan, '['))
-        return problem_set(scan->problem, 422, "invalid", "active",
-                           "active must be the list of all job ids of this cluster that are "
-                           "active, not %s",
-                           kind);
-    /* An id with its quotes and comma is four bytes at least. */
-    size_t most = (size_t)(scan->end - scan->at) / 4 + 1;
-    scan->body->active =
-        malloc((most < SYNC_IDS_MAX ? most : SYNC_IDS_MAX) * sizeof *scan->body->active);
-    if (!scan->body->active)
-        return problem_set(scan->problem, 503, "out-of-memory", NULL,
-                           "there is no memory for so many ids; try again");
+        return refuse_json(scan, "a list expected");
     if (skip(scan, ']'))
         return 0;
     do {
@@ -237,7 +114,9 @@ static int read_active(struct scan *scan)
 
 static int read_member(struct scan *scan)
 {
-    char *name;
+    /* An id with its quotes and comma is four bytes at least. */
+    const size_t most = (size_t)(scan->end - scan->at) / 4 + 1;
+    const char *name;
     if (peek(scan) != '"')
         return refuse_json(scan, "the name of a field expected");
     if (read_text(scan, &name) < 0)
@@ -249,18 +128,20 @@ static int read_member(struct scan *scan)
                            "there is no field '%.64s' in this request; GET /openapi.json lists "
                            "those that there are",
                            name);
-    return scan->body->active ? refuse_json(scan, "a field that is there twice")
-                              : read_active(scan);
+    if (scan->body->active)
+        return refuse_json(scan, "a field that is there twice");
+    scan->body->active =
+        malloc((most < SYNC_IDS_MAX ? most : SYNC_IDS_MAX) * sizeof *scan->body->active);
+    if (!scan->body->active)
+        return problem_set(scan->problem, 503, "out-of-memory", NULL,
+                           "there is no memory for so many ids; try again");
+    return read_active(scan);
 }
 
 static int read_object(struct scan *scan)
 {
-    const char *kind = kind_of_next(scan);
-    if (kind && *scan->at != '{')
-        return problem_set(scan->problem, 400, "bad-json", NULL,
-                           "the body must be a JSON object, it is %s: line 1, column 1", kind);
     if (!skip(scan, '{'))
-        return refuse_json(scan, "'{' expected");
+        return refuse_json(scan, "the body must be a JSON object");
     if (!skip(scan, '}')) {
         do {
             if (read_member(scan) < 0)
@@ -270,7 +151,9 @@ static int read_object(struct scan *scan)
             return refuse_json(scan, "',' or '}' expected");
     }
     (void)peek(scan);
-    return scan->at == scan->end ? 0 : refuse_json(scan, "nothing may follow the object");
+    if (scan->at < scan->end)
+        return refuse_json(scan, "nothing may follow the object");
+    return scan->body->active ? 0 : refuse_list(scan);
 }
 
 int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct problem *problem)
@@ -281,9 +164,6 @@ int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct p
         .start = start, .at = start, .end = start + length, .body = body, .problem = problem};
     *body = (struct sync_body){0};
     int rc = read_object(&scan);
-    if (rc == 0 && !body->active)
-        rc = problem_set(problem, 422, "missing-field", "active",
-                         "active must be the list of all job ids of this cluster that are active");
     if (rc < 0)
         sync_body_release(body);
     return rc;

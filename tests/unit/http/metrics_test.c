@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text format of Prometheus (B8). */
-#include "broker/http/metrics/exposition.h"
+/* The text format of Prometheus, what came and went, and what the process takes (B8). */
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "broker/http/metrics/exposition.h"
+#include "broker/http/metrics/traffic.h"
+#include "broker/http/metrics/metrics.h"
 
 static struct writer out;
 static struct exposition to;
@@ -36,7 +42,7 @@ static void assert_written(const char *text)
 static void family__has_help_and_type(void **state)
 {
     (void)state;
-    exposition_family(&to, "a_total", METRIC_COUNTER, "Things that happened.");
+    exposition_family(&to, "a_total", COUNTER, "Things that happened.");
     exposition_count(&to, 18446744073709551615U, NULL);
     assert_written("# HELP a_total Things that happened.\n# TYPE a_total counter\n"
                    "a_total 18446744073709551615\n");
@@ -48,17 +54,6 @@ static void label__is_escaped(void **state)
     to.name = "a";
     exposition_count(&to, 1, LABELS("x", "q\"b\\s", "y", "new\nline \303\244"));
     assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
-}
-
-static void label__too_long_is_cut_inside_its_buffer(void **state)
-{
-    (void)state;
-    char text[4096];
-    memset(text, 'x', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    to.name = "a";
-    exposition_count(&to, 1, LABELS("x", text));
-    assert_true(out.used > 1000 && out.used < 1100);
 }
 
 static void time__unknown_has_no_sample(void **state)
@@ -109,15 +104,74 @@ static void histogram__of_sizes_is_as_it_is(void **state)
 
 #define PAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_page, close_page)
 
+static void answered__is_counted_by_route_and_status(void **state)
+{
+    (void)state;
+    struct traffic traffic = {0};
+    traffic_answered(&traffic, &routes[1], 202, 300);
+    traffic_answered(&traffic, &routes[1], 202, 300);
+    traffic_answered(&traffic, NULL, 404, 10);
+    traffic_answered(&traffic, &routes[ROUTES - 1], STATUS_END - 1, 10);
+    assert_int_equal(traffic.answered[1][202 - STATUS_FIRST], 2);
+    assert_int_equal(traffic.answered[ROUTES][404 - STATUS_FIRST], 1);
+    assert_int_equal(traffic.answered[ROUTES - 1][STATUS_END - 1 - STATUS_FIRST], 1);
+    assert_int_equal(traffic.times[1].count, 2);
+    assert_int_equal(traffic.times[1].sum, 600);
+    assert_int_equal(traffic.times[ROUTES].count, 1);
+}
+
+/* An event stream is answered, and takes as long as its reader likes. */
+static void answered__without_a_time_is_only_counted(void **state)
+{
+    (void)state;
+    struct traffic traffic = {0};
+    traffic_answered(&traffic, &routes[6], 200, -1);
+    assert_int_equal(traffic.answered[6][200 - STATUS_FIRST], 1);
+    assert_int_equal(traffic.times[6].count, 0);
+}
+
+static void usage__sees_descriptors_open_and_close(void **state)
+{
+    (void)state;
+    struct usage before, open, after;
+    usage_read(&before);
+    int fd = dup(STDIN_FILENO), other = dup(STDIN_FILENO);
+    assert_true(fd >= 0 && other >= 0);
+    usage_read(&open);
+    close(fd);
+    close(other);
+    usage_read(&after);
+    assert_int_equal(open.fds, before.fds + 2);
+    assert_int_equal(after.fds, before.fds);
+}
+
+static void usage__is_in_bytes_and_microseconds(void **state)
+{
+    (void)state;
+    struct usage usage;
+    struct rusage used;
+    struct rlimit limit;
+    assert_int_equal(getrusage(RUSAGE_SELF, &used), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    usage_read(&usage);
+    assert_true(usage.cpu_us >=
+                (uint64_t)used.ru_utime.tv_sec * 1000000 + (uint64_t)used.ru_utime.tv_usec);
+    assert_true(usage.resident_bytes > 100000 && usage.resident_bytes <= usage.virtual_bytes);
+    assert_int_equal(usage.fds_max, limit.rlim_cur);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PAGE_TEST(family__has_help_and_type),
         PAGE_TEST(label__is_escaped),
-        PAGE_TEST(label__too_long_is_cut_inside_its_buffer),
         PAGE_TEST(time__unknown_has_no_sample),
         PAGE_TEST(histogram__is_cumulative_and_in_seconds),
         PAGE_TEST(histogram__of_sizes_is_as_it_is),
+        cmocka_unit_test(answered__is_counted_by_route_and_status),
+        cmocka_unit_test(answered__without_a_time_is_only_counted),
+        cmocka_unit_test(usage__sees_descriptors_open_and_close),
+        cmocka_unit_test(usage__is_in_bytes_and_microseconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

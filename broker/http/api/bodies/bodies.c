@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/http/api/bodies/bodies.h"
+
+#include "base/duration.h"
+#include "base/names.h"
+#include "base/nodelist.h"
+#include "base/steppath.h"
+#include "core/reservation/nodes.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a reserve ---- */
+
+enum { CORES_MAX = 1000000 };
+
+/* node_count is read already, and has to agree. */
+static int check_nodes(struct reserve_request *request, struct problem *problem)
+{
+    const uint32_t given = request->node_count;
+    struct error err;
+    if (!request->nodes)
+        return 0;
+    if (strlen(request->nodes) > NODES_TEXT_MAX)
+        return problem_set(problem, 422, "invalid", "nodes", "nodes is longer than %d bytes",
+                           NODES_TEXT_MAX);
+    if (nodelist_count(request->nodes, &request->node_count, &err) < 0)
+        return problem_set(problem, 422, "invalid", "nodes", "nodes: %s", err.text);
+    if (given == 0 || given == request->node_count)
+        return 0;
+    return problem_set(problem, 422, "invalid", "node_count",
+                       "node_count is %u, but nodes names %u; give one of them, or both alike",
+                       given, request->node_count);
+}
+
+static int read_classes(const json_t *list, struct reserve_request *request,
+                        struct problem *problem)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        const int bit = word ? traffic_class_from_word(word) : 0;
+        if (!bit) {
+            char field[48];
+            snprintf(field, sizeof field, "traffic_classes[%zu]", i);
+            return problem_set(problem, 422, "invalid", field,
+                               "%s must be best_effort, low_latency, bulk_data or dedicated_access",
+                               field);
+        }
+        request->traffic_classes = (uint8_t)(request->traffic_classes | bit);
+    }
+    if (!list || request->traffic_classes)
+        return 0;
+    return problem_set(problem, 422, "invalid", "traffic_classes",
+                       "traffic_classes must be a list of at least one of best_effort, "
+                       "low_latency, bulk_data, dedicated_access");
+}
+
+int reserve_body_parse(const json_t *body, struct reserve_request *request, struct problem *problem)
+{
+    int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
+    const char *nodes = NULL, *wish = NULL;
+    const json_t *classes = NULL;
+    const struct body_field fields[] = {
+        {"uid", .number = &uid, .max = UINT32_MAX - 1},
+        {"node_count", .number = &node_count, .min = 1, .max = NODELIST_COUNT_MAX},
+        {"cores_per_node", .number = &cores, .min = 1, .max = CORES_MAX},
+        {"vni_count", .number = &vni_count, .max = VNI_PER_JOB_MAX},
+        {"nodes", .text = &nodes},
+        {"hwcoll", .text = &wish},
+        {"traffic_classes", .value = &classes},
+        {0}};
+    if (body_read_fields(body, "", fields, problem) < 0)
+        return -1;
+    *request = (struct reserve_request){.uid = (uint32_t)uid,
+                                        .nodes = nodes,
+                                        .node_count = (uint32_t)node_count,
+                                        .cores_per_node = (uint32_t)cores,
+                                        .vni_count = (int)vni_count};
+    if (wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(wish)))
+        return problem_set(problem, 422, "invalid", "hwcoll",
+                           "hwcoll must be auto, on, off or required");
+    if (check_nodes(request, problem) < 0 || read_classes(classes, request, problem) < 0)
+        return -1;
+    if (uid < 0)
+        return problem_set(problem, 422, "missing-field", "uid",
+                           "uid is missing: the number of the user whose job it is");
+    if (request->node_count == 0)
+        return problem_set(problem, 422, "missing-field", "nodes",
+                           "nodes is missing: the job's node list, or node_count instead");
+    return 0;
+}
+
+/* ---- a request for a token ---- */
+
+/* Seconds from now, or a time with its unit. */
+static int read_expires(const json_t *value, int64_t now, struct bearer_limits *limits,
+                        struct problem *problem)
+{
+    static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
+    int64_t seconds = 0;
+    if (!value)
+        return 0;
+    if (json_is_number(value) && body_number(value, "expires", 1, max_s, &seconds, problem) < 0)
+        return -1;
+    if (json_is_string(value))
+        seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
+                                 max_s * 1000) /
+                  1000;
+    if (seconds == 0)
+        return problem_set(problem, 422, "invalid", "expires",
+                           "expires is how long the token is good for: seconds, or a time with its "
+                           "unit, such as \"1h\"; at least 1 s, at most %d days",
+                           MINT_DAYS_MAX);
+    limits->expires = now + seconds;
+    return 0;
+}
+
+static int read_operations(const json_t *list, struct bearer_limits *limits,
+                           struct problem *problem)
+{
+    unsigned bit = list ? 0 : BEARER_EVERYTHING;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        bit = word ? bearer_operation_parse(word, strlen(word)) : 0;
+        if (!bit)
+            break;
+        limits->operations |= bit;
+    }
+    if (bit)
+        return 0;
+    return problem_set(problem, 422, "invalid", "operations",
+                       "operations is a list of one or more of these: \"show\", \"cleanup\"");
+}
+
+int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,
+                    struct problem *problem)
+{
+    const json_t *expires = NULL, *operations = NULL;
+    struct error err = {0};
+    const struct body_field fields[] = {{"steps", .text = &limits->steps},
+                                        {"expires", .value = &expires},
+                                        {"operations", .value = &operations},
+                                        {0}};
+    *limits = (struct bearer_limits){0};
+    if (body_read_fields(body, "", fields, problem) < 0)
+        return -1;
+    if (limits->steps && steppath_check(limits->steps, &err) < 0)
+        return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
+    if (read_expires(expires, now, limits, problem) < 0)
+        return -1;
+    return read_operations(operations, limits, problem);
+}
+
+/* ---- a node's report ---- */
+
+enum { SERVICE_ID_MAX = 999999999 };
+
+/* Whether one of the list is this one. */
+static bool is_listed(const char *list, const char *service)
+{
+    size_t length = strlen(service);
+    for (const char *at = list; *at != '\0'; at += strspn(at, ",")) {
+        size_t item = strcspn(at, ",");
+        if (item == length && memcmp(at, service, length) == 0)
+            return true;
+        at += item;
+    }
+    return false;
+}
+
+/* "device:id" behind the others, as core/reservation/nodes.h wants it. within: "services[3]". */
+static int add_service(const char *within, const char *device, int64_t id, struct node_body *body,
+                       struct problem *problem)
+{
+    char text[32], field[48];
+    const size_t used = strlen(body->services);
+    const int length = snprintf(text, sizeof text, "%s:%d", device, (int)id);
+    /* A comma or colon in the name must not make a second service of it. */
+    if (length >= (int)sizeof text || strcspn(device, ",:") != strlen(device) ||
+        !node_services_valid(text)) {
+        snprintf(field, sizeof field, "%s.device", within);
+        return problem_set(problem, 422, "invalid", field,
+                           "%s must be the name of a NIC: 1 to 15 of A-Z, a-z, 0-9 and ._-", field);
+    }
+    if (is_listed(body->services, text))
+        return problem_set(problem, 422, "invalid", within, "%s is named twice", within);
+    if (used + 1 + (size_t)length > NODE_SERVICES_MAX)
+        return problem_set(problem, 422, "invalid", "services",
+                           "services has too many long names: together more than %d bytes",
+                           NODE_SERVICES_MAX);
+    snprintf(body->services + used, sizeof body->services - used, "%s%s", used > 0 ? "," : "",
+             text);
+    return 0;
+}
+
+static int read_service(const json_t *service, const char *within, struct node_body *body,
+                        struct problem *problem)
+{
+    const char *device = "";
+    int64_t id = 0;
+    char field[48];
+    const struct body_field fields[] = {
+        {"device", .text = &device}, {"id", .number = &id, .min = 1, .max = SERVICE_ID_MAX}, {0}};
+    if (!json_is_object(service))
+        return problem_set(problem, 422, "invalid", within,
+                           "%s must be an object with device and id", within);
+    if (body_read_fields(service, within, fields, problem) < 0)
+        return -1;
+    if (id > 0)
+        return add_service(within, device, id, body, problem);
+    snprintf(field, sizeof field, "%s.id", within);
+    return problem_set(problem, 422, "invalid", field, "%s is missing", field);
+}
+
+static int read_services(const json_t *list, struct node_body *body, struct problem *problem)
+{
+    if (list && (!json_is_array(list) || json_array_size(list) > NODE_BODY_SERVICES_MAX))
+        return problem_set(problem, 422, "invalid", "services",
+                           "services must be a list of at most %d services, each an object with "
+                           "device and id",
+                           NODE_BODY_SERVICES_MAX);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        char within[32];
+        snprintf(within, sizeof within, "services[%zu]", i);
+        if (read_service(json_array_get(list, i), within, body, problem) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static bool has_vni(const struct node_body *body, int64_t vni)
+{
+    for (unsigned i = 0; i < body->vni_count; i++)
+        if (body->vnis[i] == vni)
+            return true;
+    return false;
+}
+
+static int read_vnis(const json_t *list, struct node_body *body, struct problem *problem)
+{
+    bool good = !list || (json_is_array(list) && json_array_size(list) <= VNI_PER_JOB_MAX);
+    for (size_t i = 0; good && i < json_array_size(list); i++) {
+        const int64_t vni = json_integer_value(json_array_get(list, i));
+        good = vni > 0 && vni <= UINT16_MAX && !has_vni(body, vni);
+        if (good)
+            body->vnis[body->vni_count++] = (uint16_t)vni;
+    }
+    if (good)
+        return 0;
+    return problem_set(problem, 422, "invalid", "vnis",
+                       "vnis must be a list of at most %d different VNIs, numbers from 1 to 65535",
+                       VNI_PER_JOB_MAX);
+}
+
+static int check_report(const char *state, const struct node_body *body, struct problem *problem)
+{
+    if (!state)
+        return problem_set(problem, 422, "missing-field", "state",
+                           "state is missing: created, destroyed or lingering");
+    if (!body->state)
+        return problem_set(problem, 422, "invalid", "state",
+                           "state must be created, destroyed or lingering");
+    if (body->number == 0)
+        return problem_set(problem, 422, "missing-field", "number",
+                           "number is missing: the reservation's, which says which life of the "
+                           "job is meant");
+    if (body->state == NODE_DESTROYED && body->services[0] != '\0')
+        return problem_set(problem, 422, "invalid", "services",
+                           "services names some, but state says that none is left; while some are, "
+                           "it is lingering");
+    assert(body->services[0] == '\0' || node_services_valid(body->services));
+    return 0;
+}
+
+int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem)
+{
+    const char *state = NULL;
+    const json_t *services = NULL, *vnis = NULL;
+    int64_t number = 0, order = 0;
+    const struct body_field fields[] = {{"state", .text = &state},
+                                        {"number", .number = &number, .min = 1, .max = INT64_MAX},
+                                        {"order", .number = &order, .min = 1, .max = INT64_MAX},
+                                        {"services", .value = &services},
+                                        {"vnis", .value = &vnis},
+                                        {0}};
+    *body = (struct node_body){0};
+    if (body_read_fields(json, "", fields, problem) < 0 ||
+        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0)
+        return -1;
+    body->state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
+    body->number = (uint64_t)number;
+    body->order = (uint64_t)order;
+    return check_report(state, body, problem);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MCAST_BROKER_HTTP_API_BODIES_BODIES_H
+#define MCAST_BROKER_HTTP_API_BODIES_BODIES_H
+
+#include "broker/http/request/body.h"
+#include "core/core.h"
+#include "tokens/bearer.h"
+
+#include <stddef.h>
+
+/* What the bodies of requests say. All return 0, or -1 with a problem: 422 but where it says
+ * otherwise. Pure. */
+
+/* Of a reserve: fills in all but cluster and job; its strings belong to the body. */
+int reserve_body_parse(const json_t *body, struct reserve_request *request,
+                       struct problem *problem);
+
+enum { MINT_DAYS_MAX = 3650 };
+
+/* Of a request for a token (B3), all of it optional:
+ * {"steps":"/fA","expires":3600 or "1h","operations":["cleanup","show"]}. now: Unix seconds. steps
+ * belongs to the body. */
+int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,
+                    struct problem *problem);
+
+enum { NODE_BODY_SERVICES_MAX = 16 };
+
+struct node_body {
+    enum node_state state;
+    uint64_t number; /* of the reservation, ≥ 1 */
+    uint64_t order;  /* of this report among the node's, ≥ 1; 0: not given */
+    /* "cxi0:12,cxi1:7" (core/reservation/nodes.h); "": none are named */
+    char services[NODE_SERVICES_MAX + 1];
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* of the services, as the node knows them */
+    unsigned vni_count;             /* 0: not given */
+};
+
+/* Of a node's report (F3):
+ * {"state":"created","number":4711,"order":2,"services":[{"device":"cxi0","id":12}],"vnis":[1024]}.
+ * A service that is named twice is refused; so are services of a node that says that none is left.
+ */
+int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem);
+
+enum { SYNC_IDS_MAX = 2000000 };
+
+struct sync_body {
+    const char **active; /* strings live in the bytes that were parsed */
+    size_t count;
+};
+
+/* Of a sync: {"active":["id",…]}. It is by far the longest body there is, and a tree of JSON values
+ * takes twenty times its bytes, so it is read where it lies: escapes are decoded, strings end with
+ * NUL. May run on any thread. -1 with the first problem (400 bad JSON, 422 all else, 503 out of
+ * memory); body is then empty. */
+int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct problem *problem);
+void sync_body_release(struct sync_body *body);
+
+#endif
