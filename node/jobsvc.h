@@ -51,7 +51,7 @@ const char *jobsvc_describe_left(struct node *node, const struct note *note,
  * process here. What the broker does not know of it may be the broker's loss. */
 bool jobsvc_may_run(const struct note *note);
 
-/* The job's service on the NIC, or NULL; not one that is said to be another reservation's. */
+/* The job's service on the NIC, or NULL; not one that a note gives to another reservation. */
 const struct cxi_svc_desc *jobsvc_on(const struct node *node, const struct claim *claim,
                                      const struct nic *nic);
 

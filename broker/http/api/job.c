@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/api/bodies/job_json.h"
-#include "broker/http/request/accept.h"
+#include "broker/http/request/head.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/bodies.h"

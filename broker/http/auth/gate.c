@@ -120,7 +120,7 @@ static bool find_origin(struct call *call, const char *node)
     return rc != 0;
 }
 
-/* Whoever has proved to be somebody is no stranger any more, also while a name is looked up. */
+/* Who has proved an identity is no longer unauthenticated, also while a name is looked up. */
 static void on_decoded(void *arg, const struct mungecred *mungecred)
 {
     struct call *call = arg;
@@ -197,8 +197,8 @@ static int find_identity(struct call *call, const char *payload)
     return payload ? ask_munged(call, shown.shown, payload) : 0;
 }
 
-/* Whoever says it is a node and is not believed must not take an answer for strangers for that of
- * its own jobs: to such a one, jobs that are active seem to be over. */
+/* A node that is not believed must not take the answer for other users for that of
+ * its own jobs: it would take active jobs for jobs that are over. */
 static int check_origin(struct call *call)
 {
     char why[sizeof call->problem.detail];

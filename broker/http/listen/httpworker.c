@@ -68,7 +68,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     struct httpworker *worker = poll->data;
     (void)status;
     (void)events;
-    workqueue_add(worker->queue, worker);
+    workerqueue_add(worker->queue, worker);
 }
 
 /* A connection with a chunk's header longer than its buffer is never read again, and makes MHD ask
@@ -96,7 +96,7 @@ void httpworker_resume(struct httpworker *worker, struct MHD_Connection *connect
 {
     MHD_resume_connection(connection);
     worker->resumed = true;
-    workqueue_add(worker->queue, worker);
+    workerqueue_add(worker->queue, worker);
 }
 
 void httpworker_add_connection(struct httpworker *worker, int fd, const struct sockaddr *address,
@@ -109,7 +109,7 @@ void httpworker_add_connection(struct httpworker *worker, int fd, const struct s
         worker->unreported++;
         worker->connections++;
     }
-    workqueue_add(worker->queue, worker);
+    workerqueue_add(worker->queue, worker);
 }
 
 /* ---- life ---- */
@@ -135,7 +135,7 @@ static struct MHD_Daemon *daemon_start(struct httpworker *worker, bool tls)
 }
 
 struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacity,
-                                     const struct server_hooks *hooks, struct workqueue *queue,
+                                     const struct server_hooks *hooks, struct workerqueue *queue,
                                      struct error *err)
 {
     struct httpworker *worker = calloc(1, sizeof *worker);
@@ -178,16 +178,16 @@ void httpworker_destroy(struct httpworker *worker)
 
 /* ---- the queue ---- */
 
-void workqueue_init(struct workqueue *queue)
+void workerqueue_init(struct workerqueue *queue)
 {
-    *queue = (struct workqueue){0};
+    *queue = (struct workerqueue){0};
     TAILQ_INIT(&queue->all);
     TAILQ_INIT(&queue->shared);
     TAILQ_INIT(&queue->users);
 }
 
 /* A user without another worker counts as served just now: he waits for those who came before. */
-void workqueue_assign(struct workqueue *queue, struct httpworker *worker, uint64_t user)
+void workerqueue_assign(struct workerqueue *queue, struct httpworker *worker, uint64_t user)
 {
     const struct httpworker *other;
     assert(!worker->queued);
@@ -198,12 +198,12 @@ void workqueue_assign(struct workqueue *queue, struct httpworker *worker, uint64
     worker->user = user;
 }
 
-static struct worker_list *list_of(struct workqueue *queue, const struct httpworker *worker)
+static struct worker_list *list_of(struct workerqueue *queue, const struct httpworker *worker)
 {
-    return worker->user == WORKQUEUE_SHARED ? &queue->shared : &queue->users;
+    return worker->user == WORKERQUEUE_SHARED ? &queue->shared : &queue->users;
 }
 
-void workqueue_add(struct workqueue *queue, struct httpworker *worker)
+void workerqueue_add(struct workerqueue *queue, struct httpworker *worker)
 {
     if (worker->queued)
         return;
@@ -211,7 +211,7 @@ void workqueue_add(struct workqueue *queue, struct httpworker *worker)
     TAILQ_INSERT_TAIL(list_of(queue, worker), worker, turn);
 }
 
-static struct httpworker *take(struct workqueue *queue, struct httpworker *worker)
+static struct httpworker *take(struct workerqueue *queue, struct httpworker *worker)
 {
     if (worker) {
         TAILQ_REMOVE(list_of(queue, worker), worker, turn);
@@ -220,12 +220,12 @@ static struct httpworker *take(struct workqueue *queue, struct httpworker *worke
     return worker;
 }
 
-struct httpworker *workqueue_take_shared(struct workqueue *queue)
+struct httpworker *workerqueue_take_shared(struct workerqueue *queue)
 {
     return take(queue, TAILQ_FIRST(&queue->shared));
 }
 
-struct httpworker *workqueue_take_user(struct workqueue *queue)
+struct httpworker *workerqueue_take_user(struct workerqueue *queue)
 {
     struct httpworker *next = TAILQ_FIRST(&queue->users), *other;
     if (!next)

@@ -42,13 +42,13 @@ enum { WORKER_IDLE_SECONDS = 120, WORKER_UNAUTHENTICATED_SECONDS = 12 };
  * served least recently has the next turn, however many workers his connections fill: a user with
  * many requests delays only himself (B8). */
 
-enum { WORKQUEUE_SHARED = 0 };
+enum { WORKERQUEUE_SHARED = 0 };
 
 struct httpworker;
 struct server_hooks;
 TAILQ_HEAD(worker_list, httpworker);
 
-struct workqueue {
+struct workerqueue {
     struct worker_list all; /* workers of the server, with work or without; the caller's */
     struct worker_list shared, users;
     uint64_t turns; /* of users so far */
@@ -57,7 +57,7 @@ struct workqueue {
 struct httpworker {
     struct MHD_Daemon *daemon;
     const struct server_hooks *hooks;
-    struct workqueue *queue;
+    struct workerqueue *queue;
     uv_poll_t poll;
     unsigned connections, capacity;
     unsigned unreported; /* of the connections: MHD has not reported their start */
@@ -66,7 +66,7 @@ struct httpworker {
     bool resumed;        /* a connection, since its last run began */
 
     /* the queue's: */
-    uint64_t user; /* whose connections it serves, or WORKQUEUE_SHARED */
+    uint64_t user; /* whose connections it serves, or WORKERQUEUE_SHARED */
     uint64_t served;
     bool queued;
     TAILQ_ENTRY(httpworker) turn;
@@ -77,7 +77,7 @@ struct httpworker {
 /* The hooks and the queue, which gets the worker when it has work, stay the caller's. NULL with a
  * sentence in err. */
 struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacity,
-                                     const struct server_hooks *hooks, struct workqueue *queue,
+                                     const struct server_hooks *hooks, struct workerqueue *queue,
                                      struct error *err);
 
 /* Closes its connections; none may be suspended. Freed when the loop has closed its handle. */
@@ -100,17 +100,17 @@ void httpworker_resume(struct httpworker *worker, struct MHD_Connection *connect
 
 /* ---- the queue ---- */
 
-void workqueue_init(struct workqueue *queue);
+void workerqueue_init(struct workerqueue *queue);
 
 /* A worker without work is this user's, or shared, from now on. */
-void workqueue_assign(struct workqueue *queue, struct httpworker *worker, uint64_t user);
+void workerqueue_assign(struct workerqueue *queue, struct httpworker *worker, uint64_t user);
 
 /* The worker has work. Nothing when that is known. */
-void workqueue_add(struct workqueue *queue, struct httpworker *worker);
+void workerqueue_add(struct workerqueue *queue, struct httpworker *worker);
 
 /* The next shared one, or the next user's; NULL: none has work. */
-struct httpworker *workqueue_take_shared(struct workqueue *queue);
-struct httpworker *workqueue_take_user(struct workqueue *queue);
+struct httpworker *workerqueue_take_shared(struct workerqueue *queue);
+struct httpworker *workerqueue_take_user(struct workerqueue *queue);
 
 /* ---- libmicrohttpd ---- */
 

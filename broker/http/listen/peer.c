@@ -93,10 +93,10 @@ uint64_t peer_user(void *arg, int fd)
 {
     const struct listener *listener = arg;
     if (!listener->local)
-        return WORKQUEUE_SHARED;
+        return WORKERQUEUE_SHARED;
     const struct proof proof = proof_of_socket(fd);
     const struct identity identity = rights_judge(listener->http->rights, &proof);
-    return identity_has_role(&identity) ? WORKQUEUE_SHARED : (uint64_t)uid_of(&proof) + 1;
+    return identity_has_role(&identity) ? WORKERQUEUE_SHARED : (uint64_t)uid_of(&proof) + 1;
 }
 
 /* ---- closing ---- */

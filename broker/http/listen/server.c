@@ -25,7 +25,7 @@ enum {
 struct server {
     uv_loop_t *loop;
     struct server_hooks hooks;
-    struct workqueue queue;
+    struct workerqueue queue;
     struct worker_list resting; /* without progress: not in the queue until rest is over */
     uint64_t resting_ns;        /* that these ran since the last rest */
     int listener;               /* -1: closed */
@@ -48,15 +48,15 @@ struct server {
 
 static struct httpworker *add_worker(struct server *server, uint64_t user, struct error *err)
 {
-    const unsigned capacity = server->tls                ? WORKER_CONNECTIONS_TLS
-                              : user == WORKQUEUE_SHARED ? WORKER_CONNECTIONS
-                                                         : WORKER_CONNECTIONS_USER;
+    const unsigned capacity = server->tls                  ? WORKER_CONNECTIONS_TLS
+                              : user == WORKERQUEUE_SHARED ? WORKER_CONNECTIONS
+                                                           : WORKER_CONNECTIONS_USER;
     struct httpworker *worker =
         httpworker_create(server->loop, server->tls, capacity, &server->hooks, &server->queue, err);
     if (!worker)
         return NULL;
     TAILQ_INSERT_TAIL(&server->queue.all, worker, link);
-    workqueue_assign(&server->queue, worker, user);
+    workerqueue_assign(&server->queue, worker, user);
     return worker;
 }
 
@@ -74,12 +74,12 @@ static struct httpworker *worker_for(struct server *server, uint64_t user, struc
     {
         if (worker->user == user && worker->connections < worker->capacity)
             return worker;
-        if (user != WORKQUEUE_SHARED && worker->user != WORKQUEUE_SHARED && is_unused(worker))
+        if (user != WORKERQUEUE_SHARED && worker->user != WORKERQUEUE_SHARED && is_unused(worker))
             unused = worker;
     }
     if (!unused)
         return add_worker(server, user, err);
-    workqueue_assign(&server->queue, unused, user);
+    workerqueue_assign(&server->queue, unused, user);
     return unused;
 }
 
@@ -124,7 +124,7 @@ static bool is_exhausted(int cause)
 static bool has_gone(const struct server *server, int fd, uint64_t user)
 {
     struct pollfd end = {.fd = fd, .events = server->tls ? POLLRDHUP : 0};
-    return (server->tls || user != WORKQUEUE_SHARED) && poll(&end, 1, 0) > 0;
+    return (server->tls || user != WORKERQUEUE_SHARED) && poll(&end, 1, 0) > 0;
 }
 
 /* The shared worker takes a user's connection when he can have no worker of his own. False: the
@@ -133,12 +133,12 @@ static bool add_connection(struct server *server, struct httpworker *shared, int
                            const struct sockaddr_storage *address, socklen_t length)
 {
     const uint64_t user =
-        server->hooks.user ? server->hooks.user(server->hooks.arg, fd) : WORKQUEUE_SHARED;
+        server->hooks.user ? server->hooks.user(server->hooks.arg, fd) : WORKERQUEUE_SHARED;
     if (has_gone(server, fd, user)) {
         close(fd);
         return false;
     }
-    struct httpworker *own = user == WORKQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
+    struct httpworker *own = user == WORKERQUEUE_SHARED ? NULL : worker_for(server, user, NULL);
     struct httpworker *worker = own ? own : shared;
     const unsigned before = worker->connections;
     httpworker_add_connection(worker, fd, (const struct sockaddr *)address, length);
@@ -154,7 +154,7 @@ static struct httpworker *accepting_worker(struct server *server)
     struct error err = {0};
     if (!may_accept(server))
         return NULL;
-    struct httpworker *worker = worker_for(server, WORKQUEUE_SHARED, &err);
+    struct httpworker *worker = worker_for(server, WORKERQUEUE_SHARED, &err);
     if (!worker && !server->fault_logged)
         log_line(LOG_WARNING, "no new connections are accepted: %s; retry every second", err.text);
     server->fault_logged = !worker;
@@ -209,7 +209,7 @@ static void on_rest_over(uv_timer_t *timer)
     for (struct httpworker *worker; (worker = TAILQ_FIRST(&server->resting));) {
         TAILQ_REMOVE(&server->resting, worker, turn);
         worker->queued = false;
-        workqueue_add(&server->queue, worker);
+        workerqueue_add(&server->queue, worker);
     }
 }
 
@@ -238,7 +238,7 @@ static void run_worker(struct server *server, struct httpworker *worker)
     server->connections += worker->connections - connections;
     *server->hooks.spent_ns += took_ns;
     if (result == WORKER_BUSY)
-        workqueue_add(&server->queue, worker);
+        workerqueue_add(&server->queue, worker);
     else if (result == WORKER_NO_PROGRESS)
         rest_worker(server, worker, took_ns);
 }
@@ -251,9 +251,9 @@ static void run_workers(struct server *server)
     struct httpworker *worker;
     do {
         const bool has_time = !served || *server->hooks.spent_ns < TURN_NS;
-        worker = has_time ? workqueue_take_shared(&server->queue) : NULL;
+        worker = has_time ? workerqueue_take_shared(&server->queue) : NULL;
         if (!worker && (has_time || !served_user)) {
-            worker = workqueue_take_user(&server->queue);
+            worker = workerqueue_take_user(&server->queue);
             served_user = true;
         }
         if (worker)
@@ -308,7 +308,7 @@ static void on_sweep(uv_timer_t *timer)
     server->swept = true;
     TAILQ_FOREACH(worker, &server->queue.all, link)
     if (worker->connections > 0)
-        workqueue_add(&server->queue, worker);
+        workerqueue_add(&server->queue, worker);
 }
 
 /* ---- life ---- */
@@ -326,9 +326,9 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct ser
     server->hooks = *hooks;
     server->tls = tls;
     server->listener = fd;
-    workqueue_init(&server->queue);
+    workerqueue_init(&server->queue);
     TAILQ_INIT(&server->resting);
-    struct httpworker *first = add_worker(server, WORKQUEUE_SHARED, err);
+    struct httpworker *first = add_worker(server, WORKERQUEUE_SHARED, err);
     int rc = first ? uv_poll_init(loop, &server->arrivals, fd) : 0;
     if (rc < 0) {
         error_set(err, ERROR_IO, "cannot watch the HTTP server's socket: %s", uv_strerror(rc));

@@ -295,7 +295,8 @@ static void report__too_late_to_have_made_services(void **state)
     driver_reserved_job(d, "a"); /* with addresses: its record outlives the hold */
     d->config.fm_present = true;
     driver_release(d, "a");
-    assert_int_equal(report(d, "a", 1, "n1", NODE_CREATED), ANSWER_REPORTED); /* still quarantined */
+    assert_int_equal(report(d, "a", 1, "n1", NODE_CREATED),
+                     ANSWER_REPORTED); /* still quarantined */
     (void)report(d, "a", 1, "n1", NODE_DESTROYED);
     driver_tick(d, d->config.vni_hold_ms);
     assert_int_equal(held(d), 0);

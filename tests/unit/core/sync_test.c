@@ -298,7 +298,8 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     driver_end(&d);
 }
 
-UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused), UP(sync__of_unknown_jobs_is_refused_again_after_a_reload),
+UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused),
+          UP(sync__of_unknown_jobs_is_refused_again_after_a_reload),
           UP(sync__of_a_cluster_that_was_the_last_is_refused), UP(sync__takes_two_passes),
           UP(sync__naming_it_clears_the_suspicion), UP(sync__is_about_one_cluster),
           cmocka_unit_test(sync__is_compared_in_lots),

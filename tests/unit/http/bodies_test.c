@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "broker/http/api/bodies/bodies.h"
-#include "broker/http/request/wait_query.h"
+#include "broker/http/request/target.h"
 
 enum { NOW = 1000000 };
 
@@ -435,13 +435,13 @@ static void wait__is_as_the_call_has_it_when_not_given(void **state)
     int64_t ms = 0;
     char none[] = "/x", given[] = "/x?wait=3s", bad[] = "/x?wait=3";
     assert_int_equal(target_split(none, &target, &last.problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &last.problem), 0);
+    assert_int_equal(target_wait(&target, 5000, &ms, &last.problem), 0);
     assert_int_equal(ms, 5000);
     assert_int_equal(target_split(given, &target, &last.problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &last.problem), 0);
+    assert_int_equal(target_wait(&target, 5000, &ms, &last.problem), 0);
     assert_int_equal(ms, 3000);
     assert_int_equal(target_split(bad, &target, &last.problem), 0);
-    assert_int_equal(wait_query_read(&target, 5000, &ms, &last.problem), -1);
+    assert_int_equal(target_wait(&target, 5000, &ms, &last.problem), -1);
     assert_int_equal(last.problem.status, 422);
     assert_string_equal(last.problem.field, "wait");
 }

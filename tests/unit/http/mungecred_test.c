@@ -161,7 +161,7 @@ static void decode(const char *socket, const char *credential, const char *paylo
 static void on_decoded(void *arg, const struct mungecred *mungecred)
 {
     unsigned *answers = arg;
-    /* A machine that is very slow comes to the end of its patience. */
+    /* A very slow machine reaches the deadline. */
     assert_true(mungecred->code == 7 || mungecred->code == EMUNGE_TIMEOUT);
     (*answers)++;
 }

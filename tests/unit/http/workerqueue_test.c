@@ -13,13 +13,13 @@
 
 enum { WORKERS = 12, GREEDY = 100000, MODEST = 5588 };
 
-static struct workqueue queue;
+static struct workerqueue queue;
 static struct httpworker workers[WORKERS];
 
 static int setup(void **state)
 {
     (void)state;
-    workqueue_init(&queue);
+    workerqueue_init(&queue);
     memset(workers, 0, sizeof workers);
     for (int i = 0; i < WORKERS; i++)
         TAILQ_INSERT_TAIL(&queue.all, &workers[i], link);
@@ -28,8 +28,8 @@ static int setup(void **state)
 
 static void assign_and_add(int worker, uint64_t user)
 {
-    workqueue_assign(&queue, &workers[worker], user);
-    workqueue_add(&queue, &workers[worker]);
+    workerqueue_assign(&queue, &workers[worker], user);
+    workerqueue_add(&queue, &workers[worker]);
 }
 
 /* A user with ten workers that are never done, and one with a single worker: alternately. */
@@ -41,13 +41,13 @@ static void user__waits_for_himself_only(void **state)
         assign_and_add(i, GREEDY);
     assign_and_add(WORKERS - 2, MODEST);
     for (int i = 0; i < ROUNDS; i++) {
-        struct httpworker *worker = workqueue_take_user(&queue);
+        struct httpworker *worker = workerqueue_take_user(&queue);
         assert_ptr_equal(worker, &workers[i % (WORKERS - 2)]); /* each of his in turn, too */
-        workqueue_add(&queue, worker);
-        worker = workqueue_take_user(&queue);
+        workerqueue_add(&queue, worker);
+        worker = workerqueue_take_user(&queue);
         assert_int_equal(worker->user, MODEST);
-        workqueue_add(&queue, worker);
-        workqueue_add(&queue, worker); /* that is known */
+        workerqueue_add(&queue, worker);
+        workerqueue_add(&queue, worker); /* that is known */
     }
 }
 
@@ -57,37 +57,37 @@ static void user__gains_no_turn_by_another_worker(void **state)
     (void)state;
     assign_and_add(0, GREEDY);
     assign_and_add(1, MODEST);
-    workqueue_assign(&queue, &workers[2], GREEDY); /* without work */
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
+    workerqueue_assign(&queue, &workers[2], GREEDY); /* without work */
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[0]);
     assign_and_add(3, GREEDY);
-    workqueue_add(&queue, &workers[2]);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
-    workqueue_add(&queue, &workers[1]);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[3]);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[2]);
+    workerqueue_add(&queue, &workers[2]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[1]);
+    workerqueue_add(&queue, &workers[1]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[3]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[1]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[2]);
 }
 
 static void shared__do_not_wait_for_users(void **state)
 {
     (void)state;
     assign_and_add(0, GREEDY);
-    assert_null(workqueue_take_shared(&queue));
-    workqueue_add(&queue, &workers[1]);
-    assert_ptr_equal(workqueue_take_shared(&queue), &workers[1]);
-    assert_null(workqueue_take_shared(&queue));
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
-    assert_null(workqueue_take_user(&queue));
+    assert_null(workerqueue_take_shared(&queue));
+    workerqueue_add(&queue, &workers[1]);
+    assert_ptr_equal(workerqueue_take_shared(&queue), &workers[1]);
+    assert_null(workerqueue_take_shared(&queue));
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[0]);
+    assert_null(workerqueue_take_user(&queue));
 }
 
 static void worker__can_change_its_user(void **state)
 {
     (void)state;
-    workqueue_assign(&queue, &workers[0], GREEDY);
+    workerqueue_assign(&queue, &workers[0], GREEDY);
     assign_and_add(1, GREEDY);
     assign_and_add(0, MODEST);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[1]);
-    assert_ptr_equal(workqueue_take_user(&queue), &workers[0]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[1]);
+    assert_ptr_equal(workerqueue_take_user(&queue), &workers[0]);
     assert_int_equal(workers[0].user, MODEST);
 }
 
