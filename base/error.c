@@ -7,7 +7,7 @@
 
 int error_set(struct error *err, int code, const char *format, ...)
 {
-    if (err != NULL) {
+    if (err) {
         va_list args;
         va_start(args, format);
         (void)vsnprintf(err->text, sizeof err->text, format, args);
@@ -19,7 +19,7 @@ int error_set(struct error *err, int code, const char *format, ...)
 
 int error_prefix(struct error *err, const char *format, ...)
 {
-    if (err == NULL)
+    if (!err)
         return ERROR_INVALID;
     char old[ERROR_TEXT_SIZE];
     memcpy(old, err->text, sizeof old);

@@ -9,7 +9,7 @@
 
 void *memory_must(void *memory)
 {
-    if (memory == NULL) {
+    if (!memory) {
         fputs("mcastd: out of memory: stopping; what was acknowledged is on disk\n", stderr);
         abort();
     }
@@ -36,7 +36,7 @@ void *memory_room(void *array, size_t count, size_t *capacity, size_t size)
 
 char *memory_text(const char *text)
 {
-    return text == NULL ? NULL : memory_must(strdup(text));
+    return !text ? NULL : memory_must(strdup(text));
 }
 
 char *memory_format(const char *format, ...)
@@ -54,7 +54,7 @@ char *memory_format(const char *format, ...)
 
 void memory_wipe_text(char *text)
 {
-    if (text != NULL)
+    if (text)
         explicit_bzero(text, strlen(text));
     free(text);
 }

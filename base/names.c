@@ -78,7 +78,7 @@ void fm_name_format(char out[static FM_NAME_MAX + 1], const char *cluster, const
 bool fm_name_split(const char *name, char cluster[static CLUSTER_NAME_MAX + 1], const char **job)
 {
     const char *dash = strchr(name, '-');
-    if (dash == NULL || dash - name > CLUSTER_NAME_MAX)
+    if (!dash || dash - name > CLUSTER_NAME_MAX)
         return false;
     size_t length = (size_t)(dash - name);
     memcpy(cluster, name, length);

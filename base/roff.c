@@ -24,7 +24,7 @@ static const char *escape_of(char c)
     static const char special[] = "\\-'~^`";
     static const char *const escapes[] = {"\\e", "\\-", "\\(aq", "\\(ti", "\\(ha", "\\(ga"};
     const char *at = strchr(special, c);
-    return at != NULL ? escapes[at - special] : NULL;
+    return at ? escapes[at - special] : NULL;
 }
 
 void roff_text(FILE *out, const char *text)

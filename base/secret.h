@@ -29,7 +29,7 @@ static inline const char *secret_expose(struct secret secret)
 
 static inline bool secret_none(struct secret secret)
 {
-    return secret.exposed == NULL;
+    return !secret.exposed;
 }
 
 /* A copy of its own, to be wiped. None stays none; without memory the process ends (memory.h). */

@@ -56,7 +56,7 @@ static void resize_buckets(struct bearers *bearers, size_t room)
     bearers->room = room;
     bearers->buckets = memory_zeroed(room * sizeof *bearers->buckets);
     for (size_t i = 0; i < old.room; i++) {
-        for (struct entry *entry = old.buckets[i].by_number, *next; entry != NULL; entry = next) {
+        for (struct entry *entry = old.buckets[i].by_number, *next; entry; entry = next) {
             next = entry->number_next;
             link_entry(bearers, entry);
         }
@@ -74,11 +74,10 @@ struct bearers *bearers_create(const struct fingerprint_key *key)
 
 void bearers_destroy(struct bearers *bearers)
 {
-    if (bearers == NULL)
+    if (!bearers)
         return;
     for (size_t i = 0; i < bearers->room; i++) {
-        for (struct entry *entry = bearers->buckets[i].by_number, *next; entry != NULL;
-             entry = next) {
+        for (struct entry *entry = bearers->buckets[i].by_number, *next; entry; entry = next) {
             next = entry->number_next;
             free(entry);
         }
@@ -92,7 +91,7 @@ void bearers_destroy(struct bearers *bearers)
 static struct entry **place_of(const struct bearers *bearers, uint64_t number)
 {
     struct entry **link = number_list(bearers, number);
-    while (*link != NULL && (*link)->number != number)
+    while (*link && (*link)->number != number)
         link = &(*link)->number_next;
     return link;
 }
@@ -100,7 +99,7 @@ static struct entry **place_of(const struct bearers *bearers, uint64_t number)
 static void remove_token(struct bearers *bearers, uint64_t number)
 {
     struct entry **link = place_of(bearers, number), *entry = *link;
-    if (entry == NULL)
+    if (!entry)
         return;
     *link = entry->number_next;
     link = print_list(bearers, &entry->print);
@@ -120,7 +119,7 @@ static void add_token(struct bearers *bearers, uint64_t number, struct secret to
         remove_token(bearers, number);
         return;
     }
-    if (entry != NULL && fingerprint_equal(&entry->print, &print))
+    if (entry && fingerprint_equal(&entry->print, &print))
         return;
     remove_token(bearers, number);
     if (bearers->count == bearers->room)
@@ -150,7 +149,7 @@ uint64_t bearers_find(const struct bearers *bearers, struct secret token)
     if (bearers->count == 0 || fingerprint_compute(&bearers->key, token, &print, NULL) < 0)
         return 0;
     const struct entry *entry = *print_list(bearers, &print);
-    for (; entry != NULL; entry = entry->print_next)
+    for (; entry; entry = entry->print_next)
         if (fingerprint_equal(&entry->print, &print) && entry->number > number)
             number = entry->number;
     return number;

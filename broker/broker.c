@@ -72,7 +72,7 @@ static void on_engine_stopped(void *arg)
     struct broker *broker = arg;
     if (broker->running)
         heartbeat_stop(&broker->heartbeat);
-    if (broker->http != NULL)
+    if (broker->http)
         http_destroy(broker->http, on_http_closed, broker);
     else
         on_http_closed(broker);
@@ -84,9 +84,9 @@ static void stop_broker(struct broker *broker)
     broker->reload.stopped = true;
     (void)notify_send(&broker->notify, true,
                       "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
-    if (broker->http != NULL)
+    if (broker->http)
         http_quiesce(broker->http);
-    if (broker->engine != NULL)
+    if (broker->engine)
         engine_stop(broker->engine, on_engine_stopped, broker);
     else
         on_engine_stopped(broker);
@@ -115,7 +115,7 @@ static void on_reload_soon(uv_timer_t *timer)
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
-    if (broker->engine != NULL)
+    if (broker->engine)
         engine_turn(broker->engine)->interrupted = true;
     if (signum == SIGHUP && (broker->stopping || !broker->running)) {
         log_line(LOG_NOTICE, "stopping: reload skipped, the next start reads the configuration");
@@ -235,7 +235,7 @@ static int create_bearers(struct broker *broker, struct error *err)
     fingerprint_key_wipe(&key);
     broker->keyring = keyring_open(config->root_key_file[0] != '\0' ? config->root_key_file : NULL,
                                    (int64_t)time(NULL), err);
-    return broker->keyring != NULL ? 0 : err->code;
+    return broker->keyring ? 0 : err->code;
 }
 
 static int create_engine(struct broker *broker, struct error *err)
@@ -253,7 +253,7 @@ static int create_engine(struct broker *broker, struct error *err)
         heartbeat_opening(&broker->notify, config->state_path);
         options.store = store_sqlite_open(config->state_path, config->state_key_file, err);
     }
-    if (options.store == NULL)
+    if (!options.store)
         return err->code;
     if (create_bearers(broker, err) < 0) {
         store_close(options.store);
@@ -274,7 +274,7 @@ static int start_http(struct broker *broker, struct error *err)
     http.options.bearers = broker->bearers;
     http.options.keyring = broker->keyring;
     broker->http = http_create(&http.options, err);
-    return broker->http != NULL ? 0 : err->code;
+    return broker->http ? 0 : err->code;
 }
 
 /* A ledger that is lost takes the numbers along which tokens name. Asked at each start until the
@@ -298,7 +298,7 @@ static int renew_keys(struct broker *broker, struct error *err)
 static void print_address(char *out, size_t size, const char *listen, int port)
 {
     const char *colon = strrchr(listen, ':');
-    (void)snprintf(out, size, "%.*s:%d", colon != NULL ? (int)(colon - listen) : 0, listen, port);
+    (void)snprintf(out, size, "%.*s:%d", colon ? (int)(colon - listen) : 0, listen, port);
 }
 
 static void log_ready(const struct broker *broker, uint64_t began_ns)
@@ -357,7 +357,7 @@ static void start_all(struct broker *broker)
 static void run_loop(struct broker *broker)
 {
     (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
-    if (broker->engine == NULL || engine_role(broker->engine) != ROLE_STANDBY)
+    if (!broker->engine || engine_role(broker->engine) != ROLE_STANDBY)
         return;
     broker->status = EX_TEMPFAIL;
     if (!broker->stopping)

@@ -27,9 +27,9 @@ void clock_boot(char out[static BOOT_ID_MAX + 1])
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     out[0] = '\0';
-    if (file == NULL)
+    if (!file)
         return;
-    if (fgets(out, BOOT_ID_MAX + 1, file) != NULL)
+    if (fgets(out, BOOT_ID_MAX + 1, file))
         out[strcspn(out, "\n")] = '\0';
     fclose(file);
 }

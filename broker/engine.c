@@ -59,7 +59,7 @@ static void send_answer(struct engine *engine, uint64_t ticket, int code, const 
     assert(engine->tickets > 0);
     engine->tickets--;
     engine->answered = true;
-    if (engine->listener.send != NULL)
+    if (engine->listener.send)
         engine->listener.send(engine->listener.arg, ticket, code, why);
 }
 
@@ -80,7 +80,7 @@ static void perform_effect(void *arg, const struct effect *effect, int code)
         fabric_perform(engine->fabric, effect);
         break;
     case EFFECT_JOBPOLL:
-        if (engine->lists != NULL)
+        if (engine->lists)
             listcommand_ask(engine->lists, effect->u.jobpoll.id, effect->u.jobpoll.cluster);
         break;
     case EFFECT_EVENT:
@@ -100,9 +100,9 @@ static void on_flushed(void *arg)
     bool answered = engine->answered;
     engine->event_seq = 0;
     engine->answered = false;
-    if (seq != 0 && engine->listener.events != NULL)
+    if (seq != 0 && engine->listener.events)
         engine->listener.events(engine->listener.arg, seq);
-    if (answered && engine->listener.flushed != NULL)
+    if (answered && engine->listener.flushed)
         engine->listener.flushed(engine->listener.arg);
 }
 
@@ -124,13 +124,13 @@ static void apply_effects(struct engine *engine)
         if (effects[i].kind != EFFECT_SAVE)
             continue;
         journal_save(engine->journal, &effects[i].u.record);
-        if (engine->options.bearers != NULL)
+        if (engine->options.bearers)
             bearers_follow(engine->options.bearers, &effects[i].u.record);
     }
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_SAVE || effects[i].kind == EFFECT_TRACE)
             continue;
-        if (effects[i].kind == EFFECT_ANSWER && engine->listener.render != NULL)
+        if (effects[i].kind == EFFECT_ANSWER && engine->listener.render)
             engine->listener.render(engine->listener.arg, &effects[i].u.answer);
         journal_defer(engine->journal, &effects[i]);
     }
@@ -167,8 +167,8 @@ void engine_step(struct engine *engine, struct core_event *event)
     assert(!engine->stepping);
     const uint64_t *ticket = ticket_of(event);
     engine->tickets += ticket != NULL;
-    if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && ticket != NULL)) {
-        if (ticket != NULL) {
+    if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && ticket)) {
+        if (ticket) {
             send_answer(engine, *ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
                         engine->stopping ? "mcastd is stopping: repeat the request"
                                          : "this broker does not lead: ask the one that does");
@@ -220,7 +220,7 @@ int engine_configure(struct engine *engine, const struct config *config, bool ke
 void engine_after_saved(struct engine *engine, uint64_t ticket)
 {
     engine->tickets++;
-    if (engine->journal == NULL) {
+    if (!engine->journal) {
         send_answer(engine, ticket, 0, NULL);
         on_flushed(engine);
         return;
@@ -232,7 +232,7 @@ void engine_after_saved(struct engine *engine, uint64_t ticket)
 
 bool engine_unsaved(const struct engine *engine, uint64_t number)
 {
-    return engine->journal != NULL && journal_about(engine->journal, number);
+    return engine->journal && journal_about(engine->journal, number);
 }
 
 /* ---- the loop ---- */
@@ -274,10 +274,10 @@ static bool drained(struct engine *engine)
     if (journal_clean(engine->journal))
         return true;
     const char *fault = engine_storage_fault(engine);
-    if (fault != NULL)
+    if (fault)
         log_line(LOG_ERR, "stopping with unsaved records=%" PRIu32 ", all of them refused: %s",
                  journal_unsaved(engine->journal), fault);
-    return fault != NULL;
+    return fault;
 }
 
 struct turn *engine_turn(struct engine *engine)
@@ -332,9 +332,9 @@ static int load_record(void *arg, const struct record *record)
 {
     struct loading *loading = arg;
     const struct engine *engine = loading->engine;
-    if (++loading->records % LOADING_STRIDE == 0 && engine->options.loading != NULL)
+    if (++loading->records % LOADING_STRIDE == 0 && engine->options.loading)
         engine->options.loading(engine->options.loading_arg, loading->records);
-    if (engine->options.bearers != NULL)
+    if (engine->options.bearers)
         bearers_follow(engine->options.bearers, record);
     return core_load(engine->core, record, loading->err);
 }
@@ -363,14 +363,14 @@ int engine_start(struct engine *engine, struct error *err)
                                       .flushed = on_flushed,
                                       .deposed = on_deposed};
     engine->journal = journal_create(engine->options.loop, engine->options.store, &sink, err);
-    if (engine->journal == NULL)
+    if (!engine->journal)
         return ERROR_IO;
     start_loop(engine);
     engine->open_parts = 4; /* the journal, the lists, two handles */
     bool present = settings_fabric(engine->options.config, &fabric);
     engine->fabric =
         fabric_create(engine->options.loop, present ? &fabric : NULL, on_edge, engine, err);
-    if (engine->fabric == NULL)
+    if (!engine->fabric)
         return ERROR_INVALID;
     engine->open_parts++;
 
@@ -406,7 +406,7 @@ static void close_parts(struct engine *engine)
     engine->closing = true;
     uv_close((uv_handle_t *)&engine->deadline, on_handle_closed);
     uv_close((uv_handle_t *)&engine->prepare, on_handle_closed);
-    if (engine->fabric != NULL)
+    if (engine->fabric)
         fabric_destroy(engine->fabric, part_closed, engine);
     journal_destroy(engine->journal, part_closed, engine);
     store_close(engine->options.store);
@@ -424,17 +424,17 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     }
     engine->stopped = stopped;
     engine->stopped_arg = arg;
-    if (engine->lists != NULL)
+    if (engine->lists)
         listcommand_destroy(engine->lists, part_closed, engine);
     engine->lists = NULL;
 }
 
 void engine_destroy(struct engine *engine)
 {
-    if (engine == NULL)
+    if (!engine)
         return;
     assert(engine->open_parts == 0);
-    if (engine->lists != NULL) /* never started */
+    if (engine->lists) /* never started */
         listcommand_destroy(engine->lists, NULL, NULL);
     store_close(engine->options.store);
     core_destroy(engine->core);
@@ -461,8 +461,8 @@ enum broker_role engine_role(const struct engine *engine)
 const char *engine_storage_fault(const struct engine *engine)
 {
     const struct journal_counters *counters =
-        engine->journal != NULL ? journal_counters(engine->journal) : NULL;
-    return counters != NULL && counters->failing ? counters->error.text : NULL;
+        engine->journal ? journal_counters(engine->journal) : NULL;
+    return counters && counters->failing ? counters->error.text : NULL;
 }
 
 void engine_counters(const struct engine *engine, struct engine_counters *out)
@@ -470,23 +470,23 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
     static const struct journal_counters no_commits = {.sizes.scale = HISTOGRAM_SIZES};
     static const struct fabric_counters no_calls;
     const struct journal_counters *counters =
-        engine->journal != NULL ? journal_counters(engine->journal) : &no_commits;
+        engine->journal ? journal_counters(engine->journal) : &no_commits;
     *out = (struct engine_counters){
         .role = engine->role,
         .commits = counters->commits,
         .commit_failures = counters->commit_failures,
         .records = counters->records,
         .steps = engine->steps,
-        .unsaved = engine->journal != NULL ? journal_unsaved(engine->journal) : 0,
+        .unsaved = engine->journal ? journal_unsaved(engine->journal) : 0,
         .storage_failing = counters->failing,
         .commit_times = &counters->times,
         .commit_sizes = &counters->sizes,
-        .fm = engine->fabric != NULL ? fabric_counters(engine->fabric) : &no_calls,
+        .fm = engine->fabric ? fabric_counters(engine->fabric) : &no_calls,
         .loop_stall = &engine->turn.stall,
         .loop_stall_us_peak = turn_peak_us(&engine->turn),
         .started_ms = engine->started_ms,
     };
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);
-    if (engine->fabric != NULL)
+    if (engine->fabric)
         fabric_transport(engine->fabric, &out->fabric);
 }

@@ -57,7 +57,7 @@ static struct request *request_create(struct fabric *fabric, uint64_t id, enum f
     struct request *request = memory_zeroed(sizeof *request);
     request->fabric = fabric;
     request->generation = fabric->current;
-    if (request->generation != NULL)
+    if (request->generation)
         request->generation->in_progress++;
     request->id = id;
     request->kind = kind;
@@ -89,7 +89,7 @@ static void finish_request(struct request *request, enum fmcall_outcome outcome,
     struct fabric *fabric = request->fabric;
     struct core_event event = {0};
     LIST_REMOVE(request, link);
-    if (request->generation != NULL)
+    if (request->generation)
         request_ended(request->generation);
     fabric->counters.calls[request->kind][outcome]++;
     if (request->kind == FMCALL_NONE) {
@@ -142,7 +142,7 @@ static void on_next_turn(uv_timer_t *timer)
     }
     /* What a step adds here comes before these, and waits for the turn after. */
     struct request *request = LIST_FIRST(&fabric->requests);
-    while (request != NULL) {
+    while (request) {
         struct request *next = LIST_NEXT(request, link);
         if (request->why[0] != '\0')
             finish_request(request, FM_UNREACHED, (struct secret){0}, NULL, request->why);
@@ -168,7 +168,7 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
                                        .step = effect->u.call.step,
                                        .tree = effect->u.call.tree,
                                        .token = effect->u.call.token};
-    if (request->generation == NULL) {
+    if (!request->generation) {
         fail_to_start(request, no_fabric_manager);
         return;
     }
@@ -190,7 +190,7 @@ static void on_page(void *arg, const char *const *names, size_t count)
 static void start_list(struct fabric *fabric, uint64_t list)
 {
     struct request *request = request_create(fabric, list, FMCALL_NONE);
-    if (request->generation == NULL) {
+    if (!request->generation) {
         fail_to_start(request, no_fabric_manager);
         return;
     }
@@ -210,7 +210,7 @@ static void start_login(struct fabric *fabric, uint32_t url)
 {
     struct generation *generation = fabric->current;
     fabric->login_begun_ns = uv_hrtime();
-    if (generation == NULL) {
+    if (!generation) {
         fabric->login_unstarted = true;
         schedule_next_turn(fabric);
         return;
@@ -252,18 +252,18 @@ static struct generation *generation_create(struct fabric *fabric,
     struct generation *generation = memory_zeroed(sizeof *generation);
     struct fmapi_options turned = *options;
     uint32_t count = 0;
-    for (; count < FMAPI_URLS_MAX && options->urls[count] != NULL; count++)
+    for (; count < FMAPI_URLS_MAX && options->urls[count]; count++)
         generation->urls[count] = memory_text(options->urls[count]);
     generation->url_count = count;
     generation->fabric = fabric;
     for (uint32_t i = 0; i < count; i++) {
-        if (in_use != NULL && strcmp(generation->urls[i], in_use) == 0)
+        if (in_use && strcmp(generation->urls[i], in_use) == 0)
             generation->first = generation->url = i;
     }
     for (uint32_t i = 0; i < count; i++)
         turned.urls[i] = generation->urls[(generation->first + i) % count];
     generation->api = fmapi_create(fabric->loop, &turned, err);
-    if (generation->api != NULL)
+    if (generation->api)
         return generation;
     generation_free(generation);
     return NULL;
@@ -316,7 +316,7 @@ static void generation_close(struct generation *generation)
 
 static void close_drained(struct fabric *fabric)
 {
-    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g; g = LIST_NEXT(g, link)) {
         if (g->in_progress == 0)
             generation_close(g);
     }
@@ -326,7 +326,7 @@ static void retire_current(struct fabric *fabric)
 {
     struct generation *generation = fabric->current;
     fabric->current = NULL;
-    if (generation == NULL)
+    if (!generation)
         return;
     LIST_INSERT_HEAD(&fabric->retired, generation, link);
     schedule_next_turn(fabric);
@@ -337,9 +337,9 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
     const struct generation *old = fabric->current;
     struct generation *next = NULL;
     assert(fabric->closing == 0);
-    if (options != NULL) {
-        next = generation_create(fabric, options, old != NULL ? old->urls[old->url] : NULL, err);
-        if (next == NULL)
+    if (options) {
+        next = generation_create(fabric, options, old ? old->urls[old->url] : NULL, err);
+        if (!next)
             return err->code;
     }
     retire_current(fabric);
@@ -356,9 +356,9 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
     fabric->loop = loop;
     fabric->step = step;
     fabric->arg = arg;
-    if (options != NULL) {
+    if (options) {
         fabric->current = generation_create(fabric, options, NULL, err);
-        if (fabric->current == NULL) {
+        if (!fabric->current) {
             free(fabric);
             return NULL;
         }
@@ -377,11 +377,10 @@ void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out)
 {
     struct fmapi_counters counters;
     *out = (struct fmapi_counters){.date_skew_ms = INT64_MIN};
-    if (fabric->current != NULL)
+    if (fabric->current)
         fmapi_counters(fabric->current->api, out);
     add_counters(out, &fabric->past);
-    for (const struct generation *g = LIST_FIRST(&fabric->retired); g != NULL;
-         g = LIST_NEXT(g, link)) {
+    for (const struct generation *g = LIST_FIRST(&fabric->retired); g; g = LIST_NEXT(g, link)) {
         if (g->closing)
             continue; /* counted in the past */
         fmapi_counters(g->api, &counters);
@@ -400,11 +399,11 @@ void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg)
     fabric->closed_arg = arg;
     retire_current(fabric);
     fabric->closing = 1;
-    for (struct generation *g = LIST_FIRST(&fabric->retired); g != NULL; g = LIST_NEXT(g, link)) {
+    for (struct generation *g = LIST_FIRST(&fabric->retired); g; g = LIST_NEXT(g, link)) {
         fabric->closing++;
         generation_close(g);
     }
-    for (struct request *request; (request = LIST_FIRST(&fabric->requests)) != NULL;) {
+    for (struct request *request; (request = LIST_FIRST(&fabric->requests));) {
         LIST_REMOVE(request, link);
         free(request);
     }

@@ -57,7 +57,7 @@ struct journal {
 static void queue_push(struct queue *queue, struct deferred *deferred)
 {
     deferred->next = NULL;
-    if (queue->first != NULL)
+    if (queue->first)
         queue->last->next = deferred;
     else
         queue->first = deferred;
@@ -67,7 +67,7 @@ static void queue_push(struct queue *queue, struct deferred *deferred)
 static struct deferred *queue_pop(struct queue *queue)
 {
     struct deferred *deferred = queue->first;
-    if (deferred != NULL)
+    if (deferred)
         queue->first = deferred->next;
     return deferred;
 }
@@ -75,7 +75,7 @@ static struct deferred *queue_pop(struct queue *queue)
 /* Moves all of `from` behind those of `to`. */
 static void queue_append(struct queue *to, struct queue *from)
 {
-    for (struct deferred *deferred; (deferred = queue_pop(from)) != NULL;)
+    for (struct deferred *deferred; (deferred = queue_pop(from));)
         queue_push(to, deferred);
 }
 
@@ -117,7 +117,7 @@ static void deferred_destroy(struct deferred *deferred)
 
 static void queue_release(struct queue *queue)
 {
-    for (struct deferred *deferred; (deferred = queue_pop(queue)) != NULL;)
+    for (struct deferred *deferred; (deferred = queue_pop(queue));)
         deferred_destroy(deferred);
 }
 
@@ -127,7 +127,7 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
 {
     struct queue all = *queue;
     queue->first = NULL;
-    for (struct deferred *deferred; (deferred = queue_pop(&all)) != NULL;) {
+    for (struct deferred *deferred; (deferred = queue_pop(&all));) {
         if (deferred->effect.kind == EFFECT_ANSWER) {
             deferred->code = code;
             queue_push(&journal->ready, deferred);
@@ -156,7 +156,7 @@ static void commit_oldest(struct journal *journal)
 
 static void begin_commit(struct journal *journal)
 {
-    if (journal->writing[0]->batch != NULL || journal->gathering->batch == NULL)
+    if (journal->writing[0]->batch || !journal->gathering->batch)
         return;
     swap_packs(&journal->writing[0], &journal->gathering);
     commit_oldest(journal);
@@ -165,7 +165,7 @@ static void begin_commit(struct journal *journal)
 /* The store may go on with what has gathered by itself, until there is more to gather. */
 static void offer_gathered(struct journal *journal)
 {
-    if (journal->in_progress == 1 && journal->gathering->batch != NULL && !journal->offered)
+    if (journal->in_progress == 1 && journal->gathering->batch && !journal->offered)
         journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
 }
 
@@ -174,7 +174,7 @@ static void withdraw_offer(struct journal *journal)
     if (!journal->offered)
         return;
     journal->offered = false;
-    if (store_withdraw(journal->store) != NULL)
+    if (store_withdraw(journal->store))
         return;
     swap_packs(&journal->writing[1], &journal->gathering);
     journal->in_progress++;
@@ -266,9 +266,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     if (status < 0)
         log_line(LOG_ERR, "waiting for the store failed: %s", uv_strerror(status));
     struct turn *turn = journal->sink.turn;
-    const char *before = turn != NULL ? turn_enter(turn, "saying what is saved") : NULL;
+    const char *before = turn ? turn_enter(turn, "saying what is saved") : NULL;
     store_dispatch(journal->store);
-    if (turn != NULL)
+    if (turn)
         turn_leave(turn, before);
 }
 
@@ -301,7 +301,7 @@ void journal_save(struct journal *journal, const struct record *record)
         return;
     withdraw_offer(journal);
     struct pack *pack = journal->gathering;
-    if (pack->batch == NULL)
+    if (!pack->batch)
         pack->batch = batch_create();
     batch_add(pack->batch, record);
     pack->records = batch_size(pack->batch);
@@ -316,7 +316,7 @@ void journal_save(struct journal *journal, const struct record *record)
 /* Whose records came last; without records when there are none. */
 static struct pack *last_pack(struct journal *journal)
 {
-    if (journal->gathering->batch != NULL)
+    if (journal->gathering->batch)
         return journal->gathering;
     return journal->writing[journal->writing[1]->batch != NULL];
 }
@@ -328,7 +328,7 @@ void journal_defer(struct journal *journal, const struct effect *effect)
     if (journal->deposed && !is_answer)
         return;
     struct deferred *deferred = deferred_create(effect);
-    if (last->batch == NULL) {
+    if (!last->batch) {
         deferred->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         queue_push(&journal->ready, deferred);
     } else if (journal->counters.failing && is_answer) {
@@ -341,11 +341,11 @@ void journal_defer(struct journal *journal, const struct effect *effect)
 
 void journal_flush(struct journal *journal)
 {
-    if (journal->flushing || journal->ready.first == NULL)
+    if (journal->flushing || !journal->ready.first)
         return;
     journal->flushing = true;
-    while (journal->ready.first != NULL) {
-        for (struct deferred *deferred; (deferred = queue_pop(&journal->ready)) != NULL;) {
+    while (journal->ready.first) {
+        for (struct deferred *deferred; (deferred = queue_pop(&journal->ready));) {
             journal->sink.perform(journal->sink.arg, &deferred->effect, deferred->code);
             deferred_destroy(deferred);
         }
@@ -369,8 +369,8 @@ bool journal_about(const struct journal *journal, uint64_t number)
 
 bool journal_clean(const struct journal *journal)
 {
-    return journal->gathering->batch == NULL && journal->writing[0]->batch == NULL &&
-           journal->ready.first == NULL && !journal->flushing;
+    return !journal->gathering->batch && !journal->writing[0]->batch && !journal->ready.first &&
+           !journal->flushing;
 }
 
 const struct journal_counters *journal_counters(const struct journal *journal)

@@ -44,7 +44,7 @@ static int open_file(struct keyring *keyring, const char *path, int64_t now, str
 struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
 {
     struct keyring *keyring = memory_zeroed(sizeof *keyring);
-    int rc = path != NULL ? open_file(keyring, path, now, err) : draw_key(&keyring->keys, now, err);
+    int rc = path ? open_file(keyring, path, now, err) : draw_key(&keyring->keys, now, err);
     if (rc == 0)
         return keyring;
     keyring_close(keyring);
@@ -53,7 +53,7 @@ struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
 
 void keyring_close(struct keyring *keyring)
 {
-    if (keyring == NULL)
+    if (!keyring)
         return;
     rootkeys_wipe(&keyring->keys);
     free(keyring->path);
@@ -67,7 +67,7 @@ const struct rootkeys *keyring_keys(const struct keyring *keyring)
 
 int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct error *err)
 {
-    if (keyring->path != NULL)
+    if (keyring->path)
         return rootkeys_read(keyring->path, keys, err);
     *keys = keyring->keys;
     return 0;
@@ -125,7 +125,7 @@ static int rotate_file(struct keyring *keyring, int64_t now, int64_t oldest, str
 
 int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
 {
-    if (keyring->path == NULL)
+    if (!keyring->path)
         return error_set(err, ERROR_REFUSED,
                          "store = memory keeps no root keys: they are new at each start, so "
                          "restart mcastd instead");
@@ -135,7 +135,7 @@ int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now
 int keyring_renew(struct keyring *keyring, int64_t now, struct error *err)
 {
     struct error why = {0};
-    if (keyring->path == NULL || keyring->own)
+    if (!keyring->path || keyring->own)
         return 0;
     int rc = rotate_file(keyring, now, INT64_MAX, &why);
     if (rc < 0)

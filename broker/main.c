@@ -77,7 +77,7 @@ static int check_config(const struct options *options)
     struct serviceuser user;
     struct error err = {0};
     int rc = find_service(&user, options, &err);
-    if (rc == ERROR_NOT_FOUND && options->user == NULL)
+    if (rc == ERROR_NOT_FOUND && !options->user)
         rc = 0; /* the missing folder is reported with the rest */
     else if (rc == 0)
         rc = serviceuser_become(&user, &err);
@@ -87,7 +87,7 @@ static int check_config(const struct options *options)
     }
     struct config *config =
         load_config(options->config_path, geteuid(), hostcheck_run, print_fault);
-    rc = config != NULL ? 0 : EXIT_FAILURE;
+    rc = config ? 0 : EXIT_FAILURE;
     config_destroy(config);
     return rc;
 }
@@ -118,7 +118,7 @@ static int make_key(const struct options *options)
      * Where the service's user is not found, no file is made. */
     uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : CONFIG_ANY_OWNER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
-    if (config == NULL)
+    if (!config)
         return EXIT_FAILURE;
     int rc = make_key_file(config, options->user, &made, &err);
     if (rc < 0)
@@ -142,8 +142,7 @@ static int run_service(const struct options *options)
     (void)sigaddset(&hangup, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &hangup, NULL);
     struct config *config = load_config(options->config_path, geteuid(), pathcheck_run, log_fault);
-    return config != NULL ? broker_run(config, options->config_path, options->log_level)
-                          : EXIT_FAILURE;
+    return config ? broker_run(config, options->config_path, options->log_level) : EXIT_FAILURE;
 }
 
 /* ---- the command line ---- */
@@ -173,7 +172,7 @@ static void print_option_lines(FILE *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
         char option[32];
-        const char *value = rows[i].value != NULL ? rows[i].value : "";
+        const char *value = rows[i].value ? rows[i].value : "";
         bool optional = value[0] == '[';
         (void)snprintf(option, sizeof option, "--%s%s%s", rows[i].name,
                        optional           ? "[="
@@ -192,9 +191,9 @@ static void print_options(FILE *out)
         fputs(".TP\n.B ", out);
         roff_text(out, "--");
         roff_text(out, rows[i].name);
-        if (value != NULL && value[0] == '[')
+        if (value && value[0] == '[')
             fprintf(out, "[=%s", value + 1);
-        else if (value != NULL)
+        else if (value)
             fprintf(out, " %s", value);
         fputc('\n', out);
         roff_text(out, rows[i].sentence);
@@ -284,16 +283,15 @@ static int parse_options(struct options *options, int argc, char **argv)
     struct option known[ROWS + 1] = {{NULL, 0, NULL, 0}};
     int rc = 0, letter;
     for (size_t i = 0; i < ROWS; i++) {
-        int value = rows[i].value == NULL     ? no_argument
+        int value = !rows[i].value            ? no_argument
                     : rows[i].value[0] == '[' ? optional_argument
                                               : required_argument;
         known[i] = (struct option){rows[i].name, value, NULL, rows[i].letter};
     }
     *options = (struct options){run_service, .config_path = CONFIG_DEFAULT_PATH, .log_level = -1};
-    while (rc == 0 && options->task != NULL &&
-           (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
+    while (rc == 0 && options->task && (letter = getopt_long(argc, argv, "", known, NULL)) != -1)
         rc = apply_option(options, letter, optarg);
-    if (rc == 0 && options->task != NULL && optind < argc) {
+    if (rc == 0 && options->task && optind < argc) {
         fprintf(stderr, "mcastd takes no arguments, this is one: %s\n", argv[optind]);
         rc = EX_USAGE;
     }
@@ -304,7 +302,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     int status = parse_options(&options, argc, argv);
-    if (status != 0 || options.task == NULL)
+    if (status != 0 || !options.task)
         return status;
     log_open();
     return options.task(&options);

@@ -59,7 +59,7 @@ static bool need_restart(const struct config_changes *changes)
     bool needed = false;
     for (size_t i = 0; i < changes->count; i++) {
         const struct config_change *change = &changes->items[i];
-        if (change->key == NULL || !change->key->restart)
+        if (!change->key || !change->key->restart)
             continue;
         log_line(LOG_ERR, "reload: %s needs a restart", change->words);
         needed = true;
@@ -73,10 +73,10 @@ static bool fabric_kept(const struct reload *reload, const struct config_changes
     const struct namedfile *file;
     size_t at = 0;
     for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].key != NULL && changes->items[i].key->fabric)
+        if (changes->items[i].key && changes->items[i].key->fabric)
             return false;
     }
-    while ((file = namedfiles_next_changed(&reload->files, files, &at)) != NULL) {
+    while ((file = namedfiles_next_changed(&reload->files, files, &at))) {
         if (file->key->fabric)
             return false;
     }
@@ -108,14 +108,12 @@ static void log_applied(const struct reload *reload, const struct config_changes
 {
     const struct namedfile *file;
     size_t at = 0, count = changes->count;
-    for (; (file = namedfiles_next_changed(&reload->files, files, &at)) != NULL; count++)
+    for (; (file = namedfiles_next_changed(&reload->files, files, &at)); count++)
         log_line(LOG_NOTICE, "reload: [%s] %s%s%s was read again", file->key->section,
-                 file->key->name, file->name != NULL ? ": the file " : "",
-                 file->name != NULL ? file->name : "");
+                 file->key->name, file->name ? ": the file " : "", file->name ? file->name : "");
     for (size_t i = 0; i < changes->count; i++) {
         const struct config_key *key = changes->items[i].key;
-        bool overruled =
-            reload->log_level >= 0 && key != NULL && strcmp(key->name, "log_level") == 0;
+        bool overruled = reload->log_level >= 0 && key && strcmp(key->name, "log_level") == 0;
         log_line(LOG_NOTICE, "reload: %s%s", changes->items[i].words,
                  overruled ? " (--log-level counts for more)" : "");
     }
@@ -133,7 +131,7 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
     for (size_t i = 0; i < reading->line_count; i++)
         log_line(reading->lines[i].fault ? LOG_ERR : LOG_WARNING, "reload: %s",
                  reading->lines[i].text);
-    if (reading->config == NULL) {
+    if (!reading->config) {
         log_line(LOG_ERR, "reload: nothing was changed: correct the faults above (mcastd --check "
                           "shows them too) and reload again");
         return false;
@@ -181,7 +179,7 @@ static int read_named(struct reading *reading)
         return rc;
     settings_http(reading->config, &http);
     reading->http = http_change_read(&http.options, err);
-    if (reading->http == NULL)
+    if (!reading->http)
         return err->code;
     return keyring_read(reading->reload->keyring, &reading->keys, err);
 }
@@ -226,7 +224,7 @@ static void on_read(uv_work_t *work, int status)
 void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
                   void *arg)
 {
-    reload->again = reload->reading != NULL;
+    reload->again = reload->reading;
     if (reload->again)
         return;
     struct reading *reading = memory_zeroed(sizeof *reading);

@@ -33,7 +33,7 @@ static const struct {
 
 /* What getopt_long returns: the index of an own option, or one of these, or a letter. */
 enum {
-    COMMON_COUNT = sizeof(common_options) / sizeof(common_options[0]),
+    COMMON_COUNT = sizeof common_options / sizeof common_options[0],
     OPTION_COMMON = COMMAND_OPTIONS_MAX, /* all below any letter */
     OPTION_VERSION = OPTION_COMMON + COMMON_COUNT,
     OPTION_MAN_PAGE,
@@ -137,7 +137,7 @@ static int read_options(struct call *call, const struct command *const commands[
                 call->given[option] = value;
             else
                 memcpy((char *)call + common_options[option - OPTION_COMMON].offset, &value,
-                       sizeof(value));
+                       sizeof value);
         }
     }
     return -1;
@@ -207,7 +207,7 @@ int command_job(struct call *call)
                                call->argument_count == 0 ? "which job?" : "one job at a time");
     if (!call->cluster)
         return command_misused(call, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
-    if (!jobid_plain(call->arguments[0], call->job, sizeof(call->job)))
+    if (!jobid_plain(call->arguments[0], call->job, sizeof call->job))
         return command_misused(call, "'%.140s' is too long for a job id", call->arguments[0]);
     return 0;
 }
@@ -215,7 +215,7 @@ int command_job(struct call *call)
 int command_step(struct call *call, size_t option)
 {
     const char *value = call->given[option];
-    if (!value || jobid_plain_path(value, call->step, sizeof(call->step)))
+    if (!value || jobid_plain_path(value, call->step, sizeof call->step))
         return 0;
     return command_misused(call, "--%s: too long for a step", call->command->options[option].name);
 }
@@ -256,7 +256,7 @@ int command_word(struct call *call, size_t option, const char *const *words, uns
             *out = i;
             return 0;
         }
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
                  i == 0         ? ""
                  : words[i + 1] ? ", "
                                 : " or ",
@@ -297,7 +297,7 @@ static int set_retry_timeout(struct call *call)
     if (ms >= 0)
         return mcast_set_patience(call->handle, (unsigned)ms, print_wait, NULL, &call->error);
     call->error = (struct mcast_error){.code = MCAST_USAGE};
-    snprintf(call->error.text, sizeof(call->error.text),
+    snprintf(call->error.text, sizeof call->error.text,
              "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", call->retry_timeout);
     return MCAST_USAGE;
 }

@@ -10,11 +10,11 @@ enum { JOB_SIZE = 160 };
 int joblist_add(struct joblist *list, const char *id)
 {
     char plain[JOB_SIZE];
-    if (!jobid_plain(id, plain, sizeof(plain)))
+    if (!jobid_plain(id, plain, sizeof plain))
         return JOBLIST_LONG;
     if (list->count == list->room) {
         size_t room = list->room * 2 + 64;
-        char **grown = realloc(list->ids, room * sizeof(*grown));
+        char **grown = realloc(list->ids, room * sizeof *grown);
         if (!grown)
             return JOBLIST_NOMEM;
         list->ids = grown;

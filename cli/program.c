@@ -52,7 +52,7 @@ static bool read_output(int input, int timeout_ms, char *out, size_t size)
         int ready = left > 0 ? poll(&waiting, 1, (int)left) : 0;
         if (ready == 0)
             return false;
-        ssize_t got = ready > 0 ? read(input, piece, sizeof(piece)) : -1;
+        ssize_t got = ready > 0 ? read(input, piece, sizeof piece) : -1;
         if (got == 0)
             return true;
         if (got < 0 && errno != EINTR)
@@ -115,10 +115,10 @@ int program_run(const char *const argv[], const char *input, char *out, size_t s
 bool program_locate(const char *relative, char out[PROGRAM_PATH_SIZE])
 {
     char path[PATH_MAX], whole[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     char *slash = strrchr(path, '/');
-    const size_t space = slash ? sizeof(path) - (size_t)(slash + 1 - path) : 0;
+    const size_t space = slash ? sizeof path - (size_t)(slash + 1 - path) : 0;
     out[0] = '\0';
     if (!slash || (size_t)snprintf(slash + 1, space, "%s", relative) >= space ||
         !realpath(path, whole) || strlen(whole) >= PROGRAM_PATH_SIZE)

@@ -18,7 +18,7 @@ static struct table *create_table(const struct table_column *columns, bool headi
 {
     static const int flags[] = {[TABLE_RIGHT] = SCOLS_FL_RIGHT, [TABLE_WRAP] = SCOLS_FL_WRAP};
     scols_init_debug(0);
-    struct table *table = calloc(1, sizeof(*table));
+    struct table *table = calloc(1, sizeof *table);
     if (!table || !(table->columns = scols_new_table())) {
         free(table);
         return NULL;

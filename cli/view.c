@@ -103,9 +103,9 @@ static void add_classes(struct table *table, const char *const *words)
 {
     char text[256] = "-";
     size_t used = 0;
-    for (; *words && used < sizeof(text); words++)
+    for (; *words && used < sizeof text; words++)
         used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", *words);
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "", *words);
     table_pair(table, "Traffic classes", "%s", text);
 }
 
@@ -139,10 +139,10 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     table_pair(table, "Job", "%s/%s", reservation->cluster, reservation->job);
     table_pair(table, "Number", "%llu", (unsigned long long)reservation->number);
     table_pair(table, "State", "%s", reservation->state);
-    view_uid(reservation, text, sizeof(text));
+    view_uid(reservation, text, sizeof text);
     table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);
-    view_vnis(reservation, text, sizeof(text));
+    view_vnis(reservation, text, sizeof text);
     table_pair(table, "VNIs", "%s", text);
     add_classes(table, reservation->traffic_classes);
     add_hwcoll(table, reservation);

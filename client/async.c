@@ -51,7 +51,7 @@ int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned fl
         return fault_set(error, MCAST_USAGE,
                          "the program asks for more than libmcast %s knows; update libmcast",
                          MCAST_VERSION);
-    struct mcast_async *async = calloc(1, sizeof(*async));
+    struct mcast_async *async = calloc(1, sizeof *async);
     if (!async)
         return fault_nomem(error);
     async->broker.peer.endpoint = *endpoint;
@@ -151,7 +151,7 @@ int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done
     int rc = call.rc;
     if (rc == 0)
         rc = handle_check_token(&async->broker.peer, &call, error);
-    if (rc == 0 && !(begun = calloc(1, sizeof(*begun))))
+    if (rc == 0 && !(begun = calloc(1, sizeof *begun)))
         rc = fault_nomem(error);
     if (rc == 0) {
         begun->request = (struct request){.call = call, .done = on_done};

@@ -17,7 +17,7 @@ int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
     int rc = endpoint_find(&endpoint, url, error);
     if (rc < 0)
         return rc;
-    struct mcast *handle = calloc(1, sizeof(*handle));
+    struct mcast *handle = calloc(1, sizeof *handle);
     if (!handle)
         return fault_nomem(error);
     handle->timeout_ms = REQUEST_TIMEOUT_MS;
@@ -149,7 +149,7 @@ void mcast_stop(struct mcast *handle)
     atomic_store(&handle->stopped, true);
     uint64_t one = 1;
     /* Fails only when the counter is full, and then it is readable anyway. */
-    ssize_t written = write(handle->stop_fd, &one, sizeof(one));
+    ssize_t written = write(handle->stop_fd, &one, sizeof one);
     (void)written;
     errno = saved;
 }

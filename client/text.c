@@ -11,11 +11,11 @@ int fault_set_word(struct mcast_error *error, int code, const char *word, const 
     va_list args;
     if (!error)
         return code;
-    memset(error, 0, sizeof(*error));
+    memset(error, 0, sizeof *error);
     error->code = code;
-    snprintf(error->word, sizeof(error->word), "%s", word);
+    snprintf(error->word, sizeof error->word, "%s", word);
     va_start(args, format);
-    vsnprintf(error->text, sizeof(error->text), format, args);
+    vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
     for (char *c = error->text; *c; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
@@ -51,10 +51,10 @@ bool text_add_escaped(struct text *text, const char *plain)
     static const char unreserved[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     for (; *plain; plain++) {
-        char escaped[sizeof("%00")];
+        char escaped[sizeof "%00"];
         unsigned char byte = (unsigned char)*plain;
         int length =
-            snprintf(escaped, sizeof(escaped), strchr(unreserved, *plain) ? "%c" : "%%%02X", byte);
+            snprintf(escaped, sizeof escaped, strchr(unreserved, *plain) ? "%c" : "%%%02X", byte);
         if (!text_add(text, escaped, (size_t)length))
             return false;
     }

@@ -27,9 +27,9 @@ static int64_t earlier_to_come(const struct core *core, int64_t when, int64_t ot
 static bool older_life_remains(const struct reservation *r)
 {
     assert(reservation_valid(r));
-    assert(r->older == NULL || r->older->number < r->number);
-    for (const struct reservation *o = r->older; o != NULL; o = o->older) {
-        if (o->fm_side != FM_SIDE_NOTHING || (o->op != NULL && o->op->call != 0))
+    assert(!r->older || r->older->number < r->number);
+    for (const struct reservation *o = r->older; o; o = o->older) {
+        if (o->fm_side != FM_SIDE_NOTHING || (o->op && o->op->call != 0))
             return true;
     }
     return false;
@@ -42,13 +42,13 @@ static int64_t name_rests_until(const struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->hwcoll == HWCOLL_WANTED);
-    int64_t until = r->op != NULL ? r->op->release_settles_ms : 0;
+    int64_t until = r->op ? r->op->release_settles_ms : 0;
     if (older_life_remains(r))
         return INT64_MAX;
-    for (const struct reservation *o = r->older; o != NULL; o = o->older) {
+    for (const struct reservation *o = r->older; o; o = o->older) {
         if (cleanup_may_hit_name(o))
             return INT64_MAX;
-        if (o->op != NULL && o->op->release_settles_ms > until)
+        if (o->op && o->op->release_settles_ms > until)
             until = o->op->release_settles_ms;
     }
     return until;
@@ -58,8 +58,8 @@ static int64_t name_rests_until(const struct reservation *r)
 static enum fmcall_kind wanted_call(const struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
-    assert(r->op == NULL || operation_valid(r->op));
-    if (r->op == NULL || r->op->call != 0 || core->link.state != LINK_UP)
+    assert(!r->op || operation_valid(r->op));
+    if (!r->op || r->op->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r)) {
         if (r->fm_side == FM_SIDE_NOTHING || older_life_remains(r))
@@ -81,7 +81,7 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     struct operation *op = r->op;
-    if (op == NULL)
+    if (!op)
         return;
     enum fmcall_kind kind = op->retry_ms <= core->now_ms ? wanted_call(core, r) : FMCALL_NONE;
     enum lane lane = r->hwcoll == HWCOLL_WANTED ? LANE_RESERVE
@@ -100,19 +100,19 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
 static bool must_look_again(const struct reservation *r)
 {
     assert(reservation_valid(r));
-    return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->op != NULL &&
-           r->op->unsure && r->op->call == 0;
+    return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->op && r->op->unsure &&
+           r->op->call == 0;
 }
 
 static int64_t next_deadline(const struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
-    assert(r->op == NULL || operation_valid(r->op));
+    assert(!r->op || operation_valid(r->op));
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
         when = earlier(when, core_held_until(core, r));
-    if (op == NULL)
+    if (!op)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
         when = earlier(when, op->give_up_ms);
@@ -133,20 +133,20 @@ static bool everything_confirmed(const struct core *core, const struct reservati
 {
     assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
-           (r->cleaner == NULL || r->cleaner->op.call == 0) &&
-           (r->op == NULL || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
+           (!r->cleaner || r->cleaner->op.call == 0) &&
+           (!r->op || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
 }
 
 void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     uint64_t below = UINT64_MAX;
     for (;;) {
         /* Looked up anew each time: acting on one may end it, or another. */
         struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-        while (r != NULL && r->number >= below)
+        while (r && r->number >= below)
             r = r->older;
-        if (r == NULL)
+        if (!r)
             return;
         below = r->number;
         core_act(core, r);
@@ -157,7 +157,7 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job)
 static void end_reservation(struct core *core, struct reservation *r)
 {
     assert(everything_confirmed(core, r));
-    assert(r->op == NULL || r->op->waiters == NULL);
+    assert(!r->op || !r->op->waiters);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
     core_save_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
@@ -175,7 +175,7 @@ static void log_unconfirmed(struct core *core, const struct reservation *r)
     if (waiting.count == 0)
         return;
     core->unconfirmed += r->vni_count;
-    core_trace_of(core, r, r->reported == NULL ? TRACE_INFO : TRACE_WARNING,
+    core_trace_of(core, r, !r->reported ? TRACE_INFO : TRACE_WARNING,
                   "%u of its %u nodes have not said that its CXI services are gone, and [vni] "
                   "hold is over -> its VNIs may be given out again",
                   waiting.count, r->node_count);
@@ -248,14 +248,14 @@ static void take_addresses(struct core *core, struct reservation *r)
 
 void core_act_on_freed(struct core *core)
 {
-    assert(core->addresses_awaited == 0 || core->operations != NULL);
+    assert(core->addresses_awaited == 0 || core->operations);
     if (!core->addresses_freed)
         return;
     core->addresses_freed = false;
-    for (struct operation *op = core->operations, *next; op != NULL && core->addresses_awaited > 0;
+    for (struct operation *op = core->operations, *next; op && core->addresses_awaited > 0;
          op = next) {
         next = op->next;
-        if (op->owner != NULL && op->owner->hwcoll == HWCOLL_WANTED &&
+        if (op->owner && op->owner->hwcoll == HWCOLL_WANTED &&
             op->owner->fm_side == FM_SIDE_NOTHING)
             core_act(core, op->owner);
     }
@@ -265,7 +265,7 @@ void core_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->agenda_slot <= core->agenda.count);
-    assert(r->op == NULL || operation_valid(r->op));
+    assert(!r->op || operation_valid(r->op));
     if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
@@ -290,9 +290,9 @@ void core_pump(struct core *core)
     struct operation *op;
     if (core->link.state != LINK_UP)
         return;
-    while ((op = callqueue_begin(&core->calls, core->config.calls_at_once)) != NULL) {
+    while ((op = callqueue_begin(&core->calls, core->config.calls_at_once))) {
         struct reservation *r = op->owner;
-        assert(r != NULL && op->call != 0);
+        assert(r && op->call != 0);
         op->sent_ms = core->now_ms;
         op->asked |= op->in_flight == FMCALL_RESERVE;
         char *name = memory_zeroed(FM_NAME_MAX + 1);
@@ -303,7 +303,7 @@ void core_pump(struct core *core)
         effect->u.call.kind = op->in_flight;
         effect->u.call.name = name;
         effect->u.call.addresses = r->addresses;
-        if (r->cleaner != NULL && op == &r->cleaner->op)
+        if (r->cleaner && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
             core_trace_of(core, r, TRACE_DEBUG, "%s -> %s",
@@ -324,15 +324,15 @@ const char *core_warning(struct core *core, const struct reservation *r)
 
 static void answer_waiters(struct core *core, struct reservation *r)
 {
-    assert(r->op != NULL);
+    assert(r->op);
     assert(r->hwcoll != HWCOLL_WANTED);
-    if (r->op->waiters == NULL)
+    if (!r->op->waiters)
         return;
     if (r->wish == WISH_REQUIRED && r->hwcoll != HWCOLL_RESERVED)
         core_answer_waiters(core, &r->op->waiters, ANSWER_NO_HWCOLL, NULL,
                             core_text(core,
                                       "hardware collectives are required but not available: %s",
-                                      r->reason != NULL ? r->reason : "unknown"));
+                                      r->reason ? r->reason : "unknown"));
     else
         core_answer_waiters(core, &r->op->waiters, ANSWER_CREATED, r, core_warning(core, r));
 }
@@ -349,7 +349,7 @@ enum event_kind core_event_of(enum hwcoll_state state)
 enum fm_side core_side_unwanted(const struct reservation *r)
 {
     assert(reservation_valid(r));
-    bool unsure = r->op != NULL && r->op->unsure;
+    bool unsure = r->op && r->op->unsure;
     return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
@@ -361,7 +361,7 @@ static void end_refused(struct core *core, struct reservation *r)
     uint64_t number = r->number;
     core_begin_release(core, r, "its reserve failed");
     r = ledger_by_number(&core->ledger, number);
-    if (r == NULL || r->vni_count == 0)
+    if (!r || r->vni_count == 0)
         return;
     keep_round(core, r);
     struct reservation_record rec = reservation_record(r);
@@ -373,7 +373,7 @@ static void end_refused(struct core *core, struct reservation *r)
 void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                  enum fm_side side, struct secret token, const char *reason)
 {
-    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(r->hwcoll == HWCOLL_WANTED && r->op);
     assert(hwcoll != HWCOLL_WANTED);
     assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
@@ -400,9 +400,9 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
                                 bool no_room)
 {
-    assert(r->op != NULL);
+    assert(r->op);
     long long waited = (long long)core->config.reserve_timeout_ms;
-    if (!no_room && r->op->words != NULL)
+    if (!no_room && r->op->words)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->op->words);
     if (side != FM_SIDE_NOTHING)
@@ -417,7 +417,7 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
 void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
                   const char *reason)
 {
-    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(r->hwcoll == HWCOLL_WANTED && r->op);
     assert(hwcoll != HWCOLL_RESERVED);
     /* What was never asked for cannot be there; everything else may turn up late (F21). */
     bool asked = r->op->asked;
@@ -429,7 +429,7 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
         hwcoll = HWCOLL_DENIED;
     else if (!asked)
         hwcoll = HWCOLL_UNAVAILABLE;
-    if (reason == NULL)
+    if (!reason)
         reason = why_given_up(core, r, side, no_room);
     core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
 }

@@ -36,11 +36,11 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
 
 struct operation *core_operation(struct core *core, struct reservation *r)
 {
-    if (r->op == NULL) {
+    if (!r->op) {
         struct operation *op = memory_zeroed(sizeof *op);
         op->owner = r;
         op->next = core->operations;
-        if (op->next != NULL)
+        if (op->next)
             op->next->prev = op;
         core->operations = op;
         r->op = op;
@@ -52,17 +52,17 @@ struct operation *core_operation(struct core *core, struct reservation *r)
 static void drop_operation(struct core *core, struct reservation *r)
 {
     struct operation *op = r->op;
-    if (op == NULL)
+    if (!op)
         return;
     assert(op->owner == r && op->call == 0);
-    assert(op->waiters == NULL);
+    assert(!op->waiters);
     callqueue_remove(&core->calls, op);
     missing_forget(core, op);
-    if (op->prev != NULL)
+    if (op->prev)
         op->prev->next = op->next;
     else
         core->operations = op->next;
-    if (op->next != NULL)
+    if (op->next)
         op->next->prev = op->prev;
     r->op = NULL;
     core_discard(core, op->words);
@@ -72,7 +72,7 @@ static void drop_operation(struct core *core, struct reservation *r)
 
 static void drop_cleaner(struct core *core, struct reservation *r)
 {
-    if (r->cleaner == NULL)
+    if (!r->cleaner)
         return;
     for (uint32_t i = 0; i < r->cleaner->count; i++)
         core->cleanups -= !r->cleaner->list[i]->look;
@@ -152,14 +152,14 @@ static void replace_text(struct core *core, char **text, const char *with)
 /* The same, but a secret is wiped at once. */
 static void replace_token(struct core *core, struct reservation *r, struct secret with)
 {
-    assert(r->cluster != NULL);
+    assert(r->cluster);
     char *old = (char *)(uintptr_t)secret_expose(r->token);
     if (old == secret_expose(with))
         return;
     tokenset_remove(&core->tokens, r);
     r->token = secret_copy(with);
     tokenset_add(&core->tokens, r);
-    if (old != NULL)
+    if (old)
         explicit_bzero(old, strlen(old));
     core_discard(core, old);
 }
@@ -167,7 +167,7 @@ static void replace_token(struct core *core, struct reservation *r, struct secre
 static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
-    assert(ledger_by_number(&core->ledger, rec->number) == NULL);
+    assert(!ledger_by_number(&core->ledger, rec->number));
     size_t length = strlen(rec->job);
     struct reservation *r = memory_zeroed(sizeof *r + length + 1);
     memcpy(r->job, rec->job, length + 1);
@@ -191,7 +191,7 @@ static int check_reservation(const struct core *core, const struct reservation_r
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
                          (unsigned long long)rec->number);
-    if (ledger_by_number(&core->ledger, rec->number) == NULL && core->ledger.row_count > 0 &&
+    if (!ledger_by_number(&core->ledger, rec->number) && core->ledger.row_count > 0 &&
         rec->number <= core->ledger.rows[core->ledger.row_count - 1].number)
         return error_set(err, ERROR_CORRUPT, "reservation %llu comes out of order",
                          (unsigned long long)rec->number);
@@ -205,8 +205,8 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     if (rc < 0)
         return rc;
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    bool had_addresses = r != NULL && r->fm_side != FM_SIDE_NOTHING;
-    if (r == NULL)
+    bool had_addresses = r && r->fm_side != FM_SIDE_NOTHING;
+    if (!r)
         r = create_reservation(core, rec);
     else
         (void)occupy(core, r, false);
@@ -227,21 +227,21 @@ static int apply_reservation(struct core *core, const struct reservation_record 
 
 static uint64_t lingering_nodes(const struct reservation *r)
 {
-    assert(r->reported == NULL || r->reported->lingering <= r->reported->count);
-    return r->reported == NULL ? 0 : r->reported->lingering;
+    assert(!r->reported || r->reported->lingering <= r->reported->count);
+    return !r->reported ? 0 : r->reported->lingering;
 }
 
 static int apply_gone(struct core *core, uint64_t number, struct error *err)
 {
     struct reservation *r = ledger_by_number(&core->ledger, number);
-    if (r == NULL)
+    if (!r)
         return error_set(err, ERROR_CORRUPT, "reservation %llu is over but was never there",
                          (unsigned long long)number);
     (void)occupy(core, r, false);
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_operation(core, r);
     drop_cleaner(core, r);
-    assert(r->op == NULL && r->cleaner == NULL);
+    assert(!r->op && !r->cleaner);
     ledger_remove(&core->ledger, r);
     assert(core->lingering >= lingering_nodes(r));
     core->lingering -= lingering_nodes(r);
@@ -257,7 +257,7 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
 static int apply_node(struct core *core, const struct node_record *rec, struct error *err)
 {
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    if (r == NULL)
+    if (!r)
         return error_set(err, ERROR_CORRUPT,
                          "node %.64s reports for reservation %llu, which is not there", rec->node,
                          (unsigned long long)rec->number);
@@ -272,13 +272,13 @@ static int apply_cleanup(struct core *core, const struct cleanup_record *rec, st
 {
     assert(steppath_valid(rec->step) && rec->below <= 1);
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    if (r == NULL)
+    if (!r)
         return error_set(err, ERROR_CORRUPT, "a cleanup has no reservation %llu",
                          (unsigned long long)rec->number);
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = cleaner_find(k, rec->step, rec->below);
-    core->cleanups += c == NULL;
-    if (c == NULL)
+    core->cleanups += !c;
+    if (!c)
         c = cleaner_add(k, k->count, rec->step, rec->below);
     c->give_up_ms = rec->give_up_ms;
     return 0;
@@ -287,8 +287,8 @@ static int apply_cleanup(struct core *core, const struct cleanup_record *rec, st
 static int apply_cleaned(struct core *core, const struct cleanup_record *rec, struct error *err)
 {
     struct reservation *r = ledger_by_number(&core->ledger, rec->number);
-    struct cleanup *c = r != NULL ? cleaner_find(r->cleaner, rec->step, rec->below) : NULL;
-    if (c == NULL)
+    struct cleanup *c = r ? cleaner_find(r->cleaner, rec->step, rec->below) : NULL;
+    if (!c)
         return error_set(err, ERROR_CORRUPT, "a cleanup for reservation %llu is over, never asked",
                          (unsigned long long)rec->number);
     cleaner_end(r->cleaner, c);
@@ -312,7 +312,7 @@ static int apply_event(struct core *core, const struct event_record *event, stru
 
 static int apply_facts(struct core *core, const struct facts_record *facts)
 {
-    assert(facts->boot != NULL && strlen(facts->boot) <= BOOT_ID_MAX);
+    assert(facts->boot && strlen(facts->boot) <= BOOT_ID_MAX);
     memmove(core->boot, facts->boot, strlen(facts->boot) + 1);
     core->facts = *facts;
     core->facts.boot = core->boot;
@@ -381,6 +381,6 @@ struct reservation *core_save(struct core *core, const struct reservation_record
 
 void core_save_facts(struct core *core, const struct facts_record *facts)
 {
-    assert(facts->boot != NULL);
+    assert(facts->boot);
     core_save_record(core, (struct record){.kind = RECORD_FACTS, .u.facts = *facts});
 }

@@ -32,8 +32,8 @@ struct core *core_create(const struct core_config *config)
 static void free_reservation(struct reservation *r)
 {
     assert(reservation_valid(r));
-    if (r->op != NULL) {
-        for (struct waiter *w = r->op->waiters, *next; w != NULL; w = next) {
+    if (r->op) {
+        for (struct waiter *w = r->op->waiters, *next; w; w = next) {
             next = w->next;
             free(w);
         }
@@ -50,10 +50,10 @@ static void free_reservation(struct reservation *r)
 
 void core_destroy(struct core *core)
 {
-    if (core == NULL)
+    if (!core)
         return;
     for (size_t i = 0; i < core->ledger.row_count; i++) {
-        if (core->ledger.rows[i].reservation != NULL)
+        if (core->ledger.rows[i].reservation)
             free_reservation(core->ledger.rows[i].reservation);
     }
     ledger_release(&core->ledger);
@@ -90,10 +90,10 @@ int core_loaded(struct core *core, struct error *err)
     assert(core->now_ms == 0);
     struct ledger_walk all = {0};
     ledger_index(&core->ledger);
-    for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;) {
+    for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all));) {
         bool has_name = reservation_wants_hwcoll(r) &&
                         (r->hwcoll == HWCOLL_RESERVED || r->fm_side == FM_SIDE_HELD);
-        for (const struct reservation *o = r->older; o != NULL; o = has_name ? o->older : NULL) {
+        for (const struct reservation *o = r->older; o; o = has_name ? o->older : NULL) {
             if (o->state == JOB_ACTIVE || (has_name && o->fm_side != FM_SIDE_NOTHING))
                 return error_set(err, ERROR_CORRUPT,
                                  "reservations %llu and %llu cannot both be as they are: "
@@ -119,23 +119,23 @@ static void settle_after_load(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->agenda_slot == 0);
-    assert(r->op == NULL || r->op->call == 0);
+    assert(!r->op || r->op->call == 0);
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
     update_hold(core, r);
-    r->repeated = r->reported == NULL; /* else it is on disk */
+    r->repeated = !r->reported; /* else it is on disk */
     /* The fabric manager may have been called for it, even if nothing of it is left there: a last
      * RELEASE, given up and not yet acted on, would hit the name's next owner. */
     bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;
     if (r->fm_side != FM_SIDE_NOTHING || r->state == JOB_RELEASING || !never_eligible)
         (void)core_operation(core, r);
 
-    if (r->cleaner != NULL)
+    if (r->cleaner)
         cleanup_load(core, r);
 
     struct operation *op = r->op;
-    if (op == NULL)
+    if (!op)
         return;
     op->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
     bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_HELD;
@@ -186,14 +186,14 @@ void core_start(struct core *core, int64_t now_ms)
     link_start(core);
     jobpoll_start(core);
     struct ledger_walk all = {0}, again = {0};
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &all)) != NULL;)
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &all));)
         settle_after_load(core, r);
     conflict_resume(core);
     /* Acting may end one, and another life of its job. */
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &again)) != NULL;) {
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &again));) {
         if (r->hwcoll == HWCOLL_WANTED && !core->config.fm_present)
             core_give_up(core, r, HWCOLL_UNAVAILABLE, core->link.error);
-        else if (r->op != NULL) /* as all have that are over */
+        else if (r->op) /* as all have that are over */
             core_act(core, r);
     }
 }
@@ -202,7 +202,7 @@ void core_start(struct core *core, int64_t now_ms)
 static void hold_anew(struct core *core)
 {
     struct ledger_walk walk = {0};
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk));) {
         if (r->state != JOB_RELEASING || r->vni_count == 0)
             continue;
         assert(!r->overdue || core->overdue >= r->vni_count);
@@ -247,7 +247,7 @@ static void act_on_deadlines(struct core *core)
     suspect_watch(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         struct reservation *r = agenda_first(&core->agenda);
-        if (r == NULL || r->due_ms > core->now_ms)
+        if (!r || r->due_ms > core->now_ms)
             return;
         core_act(core, r);
     }
@@ -290,7 +290,7 @@ void core_step(struct core *core, const struct core_event *event)
 
 const struct effect *core_effects(const struct core *core, size_t *count)
 {
-    assert(count != NULL);
+    assert(count);
     *count = core->effect_count;
     return core->effects;
 }
@@ -306,5 +306,5 @@ int64_t core_next_deadline(const struct core *core)
         when = joblist;
     if (suspect_deadline(core) < when)
         when = suspect_deadline(core);
-    return r != NULL && r->due_ms < when ? r->due_ms : when;
+    return r && r->due_ms < when ? r->due_ms : when;
 }

@@ -21,7 +21,7 @@ struct effect *core_effect(struct core *core, enum effect_kind kind)
 void core_discard(struct core *core, void *memory)
 {
     assert(core->discarded_count <= core->discarded_capacity);
-    if (memory == NULL)
+    if (!memory)
         return;
     core->discarded = memory_room(core->discarded, core->discarded_count, &core->discarded_capacity,
                                   sizeof *core->discarded);
@@ -39,7 +39,7 @@ void core_effects_clear(struct core *core)
 
 const char *core_text(struct core *core, const char *format, ...)
 {
-    assert(format != NULL);
+    assert(format);
     char text[ERROR_TEXT_SIZE];
     va_list args;
     va_start(args, format);
@@ -54,11 +54,11 @@ void core_trace_event(struct core *core, const struct reservation *r, enum event
                       int level, const char *format, ...)
 {
     assert(level >= TRACE_ERROR && level <= TRACE_DEBUG);
-    assert(event == EVENT_NONE || r != NULL);
+    assert(event == EVENT_NONE || r);
     char text[2 * ERROR_TEXT_SIZE] = "";
     if (level > core->config.trace_level)
         return;
-    if (r != NULL)
+    if (r)
         (void)snprintf(text, sizeof text, "%s-%s: ", r->cluster, r->job);
     size_t length = strlen(text);
     va_list args;
@@ -70,7 +70,7 @@ void core_trace_event(struct core *core, const struct reservation *r, enum event
     struct effect *effect = core_effect(core, EFFECT_TRACE);
     effect->u.trace.level = level;
     effect->u.trace.text = kept;
-    if (r == NULL)
+    if (!r)
         return;
     effect->u.trace.cluster = r->cluster;
     effect->u.trace.job = r->job;
@@ -90,15 +90,15 @@ struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind 
 
 void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
                 core_text(core, "no cluster \"%.40s\" is configured", cluster));
 }
 
 struct waiter *core_wait(struct waiter **waiters, uint64_t ticket)
 {
-    assert(waiters != NULL);
-    while (*waiters != NULL)
+    assert(waiters);
+    while (*waiters)
         waiters = &(*waiters)->next;
     *waiters = memory_zeroed(sizeof **waiters);
     (*waiters)->ticket = ticket;
@@ -108,8 +108,8 @@ struct waiter *core_wait(struct waiter **waiters, uint64_t ticket)
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *r, const char *detail)
 {
-    assert(waiters != NULL);
-    for (struct waiter *w; (w = *waiters) != NULL;) {
+    assert(waiters);
+    for (struct waiter *w; (w = *waiters);) {
         *waiters = w->next;
         core_answer(core, w->ticket, kind == ANSWER_CREATED && w->repeat ? ANSWER_SAME : kind, r,
                     detail);
@@ -166,13 +166,12 @@ static void publish_event(struct core *core, struct event_record event)
     prune_events(core);
     core_save_record(core, (struct record){.kind = RECORD_EVENT, .u.event = event});
     const struct event_record *kept = eventlog_at(&core->events, event.seq);
-    assert(kept != NULL);
+    assert(kept);
     core_effect(core, EFFECT_EVENT)->u.event = kept;
-    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s",
-               kept->cluster != NULL ? kept->cluster : "link", kept->job != NULL ? "-" : "",
-               kept->job != NULL ? kept->job : "", (unsigned long long)kept->seq,
-               event_kind_word(kept->kind), kept->detail != NULL ? ": " : "",
-               kept->detail != NULL ? kept->detail : "");
+    core_trace(
+        core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s", kept->cluster ? kept->cluster : "link",
+        kept->job ? "-" : "", kept->job ? kept->job : "", (unsigned long long)kept->seq,
+        event_kind_word(kept->kind), kept->detail ? ": " : "", kept->detail ? kept->detail : "");
 }
 
 static void publish_about(struct core *core, enum event_kind kind, const struct reservation *r,
@@ -193,7 +192,7 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
                   const char *detail)
 {
     assert(kind < EVENT_KIND_COUNT);
-    if (r != NULL)
+    if (r)
         publish_about(core, kind, r, detail, 0);
     else
         core_publish_cluster(core, kind, NULL, detail);

@@ -49,7 +49,7 @@ void core_publish_released(struct core *core, const struct reservation *reservat
 /* Whether both are NULL, or the same text. */
 static inline bool core_same_text(const char *a, const char *b)
 {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+    return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
 #endif

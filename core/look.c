@@ -134,13 +134,13 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     if (!waits_for_nodes(r))
         return;
     out->count = r->node_count - nodes_clean(r->reported);
-    out->unheard = r->node_count - (r->reported == NULL ? 0 : r->reported->count);
-    out->lingering = r->reported == NULL ? 0 : r->reported->lingering;
+    out->unheard = r->node_count - (!r->reported ? 0 : r->reported->count);
+    out->lingering = !r->reported ? 0 : r->reported->lingering;
     out->created = out->count - out->unheard - out->lingering;
     assert(out->unheard + out->lingering <= out->count);
     if (out->lingering + out->created == 0)
         return;
-    while ((report = nodes_next(r->reported, &at)) != NULL) {
+    while ((report = nodes_next(r->reported, &at))) {
         if (report->state == NODE_LINGERING)
             first_add(&lingering, report);
         else if (report->state == NODE_CREATED)
@@ -159,7 +159,7 @@ struct unreported_fold {
 static void fold_unreported(void *arg, const char *name)
 {
     const struct unreported_fold *to = arg;
-    if (nodes_find(to->reported, name) == NULL)
+    if (!nodes_find(to->reported, name))
         nodefold_add(to->fold, name);
 }
 
@@ -167,8 +167,7 @@ void core_silent(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
     struct unreported_fold fold = {r->reported, out};
-    if (r->nodes != NULL && waits_for_nodes(r) &&
-        (r->reported == NULL || r->reported->count < r->node_count))
+    if (r->nodes && waits_for_nodes(r) && (!r->reported || r->reported->count < r->node_count))
         nodelist_each(r->nodes, fold_unreported, &fold);
     nodefold_end(out);
 }
@@ -181,11 +180,11 @@ const char *core_lingering_node(const struct core *core)
     const struct node_report *report;
     for (size_t looked_at = 0; core->lingering > 0 && looked_at < LOOK_AT_ONCE; looked_at++) {
         r = ledger_walk(&core->ledger, &walk);
-        if (r == NULL || (r->reported != NULL && r->reported->lingering > 0))
+        if (!r || (r->reported && r->reported->lingering > 0))
             break;
     }
-    for (uint32_t at = 0; r != NULL && (report = nodes_next(r->reported, &at)) != NULL;) {
-        if (report->state == NODE_LINGERING && (first == NULL || strcmp(report->name, first) < 0))
+    for (uint32_t at = 0; r && (report = nodes_next(r->reported, &at));) {
+        if (report->state == NODE_LINGERING && (!first || strcmp(report->name, first) < 0))
             first = report->name;
     }
     return first;
@@ -204,16 +203,16 @@ const struct core_config *core_config_of(const struct core *core)
 
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     return ledger_newest(&core->ledger, cluster, job);
 }
 
 enum core_presence core_presence(const struct reservation *r, const char *node)
 {
-    assert(node != NULL);
-    if (r->nodes != NULL)
+    assert(node);
+    if (r->nodes)
         return nodelist_contains(r->nodes, node) ? PRESENCE_NAMED : PRESENCE_NONE;
-    return nodes_find(r->reported, node) != NULL ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
+    return nodes_find(r->reported, node) ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
 }
 
 static bool matches_filter(const struct core_filter *filter, const struct reservation *r,
@@ -221,10 +220,10 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
 {
     bool others = (filter->state == 0 || r->state == filter->state) &&
                   (filter->uid < 0 || r->uid == filter->uid) &&
-                  (filter->cluster == NULL || strcmp(r->cluster, filter->cluster) == 0);
-    if (!others || filter->node == NULL)
+                  (!filter->cluster || strcmp(r->cluster, filter->cluster) == 0);
+    if (!others || !filter->node)
         return others;
-    *compared += r->nodes != NULL ? strlen(r->nodes) * strlen(filter->node) : 0;
+    *compared += r->nodes ? strlen(r->nodes) * strlen(filter->node) : 0;
     return core_presence(r, filter->node) != PRESENCE_NONE;
 }
 
@@ -235,8 +234,7 @@ uint64_t core_list(const struct core *core, const struct core_filter *filter,
     size_t found = 0, looked_at = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
-    for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)) != NULL;
-         after = walk.after) {
+    for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)); after = walk.after) {
         if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
             return after;
         looked_at++;

@@ -39,7 +39,7 @@ static int64_t age_us(const struct attempt *attempt)
 static void attempt_release(struct attempt *attempt)
 {
     request_release(&attempt->request);
-    if (attempt->refusal != NULL)
+    if (attempt->refusal)
         explicit_bzero(attempt->refusal, attempt->refusal_length);
     free(attempt->refusal);
     credential_drop(attempt->sent);
@@ -50,7 +50,7 @@ static void finish_attempt(struct attempt *attempt, const struct transport_answe
 {
     struct transport_answer whole = *answer;
     whole.took_us = age_us(attempt);
-    if (attempt->sent != NULL)
+    if (attempt->sent)
         credential_add_secrets(attempt->sent, &whole.secrets);
     attempt->done(attempt->done_arg, &whole);
     attempt_release(attempt);
@@ -84,7 +84,7 @@ static int send_under(struct attempt *attempt, struct credential *credential)
 static void send_again(struct attempt *attempt)
 {
     struct credential *credential = login_credential(attempt->api->login);
-    if (credential == NULL)
+    if (!credential)
         finish_unsent(attempt, "the login that was got is over already");
     else if (credential == attempt->sent)
         finish_refused(attempt);
@@ -144,7 +144,7 @@ static void on_answer(void *arg, const struct transport_answer *answer)
 {
     struct attempt *attempt = arg;
     struct fmapi *api = attempt->api;
-    bool refused_again = attempt->refusal != NULL && answer->end == TRANSPORT_ANSWERED;
+    bool refused_again = attempt->refusal && answer->end == TRANSPORT_ANSWERED;
     if (refused_again && attempt->refusal_status == 403 && answer->status == 403)
         api->no_renewal_until_ns = uv_hrtime() + renewal_pause_ns;
     if (!worth_renewing(attempt, answer)) {
@@ -153,7 +153,7 @@ static void on_answer(void *arg, const struct transport_answer *answer)
     }
     keep_refusal(attempt, answer);
     const struct credential *current = login_credential(api->login);
-    if (current != attempt->sent && current != NULL)
+    if (current != attempt->sent && current)
         send_again(attempt); /* another one's refusal has renewed it meanwhile */
     else
         renew_login(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
@@ -175,7 +175,7 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
     *request = (struct request){0};
     struct credential *credential =
         attempt->token ? credential_session(token) : login_credential(api->login);
-    if (credential == NULL) {
+    if (!credential) {
         renew_login(attempt, LOGIN_WANT_ANY);
         return 0;
     }

@@ -14,10 +14,10 @@
 
 static int check_options(const struct fmapi_options *options, struct error *err)
 {
-    if (options->auth != FMAPI_AUTH_NONE && options->authdir == NULL)
+    if (options->auth != FMAPI_AUTH_NONE && !options->authdir)
         return error_set(err, ERROR_INVALID,
                          "the login needs the directory that holds its files (authdir)");
-    if ((options->mtls_cert == NULL) != (options->mtls_key == NULL))
+    if ((!options->mtls_cert) != (!options->mtls_key))
         return error_set(err, ERROR_INVALID,
                          "a client certificate needs its key and a key its certificate");
     if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
@@ -44,13 +44,13 @@ static int copy_options(struct fmapi *api, const struct fmapi_options *options, 
     api->options.mtls_cert = memory_text(options->mtls_cert);
     api->options.mtls_key = memory_text(options->mtls_key);
     api->options.ca = memory_text(options->ca);
-    for (unsigned i = 0; i < FMAPI_URLS_MAX && options->urls[i] != NULL; i++) {
+    for (unsigned i = 0; i < FMAPI_URLS_MAX && options->urls[i]; i++) {
         api->bases[i] = baseurl_create(options->urls[i], err);
-        if (api->bases[i] == NULL)
+        if (!api->bases[i])
             return ERROR_INVALID;
     }
     api->base = api->bases[0];
-    return api->base != NULL ? 0 : error_set(err, ERROR_INVALID, "no base URL is given");
+    return api->base ? 0 : error_set(err, ERROR_INVALID, "no base URL is given");
 }
 
 static void free_api(struct fmapi *api)
@@ -74,7 +74,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
             .ca = api->options.ca, .verify = options->verify != 0, .parallel = options->parallel};
         api->transport = transport_create(loop, &transport, err);
     }
-    if (api->transport == NULL) {
+    if (!api->transport) {
         free_api(api);
         return NULL;
     }
@@ -101,7 +101,7 @@ static void on_transport_closed(void *arg)
 
 void fmapi_destroy(struct fmapi *api, void (*closed)(void *arg), void *arg)
 {
-    if (api == NULL)
+    if (!api)
         return;
     assert(!api->closing);
     api->closing = true;
@@ -121,8 +121,8 @@ static void on_login(struct login_wait *wait, enum login_end end, int code, cons
 
 void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *arg)
 {
-    assert(!api->closing && api->login_done == NULL);
-    assert(url < FMAPI_URLS_MAX && api->bases[url] != NULL);
+    assert(!api->closing && !api->login_done);
+    assert(url < FMAPI_URLS_MAX && api->bases[url]);
     api->base = api->bases[url];
     api->login_done = done;
     api->login_arg = arg;

@@ -115,13 +115,13 @@ static size_t seen_before(const struct list *list, const char *url)
 static void follow_next_link(struct list *list, const char *link, int status)
 {
     char *url = baseurl_resolve(list->base, link);
-    size_t before = url != NULL ? seen_before(list, url) : 0;
-    if (url != NULL && before == 0 && list->pages < FMAPI_LIST_PAGES_MAX && left_ms(list) > 0) {
+    size_t before = url ? seen_before(list, url) : 0;
+    if (url && before == 0 && list->pages < FMAPI_LIST_PAGES_MAX && left_ms(list) > 0) {
         if (request_next_page(list, url) != 0)
             finish_list_incomplete(list, status, "memory is exhausted");
         return;
     }
-    if (url == NULL)
+    if (!url)
         finish_list_incomplete(list, status, "nextPageLink leads away from the fabric manager");
     else if (before > 0)
         finish_list_incomplete(list, status, "page %zu comes again", before);
@@ -149,7 +149,7 @@ static void accept_page(struct list *list, const struct decoded_page *page, int 
 
     if (list->api->closing) /* page may have called fmapi_destroy */
         finish_list(list, FM_BUSY, status, "");
-    else if (page->next != NULL)
+    else if (page->next)
         follow_next_link(list, page->next, status);
     else if (list->claimed >= 0 && (uint64_t)list->claimed != list->names)
         finish_list_incomplete(list, status,

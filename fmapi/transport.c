@@ -93,8 +93,7 @@ static void finish_done_exchanges(struct transport *transport)
 {
     CURLMsg *message;
     int left;
-    while (!transport->closing &&
-           (message = curl_multi_info_read(transport->multi, &left)) != NULL) {
+    while (!transport->closing && (message = curl_multi_info_read(transport->multi, &left))) {
         struct exchange *exchange = NULL;
         CURLcode code = message->data.result;
         if (message->msg != CURLMSG_DONE)
@@ -157,7 +156,7 @@ static void on_ready(uv_poll_t *poll, int status, int events)
 static CURLcode start_exchange(struct transport *transport, struct exchange *exchange)
 {
     exchange->waits = false;
-    if (transport->castore != NULL)
+    if (transport->castore)
         exchange_trust(exchange, castore_get(transport->castore));
     return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK
                ? CURLE_OK
@@ -170,7 +169,7 @@ static bool end_waits(struct transport *transport, bool ready)
 {
     bool waits = false;
     struct exchange *exchange = TAILQ_FIRST(&transport->in_flight), *next;
-    for (; exchange != NULL && !transport->closing; exchange = next) {
+    for (; exchange && !transport->closing; exchange = next) {
         next = TAILQ_NEXT(exchange, entry);
         if (!exchange->waits)
             continue;
@@ -268,7 +267,7 @@ static bool set_up_libcurl(struct transport *transport)
     long parallel = (long)transport->options.parallel;
     CURLM *multi = transport->multi = curl_multi_init();
     CURLSH *share = transport->share = curl_share_init();
-    return multi != NULL && share != NULL &&
+    return multi && share &&
            curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) == CURLSHE_OK &&
            curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket_change) == CURLM_OK &&
            curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, transport) == CURLM_OK &&
@@ -329,7 +328,7 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     struct transport *transport = handle->data;
     struct exchange *exchange;
-    while ((exchange = TAILQ_FIRST(&transport->in_flight)) != NULL) {
+    while ((exchange = TAILQ_FIRST(&transport->in_flight))) {
         (void)curl_multi_remove_handle(transport->multi, exchange->easy);
         TAILQ_REMOVE(&transport->in_flight, exchange, entry);
         exchange->done(exchange->done_arg,
@@ -345,7 +344,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg)
 {
-    if (transport == NULL)
+    if (!transport)
         return;
     assert(!transport->closing);
     transport->closing = true;
@@ -364,11 +363,11 @@ int transport_send(struct transport *transport, const struct request *request,
     assert(!transport->closing);
     struct exchange *exchange =
         exchange_create(&transport->options, transport->share, request, credential, timeout_ms);
-    if (exchange == NULL)
+    if (!exchange)
         return ERROR_NOMEM;
     exchange->done = done;
     exchange->done_arg = arg;
-    exchange->waits = transport->castore != NULL && strncmp(request->url, "https:", 6) == 0 &&
+    exchange->waits = transport->castore && strncmp(request->url, "https:", 6) == 0 &&
                       !castore_await(transport->castore);
     if (!exchange->waits && start_exchange(transport, exchange) != CURLE_OK) {
         exchange_destroy(exchange);

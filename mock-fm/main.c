@@ -148,7 +148,7 @@ static int announce(const struct server *server, const struct listener *listener
                     struct problem *problem)
 {
     unsigned port = server_port(server);
-    bool brackets = strchr(listener->host, ':') != NULL;
+    bool brackets = strchr(listener->host, ':');
     printf("mock-fm: %s://%s%s%s:%u\n", what, brackets ? "[" : "", listener->host,
            brackets ? "]" : "", port);
     fflush(stdout);

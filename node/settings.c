@@ -151,7 +151,7 @@ bool settings_number(const char *text, uint32_t max, uint32_t *out)
 static bool set_classes(char *text, uint32_t *out)
 {
     uint32_t bits = 0;
-    for (char *word; (word = strsep(&text, " \t,")) != NULL;) {
+    for (char *word; (word = strsep(&text, " \t,"));) {
         int bit = word[0] ? traffic_class_from_word(word) : 0;
         if (word[0] && bit == 0)
             return false;
@@ -258,7 +258,7 @@ unsigned int settings_parse(struct settings *settings, char *text, const char *n
 {
     unsigned int seen[KEY_COUNT] = {0};
     unsigned int number = 0, count = 0;
-    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+    for (char *line; (line = strsep(&text, "\n"));) {
         struct error err;
         if (read_line(settings, line, ++number, seen, &err) == 0)
             continue;

@@ -67,7 +67,7 @@ static struct batch_entry *copy_record(const struct record *record)
 
 void batch_add(struct batch *batch, const struct record *record)
 {
-    assert(record->kind != RECORD_COUNTERS && *batch->tail == NULL);
+    assert(record->kind != RECORD_COUNTERS && !*batch->tail);
     struct batch_entry *entry = copy_record(record);
     if (record->kind == RECORD_RESERVATION)
         raise_to(&batch->last_number, record->u.reservation.number);
@@ -87,6 +87,6 @@ void batch_add(struct batch *batch, const struct record *record)
 
 size_t batch_size(const struct batch *batch)
 {
-    assert((batch->count == 0) == (batch->first == NULL));
+    assert((batch->count == 0) == (!batch->first));
     return batch->count;
 }

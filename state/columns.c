@@ -29,7 +29,7 @@
     }
 #define COLUMNS(columns)                                                                           \
     {                                                                                              \
-        (columns), sizeof(columns) / sizeof(columns)[0]                                            \
+        (columns), sizeof columns / sizeof columns[0]                                              \
     }
 
 #define EVENT_COUNT_(name, word, fatal) +1

@@ -111,7 +111,7 @@ static int check_segment(struct walk *walk, const char *name)
     if (strcmp(name, ".") == 0)
         return 0;
     if (strcmp(name, "..") == 0) {
-        if (slash != NULL)
+        if (slash)
             *slash = '\0';
         return 0;
     }
@@ -162,7 +162,7 @@ static int make_absolute(struct walk *walk)
     const char *path = walk->wanted->path;
     size_t length = 0;
     if (path[0] != '/') {
-        if (getcwd(walk->rest, sizeof walk->rest) == NULL)
+        if (!getcwd(walk->rest, sizeof walk->rest))
             return error_set(walk->err, ERROR_NOT_FOUND, "%s", strerror(errno));
         length = strlen(walk->rest);
         walk->rest[length++] = '/'; /* in place of the NUL */
@@ -178,7 +178,7 @@ int trustedpath_check(const struct trustedpath *wanted, struct error *err)
     struct walk walk = {.wanted = wanted, .err = err};
     char name[NAME_MAX + 1];
     struct stat found;
-    assert(wanted->path != NULL && wanted->subject != NULL);
+    assert(wanted->path && wanted->subject);
     int rc = make_absolute(&walk);
     if (rc == 0 && lstat("/", &found) < 0)
         rc = error_set(err, ERROR_NOT_FOUND, "/: %s", strerror(errno));
@@ -194,7 +194,7 @@ int trustedpath_socket_owner(const char *path, uid_t *owner, struct error *err)
     char folder[PATH_MAX];
     struct stat found;
     const char *slash = strrchr(path, '/');
-    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    size_t length = !slash ? 0 : slash == path ? 1 : (size_t)(slash - path);
     if (length == 0 || length >= sizeof folder)
         return error_set(err, ERROR_NOT_FOUND, "%s names no folder", path);
     memcpy(folder, path, length);
@@ -227,7 +227,7 @@ int trustedcommand_check(char *const *words, struct error *err)
         return error_set(err, ERROR_NOT_FOUND, "uid %ju cannot execute %s: %s",
                          (uintmax_t)geteuid(), words[0], strerror(errno));
     /* An interpreter runs the script that an argument names. */
-    for (size_t i = 1; rc == 0 && words[i] != NULL; i++) {
+    for (size_t i = 1; rc == 0 && words[i]; i++) {
         struct stat found;
         if (words[i][0] == '/' && stat(words[i], &found) == 0 && S_ISREG(found.st_mode))
             rc = check_command_file(words[i], err);

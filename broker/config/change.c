@@ -21,10 +21,9 @@ __attribute__((format(printf, 4, 5))) static void add_change(struct config_chang
     struct config_change *change = &changes->items[changes->count++];
     const size_t size = sizeof change->words;
     change->key = key;
-    assert(cluster != NULL || key != NULL);
-    const char *section = cluster != NULL || key == NULL ? cluster : key->section;
-    int length =
-        snprintf(change->words, size, cluster != NULL ? "[cluster \"%s\"] " : "[%s] ", section);
+    assert(cluster || key);
+    const char *section = cluster || !key ? cluster : key->section;
+    int length = snprintf(change->words, size, cluster ? "[cluster \"%s\"] " : "[%s] ", section);
     va_start(args, format);
     (void)vsnprintf(change->words + length, size - (size_t)length, format, args);
     va_end(args);
@@ -63,14 +62,14 @@ static void compare_clusters(struct config_changes *changes, const struct config
     for (uint32_t i = 0; i < before->core.cluster_count; i++) {
         const struct config_cluster *was = &before->clusters[i];
         const struct config_cluster *is = find_cluster(after, was->name);
-        if (is != NULL)
+        if (is)
             compare_keys(changes, was->name, was, is);
         else
             add_change(changes, NULL, was->name, "removed");
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
-        if (find_cluster(before, is->name) != NULL)
+        if (find_cluster(before, is->name))
             continue;
         add_change(changes, NULL, is->name, "added");
         compare_keys(changes, is->name, &none, is);
@@ -101,8 +100,8 @@ static void look_at_file(struct namedfiles *out, const struct config_key *key,
     assert(out->count < NAMEDFILES_MAX);
     struct namedfile *file = &out->files[out->count++];
     *file = (struct namedfile){.key = key, .name = name};
-    (void)snprintf(path, sizeof path, "%s%s%s", config_key_path(key, config),
-                   name != NULL ? "/" : "", name != NULL ? name : "");
+    (void)snprintf(path, sizeof path, "%s%s%s", config_key_path(key, config), name ? "/" : "",
+                   name ? name : "");
     if (stat(path, &file->status) < 0)
         file->status = (struct stat){0};
 }
@@ -117,7 +116,7 @@ void namedfiles_stat(struct namedfiles *out, const struct config *config)
         if ((keys[i].file & CONFIG_FILE_RELOADED) != 0)
             look_at_file(out, &keys[i], config, NULL);
     }
-    for (const char *const *name = config_login_files(config); *name != NULL; name++)
+    for (const char *const *name = config_login_files(config); *name; name++)
         look_at_file(out, config_key_find("fm", "authdir"), config, *name);
 }
 

@@ -58,7 +58,7 @@ static void check_user(struct config_reading *reading, const struct config_origi
                        const char *user)
 {
     const struct passwd *found = is_number(user) ? NULL : getpwnam(user);
-    if (!is_number(user) && found == NULL)
+    if (!is_number(user) && !found)
         config_fault(reading, true, origin,
                      "user %s is not known on this host: create it, or give its numeric uid", user);
     else if (is_number(user) && !is_id(user))
@@ -66,7 +66,7 @@ static void check_user(struct config_reading *reading, const struct config_origi
                      "user %s: no user can have this uid, which is more than %u: give the user's "
                      "name, or the uid that `id -u NAME` shows",
                      user, UINT32_MAX - 1);
-    else if (is_nobody(user, found != NULL ? found->pw_uid : (uid_t)strtoul(user, NULL, 10)))
+    else if (is_nobody(user, found ? found->pw_uid : (uid_t)strtoul(user, NULL, 10)))
         config_fault(reading, true, origin,
                      "user %s stands for every user, of containers and of NFS, that the kernel "
                      "cannot name: name a user of its own",
@@ -76,7 +76,7 @@ static void check_user(struct config_reading *reading, const struct config_origi
 static void check_users(struct config_reading *reading, const struct config_origin *origin,
                         char *const *users)
 {
-    for (; users != NULL && *users != NULL; users++) {
+    for (; users && *users; users++) {
         if (strncmp(*users, "cert:", 5) == 0)
             check_certificate_name(reading, origin, *users + 5);
         else
@@ -141,7 +141,7 @@ static void check_socket(struct config_reading *reading)
               "or the gid that `getent group NAME` shows",
               config->socket_group, UINT32_MAX - 1);
     else if (config->socket_group[0] != '\0' && !is_number(config->socket_group) &&
-             getgrnam(config->socket_group) == NULL)
+             !getgrnam(config->socket_group))
         FAULT("broker", "socket_group",
               "group %s is not known on this host: create it, or give its numeric gid",
               config->socket_group);
@@ -188,7 +188,7 @@ static void settle_root_key_file(struct config *config)
     const char *slash = strrchr(config->state_path, '/');
     if (config->store == CONFIG_STORE_MEMORY)
         config->root_key_file[0] = '\0';
-    else if (config->root_key_file[0] == '\0' && slash != NULL)
+    else if (config->root_key_file[0] == '\0' && slash)
         (void)snprintf(config->root_key_file, sizeof config->root_key_file, "%.*s/root.keys",
                        (int)(slash - config->state_path), config->state_path);
 }
@@ -268,7 +268,7 @@ static void check_cluster(struct config_reading *reading, uint32_t i)
     struct error err = {0};
     uint32_t nodes, total = config->core.total_addresses;
     check_users(reading, config_cluster_origin(reading, i, "users"), cluster->users);
-    if (cluster->users == NULL || cluster->users[0] == NULL)
+    if (!cluster->users || !cluster->users[0])
         config_fault(reading, false, &reading->sections[i],
                      "cluster \"%s\" has no users: only admins can reserve for it", cluster->name);
     if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)
@@ -313,7 +313,7 @@ void config_check(struct config_reading *reading)
         const struct config_cluster *from = &config->clusters[i];
         memcpy(to->name, from->name, sizeof to->name);
         to->budget = from->budget;
-        to->jobpoll = from->list_command != NULL;
+        to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;
     }
     while (config->core.fm_url_count < FM_URLS_MAX &&

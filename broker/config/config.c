@@ -21,7 +21,7 @@ static void set_defaults(void *base, bool in_cluster)
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
         struct error err = {0};
-        if (config_key_of_cluster(&keys[i]) != in_cluster || keys[i].initial == NULL)
+        if (config_key_of_cluster(&keys[i]) != in_cluster || !keys[i].initial)
             continue;
         int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);
         assert(rc == 0); /* a default that is not allowed is a bug */
@@ -54,7 +54,7 @@ struct config *config_create(void)
 
 void config_destroy(struct config *config)
 {
-    if (config == NULL)
+    if (!config)
         return;
     config_words_destroy(config->admins);
     config_words_destroy(config->metrics_users);
@@ -126,8 +126,8 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
-    int length = snprintf(folder, sizeof folder, "%.*sconf.d",
-                          slash != NULL ? (int)(slash - path) + 1 : 0, path);
+    int length =
+        snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
     /* Without the first file, every key would be reported as missing. */
     if (length >= CONFIG_PATH_SIZE) {
         reading->files[reading->file_count++] = memory_text(path);
@@ -139,7 +139,7 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
     }
     if (user != CONFIG_ANY_OWNER)
         check_trust(reading, folder, user);
-    if (understood && look != NULL)
+    if (understood && look)
         look(reading);
     unsigned faults = reading->faults;
     config_file_release(reading);

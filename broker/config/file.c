@@ -39,8 +39,8 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
 
-    unsigned file = origin != NULL && origin->file != 0 ? origin->file : 1;
-    unsigned number = origin != NULL ? origin->line : 0;
+    unsigned file = origin && origin->file != 0 ? origin->file : 1;
+    unsigned number = origin ? origin->line : 0;
     if (number != 0)
         (void)snprintf(line, sizeof line, "%s:%u: %s", reading->files[file - 1], number, words);
     else
@@ -50,7 +50,7 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
             *at = '?';
     }
     reading->faults += is_fault;
-    if (reading->report != NULL)
+    if (reading->report)
         reading->report(reading->arg, is_fault, line);
 }
 
@@ -123,7 +123,7 @@ static void read_section(struct source *source, char *line)
     source->section = find_plain_section(line + 1);
     if (sscanf(line, "[cluster \"%63[^\"]\"%n", name, &end) == 1 && end != 0 && line[end] == '\0')
         enter_cluster(source, name);
-    else if (source->section == NULL)
+    else if (!source->section)
         FAULT(source,
               "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni] and "
               "[cluster \"NAME\"]",
@@ -195,10 +195,10 @@ static void read_pair(struct source *source, char *line)
     source->key = NULL;
     if (!source->in_section)
         FAULT(source, "%s stands before the first section", name);
-    if (source->section == NULL)
+    if (!source->section)
         return; /* reported already */
     const struct config_key *key = config_key_find(source->section, name);
-    if (key == NULL)
+    if (!key)
         report_unknown_key(source, name);
     else
         set_value(source, key, cut_blanks(value), false);
@@ -224,8 +224,8 @@ static void read_line(struct source *source, char *line)
         return;
     }
     /* URLs and cert:NAME have colons of their own, so a list goes on over them. */
-    bool in_list = indented && source->key != NULL && config_value_is_list(source->key);
-    bool pair = strpbrk(start, in_list ? "=" : "=:") != NULL;
+    bool in_list = indented && source->key && config_value_is_list(source->key);
+    bool pair = strpbrk(start, in_list ? "=" : "=:");
     if (!pair && !(indented && source->after_pair))
         FAULT(source, "neither a section nor a comment nor \"key = value\": the = is missing");
     else if (pair && (*start == '=' || *start == ':'))
@@ -235,7 +235,7 @@ static void read_line(struct source *source, char *line)
               LINE_MAX_BYTES);
     else if (pair)
         read_pair(source, start);
-    else if (source->key != NULL)
+    else if (source->key)
         set_value(source, source->key, start, true);
 }
 
@@ -249,7 +249,7 @@ static bool read_lines(struct source *source, FILE *file)
     bool given_up = false;
     for (ssize_t length; !given_up && (length = getline(&text, &size, file)) >= 0;) {
         bool marked = ++source->here.line == 1 && strncmp(text, byte_order_mark, 3) == 0;
-        if (memchr(text, '\0', (size_t)length) != NULL)
+        if (memchr(text, '\0', (size_t)length))
             FAULT(source, "a NUL byte: this is no text file");
         else
             read_line(source, text + (marked ? 3 : 0));
@@ -287,7 +287,7 @@ bool config_file_read(struct config_reading *reading, const char *path)
     reading->files[reading->file_count] = memory_text(path);
     source.here.file = ++reading->file_count;
     FILE *file = fopen(path, "re");
-    if (file == NULL) {
+    if (!file) {
         cannot_open(reading, &source.here, errno);
         return false;
     }

@@ -42,7 +42,7 @@ static bool join_path(char out[PATH_MAX], const char *path, const char *between,
 void config_folder_of(const char *path, char out[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
-    assert(slash != NULL); /* paths of the configuration are absolute */
+    assert(slash); /* paths of the configuration are absolute */
     (void)snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
@@ -81,7 +81,7 @@ static void check_state(struct config_reading *reading)
     if (config->store == CONFIG_STORE_MEMORY)
         return;
     char *target = realpath(config->state_path, NULL);
-    if (check_ledger_at(reading, ledger, config->state_path) && target != NULL &&
+    if (check_ledger_at(reading, ledger, config->state_path) && target &&
         strcmp(target, config->state_path) != 0)
         (void)check_ledger_at(reading, ledger, target);
     free(target);
@@ -100,9 +100,9 @@ static void check_folder(struct config_reading *reading, const struct config_key
     DIR *folder =
         check_path(reading, key, path, TRUSTEDPATH_FOLDER, geteuid(), false) ? opendir(path) : NULL;
     bool good = true;
-    while (folder != NULL && good && (entry = readdir(folder)) != NULL)
+    while (folder && good && (entry = readdir(folder)))
         good = !join_path(name, path, "/", entry->d_name) || check_file(reading, key, name);
-    if (folder != NULL)
+    if (folder)
         closedir(folder);
 }
 
@@ -129,7 +129,7 @@ static bool check_authdir(struct config_reading *reading)
 {
     const struct config_key *key = config_key_find("fm", "authdir");
     char path[PATH_MAX];
-    for (const char *const *name = config_login_files(reading->config); *name != NULL; name++) {
+    for (const char *const *name = config_login_files(reading->config); *name; name++) {
         if (join_path(path, reading->config->fm_authdir, "/", *name) &&
             !check_file(reading, key, path))
             return false;
@@ -140,9 +140,9 @@ static bool check_authdir(struct config_reading *reading)
 /* The key that names the file which a sentence is about. */
 static const char *key_named(const struct config *config, const char *sentence)
 {
-    if (config->fm_mtls_cert[0] != '\0' && strstr(sentence, config->fm_mtls_cert) != NULL)
+    if (config->fm_mtls_cert[0] != '\0' && strstr(sentence, config->fm_mtls_cert))
         return "mtls_cert";
-    if (config->fm_mtls_key[0] != '\0' && strstr(sentence, config->fm_mtls_key) != NULL)
+    if (config->fm_mtls_key[0] != '\0' && strstr(sentence, config->fm_mtls_key))
         return "mtls_key";
     return "authdir";
 }
@@ -193,7 +193,7 @@ static void check_commands(struct config_reading *reading)
     for (uint32_t i = 0; i < reading->config->core.cluster_count; i++) {
         char *const *words = reading->config->clusters[i].list_command;
         struct error err = {0};
-        int rc = words != NULL ? trustedcommand_check(words, &err) : 0;
+        int rc = words ? trustedcommand_check(words, &err) : 0;
         if (rc < 0)
             config_fault(reading, rc == ERROR_REFUSED,
                          config_cluster_origin(reading, i, "list_command"), "list_command: %s%s",

@@ -32,7 +32,7 @@ bool settings_fabric(const struct config *config, struct fmapi_options *out)
 static const char *const *names_of(char *const *users)
 {
     static const char *const no_names[] = {NULL};
-    return users != NULL ? (const char *const *)users : no_names;
+    return users ? (const char *const *)users : no_names;
 }
 
 void settings_http(const struct config *config, struct settings_http *out)

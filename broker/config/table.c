@@ -39,7 +39,7 @@ const struct config_key *config_key_find(const char *section, const char *name)
     for (size_t i = 0; i < KEYS; i++) {
         const struct config_key *key = &table[i];
         if (strcmp(key->section, section) == 0 &&
-            (strcmp(key->name, name) == 0 || (key->older != NULL && strcmp(key->older, name) == 0)))
+            (strcmp(key->name, name) == 0 || (key->older && strcmp(key->older, name) == 0)))
             return key;
     }
     return NULL;
@@ -104,7 +104,7 @@ void config_print_help(FILE *out)
             fprintf(out, config_key_of_cluster(key) ? "\n[%s \"NAME\"]\n" : "\n[%s]\n",
                     key->section);
         fprintf(out, "  %s = %s\n      default: %s%s\n", key->name, allowed,
-                key->initial != NULL ? key->initial : "unset",
+                key->initial ? key->initial : "unset",
                 key->restart ? "; a change needs a restart" : "");
         print_wrapped(out, "      ", key->sentence);
     }
@@ -130,7 +130,7 @@ void config_print_sample(FILE *out)
         fputc('\n', out);
         print_wrapped(out, "# ", key->sentence);
         fprintf(out, "# Allowed: %s.\n", allowed);
-        fprintf(out, "#%s = %s\n", key->name, key->initial != NULL ? key->initial : key->example);
+        fprintf(out, "#%s = %s\n", key->name, key->initial ? key->initial : key->example);
     }
 }
 
@@ -145,8 +145,8 @@ static void print_man_key(FILE *out, const struct config_key *key)
     fputs("\n.br\nAllowed: ", out);
     roff_text(out, allowed);
     fputs(".\n.br\n", out);
-    fputs(key->initial != NULL ? "Default: " : "Default: unset", out);
-    roff_text(out, key->initial != NULL ? key->initial : "");
+    fputs(key->initial ? "Default: " : "Default: unset", out);
+    roff_text(out, key->initial ? key->initial : "");
     fputs(key->restart ? "; a change needs a restart.\n" : ".\n", out);
 }
 

@@ -40,7 +40,7 @@ static int not_allowed(const struct setting *s)
 static void add_words(char ***words, const char *text, const char *between)
 {
     size_t count = 0;
-    while (*words != NULL && (*words)[count] != NULL)
+    while (*words && (*words)[count])
         count++;
     for (text += strspn(text, between); *text != '\0'; text += strspn(text, between)) {
         size_t length = strcspn(text, between);
@@ -55,7 +55,7 @@ static void add_words(char ***words, const char *text, const char *between)
 
 void config_words_destroy(char **words)
 {
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+    for (size_t i = 0; words && words[i]; i++)
         free(words[i]);
     free(words);
 }
@@ -69,7 +69,7 @@ static void clear_words(char ***words)
 static void print_words(FILE *out, const struct setting *s)
 {
     char *const *words = *(char *const *const *)s->value;
-    for (size_t i = 0; words != NULL && words[i] != NULL; i++)
+    for (size_t i = 0; words && words[i]; i++)
         fprintf(out, "%s%s", i > 0 ? " " : "", words[i]);
 }
 
@@ -90,7 +90,7 @@ static int set_command(const struct setting *s)
     static const char shells[] = "\"'\\`$|&;<>";
     if (s->text[0] != '/')
         return not_allowed(s);
-    if (strpbrk(s->text, shells) != NULL)
+    if (strpbrk(s->text, shells))
         return error_set(s->err, ERROR_INVALID,
                          "no shell reads it: none of %s is allowed; what needs them goes into a "
                          "script",
@@ -119,7 +119,7 @@ static int copy_text(const struct setting *s)
 
 static int set_word(const struct setting *s)
 {
-    return strpbrk(s->text, " \t") != NULL ? not_allowed(s) : copy_text(s);
+    return strpbrk(s->text, " \t") ? not_allowed(s) : copy_text(s);
 }
 
 static int set_path(const struct setting *s)
@@ -131,9 +131,9 @@ static int set_path(const struct setting *s)
 static int index_of_word(const char *const *words, const char *text)
 {
     int index = 0;
-    while (words[index] != NULL && strcmp(words[index], text) != 0)
+    while (words[index] && strcmp(words[index], text) != 0)
         index++;
-    return words[index] != NULL ? index : -1;
+    return words[index] ? index : -1;
 }
 
 static int set_job_ca(const struct setting *s)
@@ -175,8 +175,7 @@ static int set_listen(const struct setting *s)
 {
     char host[256];
     const char *colon = strrchr(s->text, ':');
-    if (colon == NULL || (size_t)(colon - s->text) >= sizeof host ||
-        number_of(colon + 1, 65535) < 0)
+    if (!colon || (size_t)(colon - s->text) >= sizeof host || number_of(colon + 1, 65535) < 0)
         return not_allowed(s);
     memcpy(host, s->text, (size_t)(colon - s->text));
     host[colon - s->text] = '\0';
@@ -187,7 +186,7 @@ static int set_url(char value[FM_URL_SIZE], const char *text, struct error *err)
 {
     char *url = baseurl_create(text, err);
     int rc = 0;
-    if (url == NULL)
+    if (!url)
         return ERROR_INVALID;
     if (strlen(url) >= FM_URL_SIZE)
         rc = error_set(err, ERROR_INVALID, "a URL is longer than %d bytes", FM_URL_SIZE - 1);
@@ -208,7 +207,7 @@ static int set_urls(const struct setting *s)
     while (count < max && urls[count][0] != '\0')
         count++;
     add_words(&words, s->text, between_items);
-    for (char **word = words; rc == 0 && word != NULL && *word != NULL; word++, count++)
+    for (char **word = words; rc == 0 && word && *word; word++, count++)
         rc = count < max ? set_url(urls[count], *word, s->err)
                          : error_set(s->err, ERROR_INVALID, "more than %zu URLs", max);
     if (rc == 0)
@@ -268,7 +267,7 @@ static int set_duration(const struct setting *s)
 {
     const struct config_key *key = s->key;
     int64_t ms = duration_parse(s->text, DURATION_DAYS | DURATION_BARE_ZERO, key->max);
-    if (key->word != NULL && strcmp(s->text, key->word) == 0)
+    if (key->word && strcmp(s->text, key->word) == 0)
         ms = -1;
     else if (ms < key->min)
         return not_allowed(s);
@@ -280,7 +279,7 @@ static void print_duration(FILE *out, const struct setting *s)
 {
     char text[32];
     int64_t ms = *(const int64_t *)s->value;
-    assert(ms >= 0 || s->key->word != NULL);
+    assert(ms >= 0 || s->key->word);
     if (ms >= 0)
         duration_format(text, sizeof text, ms);
     fputs(ms >= 0 ? text : s->key->word, out);
@@ -324,7 +323,7 @@ static int set_classes(const struct setting *s)
     char **words = NULL;
     bool known = true;
     add_words(&words, s->text, between_items);
-    for (char **word = words; word != NULL && *word != NULL; word++) {
+    for (char **word = words; word && *word; word++) {
         int bit = traffic_class_from_word(*word);
         known = known && bit != 0;
         bits |= (uint32_t)bit;
@@ -420,7 +419,7 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
 {
     char least[32], most[32];
     FILE *file = fmemopen(out, size, "w");
-    if (file == NULL)
+    if (!file)
         abort(); /* without memory, as base/memory.h */
     switch (key->type) {
     case CONFIG_URL:
@@ -438,15 +437,11 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
         duration_format(least, sizeof least, key->min);
         duration_format(most, sizeof most, key->max);
         fprintf(file, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-                key->word != NULL ? key->word : "", key->word != NULL ? ", or " : "", least, most);
+                key->word ? key->word : "", key->word ? ", or " : "", least, most);
         break;
     case CONFIG_CHOICE:
-        for (const char *const *word = key->choices; *word != NULL; word++)
-            fprintf(file, "%s%s",
-                    word == key->choices ? ""
-                    : word[1] != NULL    ? ", "
-                                         : " or ",
-                    *word);
+        for (const char *const *word = key->choices; *word; word++)
+            fprintf(file, "%s%s", word == key->choices ? "" : word[1] ? ", " : " or ", *word);
         break;
     default:
         fputs(types[key->type].allowed, file);
@@ -460,7 +455,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
     const struct setting setting = {key, (char *)base + key->offset, text, more, err};
     if (*text != '\0' || key->type == CONFIG_USERS)
         return types[key->type].set(&setting);
-    if (key->initial != NULL)
+    if (key->initial)
         return not_allowed(&setting);
     if (key->type == CONFIG_COMMAND)
         clear_words(setting.value);
@@ -475,9 +470,9 @@ char *config_value_text(const struct config_key *key, const void *base)
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    if (out != NULL)
+    if (out)
         types[key->type].print(out, &shown);
-    if (out == NULL || fclose(out) != 0)
+    if (!out || fclose(out) != 0)
         abort(); /* without memory, as base/memory.h */
     if (length > 0)
         return text;

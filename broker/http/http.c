@@ -210,7 +210,7 @@ static int listeners_open(struct http *http, const struct http_options *options,
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
     if (rc < 0 || !options->listen)
         return rc;
-    fd = socket_listen_tcp(options->listen, http->tls != NULL, &http->port, err);
+    fd = socket_listen_tcp(options->listen, http->tls, &http->port, err);
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 

@@ -91,7 +91,7 @@ static int append_bytes(struct joblines *lines, const char *bytes, size_t size, 
     if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
         return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
                          (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
-    if (lines->text == NULL || lines->room - lines->length < size) {
+    if (!lines->text || lines->room - lines->length < size) {
         lines->room = 2 * (lines->room + size) + 4096;
         lines->text = memory_resized(lines->text, lines->room, 1);
     }
@@ -102,7 +102,7 @@ static int append_bytes(struct joblines *lines, const char *bytes, size_t size, 
 
 int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err)
 {
-    assert(lines->ids == NULL);
+    assert(!lines->ids);
     int rc = 0;
     if (size > JOBLINES_BYTES_MAX - lines->bytes)
         return error_set(err, ERROR_FULL, "its output is longer than %d MiB",
@@ -110,11 +110,11 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
     lines->bytes += size;
     while (size > 0 && rc == 0) {
         const char *newline = memchr(bytes, '\n', size);
-        size_t take = newline != NULL ? (size_t)(newline - bytes) : size;
+        size_t take = newline ? (size_t)(newline - bytes) : size;
         rc = append_bytes(lines, bytes, take, err);
-        if (rc == 0 && newline != NULL)
+        if (rc == 0 && newline)
             rc = append_bytes(lines, "", 1, err);
-        if (rc == 0 && newline != NULL)
+        if (rc == 0 && newline)
             rc = finish_line(lines, err);
         take += newline != NULL;
         bytes += take;
@@ -125,7 +125,7 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
 
 int joblines_end(struct joblines *lines, struct error *err)
 {
-    assert(lines->ids == NULL);
+    assert(!lines->ids);
     int rc = append_bytes(lines, "", 1, err);
     if (rc == 0)
         rc = finish_line(lines, err);

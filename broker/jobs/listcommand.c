@@ -77,7 +77,7 @@ static void finish_destroy(struct listcommand *all)
     void (*closed)(void *arg) = all->closed;
     void *arg = all->closed_arg;
     free(all);
-    if (closed != NULL)
+    if (closed)
         closed(arg);
 }
 
@@ -97,7 +97,7 @@ static void on_closed(uv_handle_t *handle)
     if (run->pidfd >= 0)
         (void)close(run->pidfd);
     free(run);
-    if (all->first == NULL && all->closing)
+    if (!all->first && all->closing)
         finish_destroy(all);
 }
 
@@ -350,7 +350,7 @@ static int spawn_command(struct listrun *run, char *const *argv, int out, int er
     char *environment[] = {search, lang, cluster, NULL, NULL};
     const char *zone = getenv("TZ");
     (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", run->cluster);
-    if (zone != NULL && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
+    if (zone && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
         environment[3] = tz;
     const struct child_plan plan = {argv, environment, out, err};
     int rc = child_start(&plan, &run->pid, &run->pidfd);
@@ -428,7 +428,7 @@ static struct listrun *create_run(struct listcommand *all, uint64_t id, const ch
 static const struct config_cluster *find_cluster(const struct listcommand *all, const char *name)
 {
     for (uint32_t i = 0; i < all->count; i++) {
-        if (strcmp(all->clusters[i].name, name) == 0 && all->clusters[i].list_command != NULL)
+        if (strcmp(all->clusters[i].name, name) == 0 && all->clusters[i].list_command)
             return &all->clusters[i];
     }
     return NULL;
@@ -438,9 +438,9 @@ static const struct config_cluster *find_cluster(const struct listcommand *all, 
 static pid_t find_unkilled(const struct listcommand *all, const char *cluster)
 {
     const struct listrun *run = all->first;
-    while (run != NULL && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))
+    while (run && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))
         run = run->next;
-    return run != NULL ? run->pid : 0;
+    return run ? run->pid : 0;
 }
 
 void listcommand_ask(struct listcommand *all, uint64_t id, const char *name)
@@ -449,7 +449,7 @@ void listcommand_ask(struct listcommand *all, uint64_t id, const char *name)
     const pid_t unkilled = find_unkilled(all, name);
     struct listrun *run = create_run(all, id, name);
     struct error why = {0};
-    if (cluster == NULL)
+    if (!cluster)
         set_failure(run, "it is no longer configured");
     else if (unkilled != 0)
         set_failure(run,
@@ -486,12 +486,12 @@ void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), voi
     all->closing = true;
     all->closed = closed;
     all->closed_arg = arg;
-    for (struct listrun *run = all->first; run != NULL; run = run->next) {
+    for (struct listrun *run = all->first; run; run = run->next) {
         signal_group(run, SIGKILL);
         run->runs = false;
         run->answered = true;
         close_run(run);
     }
-    if (all->first == NULL)
+    if (!all->first)
         finish_destroy(all);
 }

@@ -23,9 +23,8 @@ void decisionlog_trace(const struct effect *effect)
 /* Of the reservation that the event is about, if it is still there. */
 static uint16_t vni_of(const struct core *core, const struct event_record *event)
 {
-    const struct reservation *r =
-        event->job != NULL ? core_find(core, event->cluster, event->job) : NULL;
-    return r != NULL && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
+    const struct reservation *r = event->job ? core_find(core, event->cluster, event->job) : NULL;
+    return r && r->number == event->number && r->vni_count > 0 ? r->vnis[0] : 0;
 }
 
 /* Failures and the link have a trace, with the reason and the same fields: one line is enough. */
@@ -39,7 +38,7 @@ void decisionlog_event(const struct core *core, uint64_t seq)
     static const char kinds[EVENT_KIND_COUNT];
     const struct event_record *event = core_event_at(core, seq);
     /* On a busy machine most are left out, and then should cost next to nothing. */
-    if (event == NULL)
+    if (!event)
         return;
     const int level = traced[event->kind] ? LOG_DEBUG : LOG_INFO;
     if (!log_has_room(level, &kinds[event->kind], event_kind_word(event->kind)))
@@ -51,9 +50,9 @@ void decisionlog_event(const struct core *core, uint64_t seq)
         .vni = vni_of(core, event),
     };
     char text[LOG_LINE_MAX];
-    const char *detail = event->detail != NULL ? event->detail : "";
+    const char *detail = event->detail ? event->detail : "";
     const char *colon = detail[0] != '\0' ? ": " : "";
-    if (event->job != NULL)
+    if (event->job)
         (void)snprintf(text, sizeof text, "%s-%s: %s%s%s", event->cluster, event->job, fields.event,
                        colon, detail);
     else

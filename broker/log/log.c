@@ -37,7 +37,7 @@ static bool journal_reads(void)
     uintmax_t device, inode;
     struct stat self;
     const char *stream = getenv("JOURNAL_STREAM");
-    return stream != NULL && sscanf(stream, "%" SCNuMAX ":%" SCNuMAX, &device, &inode) == 2 &&
+    return stream && sscanf(stream, "%" SCNuMAX ":%" SCNuMAX, &device, &inode) == 2 &&
            fstat(STDERR_FILENO, &self) == 0 && self.st_dev == device && self.st_ino == inode;
 }
 
@@ -117,7 +117,7 @@ static size_t timestamp(char *out, size_t size, int64_t wall_ms)
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm utc;
     char text[32];
-    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, sizeof text, "%FT%T", &utc) == 0)
+    if (!gmtime_r(&seconds, &utc) || strftime(text, sizeof text, "%FT%T", &utc) == 0)
         (void)snprintf(text, sizeof text, "?");
     int length = snprintf(out, size, "%s.%03dZ ", text, (int)(wall_ms % 1000));
     return length < 0 ? 0 : (size_t)length;
@@ -180,7 +180,7 @@ __attribute__((format(printf, 2, 3))) static void append_text(struct message *me
 static void add_field(struct message *message, const char *name, const char *value)
 {
     char escaped[256];
-    if (value == NULL || *value == '\0')
+    if (!value || *value == '\0')
         return;
     (void)log_escape(escaped, sizeof escaped, value);
     append_text(message, "%s=%s\n", name, escaped);
@@ -199,7 +199,7 @@ static bool send_to_journal(int level, const struct log_fields *fields, const ch
     memcpy(address.sun_path, settings.path, strlen(settings.path) + 1);
     (void)log_escape(escaped, sizeof escaped, text);
     append_text(&message, "MESSAGE=%s\nPRIORITY=%d\nSYSLOG_IDENTIFIER=mcastd\n", escaped, level);
-    if (fields != NULL) {
+    if (fields) {
         add_field(&message, "MCASTD_EVENT", fields->event);
         add_field(&message, "MCASTD_CLUSTER", fields->cluster);
         add_field(&message, "MCASTD_JOB", fields->job);
@@ -224,7 +224,7 @@ static void write_message(int level, const struct log_fields *fields, const char
 bool log_has_room(int level, const void *kind, const char *sample)
 {
     return level_enabled(level) &&
-           (kind == NULL || level >= LOG_DEBUG ||
+           (!kind || level >= LOG_DEBUG ||
             loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
 }
 

@@ -21,7 +21,7 @@ static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
 /* A full bucket without a line to report is the same as none. */
 static bool is_spent(struct loglimit_kind *place, int64_t now_ms)
 {
-    if (place->kind == NULL)
+    if (!place->kind)
         return true;
     refill_bucket(place, now_ms);
     return place->content == FULL && place->left_out == 0;
@@ -41,10 +41,10 @@ static struct loglimit_kind *place_of(struct loglimit *limit, const void *kind, 
         struct loglimit_kind *place = &limit->kinds[(first + i) % LOGLIMIT_KINDS];
         if (place->kind == kind)
             return place;
-        if (spent == NULL && is_spent(place, now_ms))
+        if (!spent && is_spent(place, now_ms))
             spent = place;
     }
-    if (spent != NULL)
+    if (spent)
         *spent = (struct loglimit_kind){.kind = kind, .filled_ms = now_ms, .content = FULL};
     return spent;
 }
@@ -52,7 +52,7 @@ static struct loglimit_kind *place_of(struct loglimit *limit, const void *kind, 
 bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, const char *text)
 {
     struct loglimit_kind *place = place_of(limit, kind, now_ms);
-    if (place == NULL)
+    if (!place)
         return true;
     refill_bucket(place, now_ms);
     if (place->content >= LINE) {

@@ -62,8 +62,8 @@ static void print_alarm(FILE *out, const struct statusline *facts)
     if (facts->alarms == 0)
         return;
     fprintf(out, "ALARM %s%s%s: %.160s", alarm_kind_word(alarm->kind),
-            alarm->cluster != NULL ? " of cluster " : "",
-            alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
+            alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "",
+            alarm->detail);
     if (facts->alarms > 1)
         fprintf(out, " (and %" PRIu32 " more)", facts->alarms - 1);
     fputs(". ", out);
@@ -74,7 +74,7 @@ size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZ
     enum { NUMBERS_SIZE = 128 };
     char raw[STATUSLINE_SIZE / 2] = "";
     FILE *file = fmemopen(raw, sizeof raw - 1, "w"); /* cuts what does not fit */
-    if (file != NULL) {
+    if (file) {
         print_alarm(file, facts);
         if (facts->engine.role == ROLE_STANDBY)
             fputs("Another broker has taken over. ", file);

@@ -162,7 +162,7 @@ static void check_tls(struct config_reading *reading)
     struct tls *tls =
         tls_load(config->tls_cert, config->tls_key,
                  config->tls_client_ca[0] != '\0' ? config->tls_client_ca : NULL, &err);
-    if (tls == NULL)
+    if (!tls)
         config_fault(reading, true, config_origin(reading, "broker", "tls_cert"), "[broker] %s",
                      err.text);
     tls_drop(tls);

@@ -37,7 +37,7 @@ static uint64_t number_in(const char *name)
 {
     const char *text = getenv(name);
     char *end = NULL;
-    if (text == NULL || *text < '0' || *text > '9')
+    if (!text || *text < '0' || *text > '9')
         return 0;
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);
@@ -47,7 +47,7 @@ static uint64_t number_in(const char *name)
 static uint64_t watchdog_us(void)
 {
     /* The variables are inherited; WATCHDOG_PID says whether they are meant for us. */
-    if (getenv("WATCHDOG_PID") != NULL && number_in("WATCHDOG_PID") != (uint64_t)getpid())
+    if (getenv("WATCHDOG_PID") && number_in("WATCHDOG_PID") != (uint64_t)getpid())
         return 0;
     return number_in("WATCHDOG_USEC");
 }
@@ -57,7 +57,7 @@ int notify_init(struct notify *notify, struct error *err)
     static const struct timeval send_timeout = {.tv_sec = 1};
     const char *name = getenv("NOTIFY_SOCKET");
     *notify = (struct notify){.fd = -1};
-    if (name == NULL || *name == '\0')
+    if (!name || *name == '\0')
         return 0;
     int rc = set_address(notify, name, err);
     if (rc < 0)

@@ -16,8 +16,8 @@ static void set_serviceuser(struct serviceuser *user, uid_t uid, gid_t gid)
 {
     const struct passwd *found = getpwuid(uid);
     user->uid = uid;
-    user->gid = found != NULL ? found->pw_gid : gid;
-    if (found != NULL)
+    user->gid = found ? found->pw_gid : gid;
+    if (found)
         (void)snprintf(user->name, sizeof user->name, "%s", found->pw_name);
     else
         (void)snprintf(user->name, sizeof user->name, "%ju", (uintmax_t)uid);
@@ -28,7 +28,7 @@ static int find_named_user(struct serviceuser *user, const char *named, struct e
     char *end;
     const struct passwd *found = getpwnam(named);
     unsigned long uid = strtoul(named, &end, 10);
-    if (found != NULL) {
+    if (found) {
         set_serviceuser(user, found->pw_uid, found->pw_gid);
         return 0;
     }
@@ -59,7 +59,7 @@ static int find_ledger_owner(struct serviceuser *user, const char *ledger, struc
 int serviceuser_find(struct serviceuser *user, const char *named, const struct config *config,
                      struct error *err)
 {
-    if (named != NULL)
+    if (named)
         return find_named_user(user, named, err);
     if (geteuid() == 0)
         return find_ledger_owner(user, config->state_path, err);
@@ -74,8 +74,7 @@ int serviceuser_become(const struct serviceuser *user, struct error *err)
     if (geteuid() != 0)
         return error_set(err, ERROR_REFUSED, "only root can check the configuration as user %s",
                          user->name);
-    int groups =
-        getpwuid(user->uid) != NULL ? initgroups(user->name, user->gid) : setgroups(0, NULL);
+    int groups = getpwuid(user->uid) ? initgroups(user->name, user->gid) : setgroups(0, NULL);
     if (groups < 0 || setgid(user->gid) < 0 || setuid(user->uid) < 0)
         return error_set(err, ERROR_REFUSED, "cannot become user %s: %s", user->name,
                          strerror(errno));

@@ -128,7 +128,7 @@ static int run_check(struct call *call)
     char flux[PROGRAM_PATH_SIZE];
     if (call->argument_count != 1 || strcmp(call->arguments[0], "slurm") != 0) {
         if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/flux/check", flux))
-            snprintf(flux, sizeof(flux), "libexec/mcastd/flux/check");
+            snprintf(flux, sizeof flux, "libexec/mcastd/flux/check");
         return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
     struct findings *findings = findings_create();

@@ -122,10 +122,10 @@ static int ask_broker(struct call *call, struct findings *findings)
 static void judge_munge(struct findings *findings, const char *socket)
 {
     char credential[OUTPUT_SIZE], output[OUTPUT_SIZE], option[LOCALFILES_PATH_MAX + 16];
-    snprintf(option, sizeof(option), "--socket=%s", socket ? socket : "");
+    snprintf(option, sizeof option, "--socket=%s", socket ? socket : "");
     const char *encode[] = {"munge", "--no-input", socket ? option : NULL, NULL};
     const char *decode[] = {"unmunge", socket ? option : NULL, NULL};
-    int rc = program_run(encode, NULL, credential, sizeof(credential));
+    int rc = program_run(encode, NULL, credential, sizeof credential);
     if (rc == PROGRAM_NOT_FOUND) {
         if (socket)
             findings_add(findings, FINDING_WARNING, "munge",
@@ -134,10 +134,10 @@ static void judge_munge(struct findings *findings, const char *socket)
         return;
     }
     if (rc == 0)
-        rc = program_run(decode, credential, output, sizeof(output));
+        rc = program_run(decode, credential, output, sizeof output);
     else
-        snprintf(output, sizeof(output), "%s", credential);
-    explicit_bzero(credential, sizeof(credential));
+        snprintf(output, sizeof output, "%s", credential);
+    explicit_bzero(credential, sizeof credential);
     output[strcspn(output, "\n")] = '\0';
     const char *said = output[0] ? output : "it says nothing";
     if (rc == 0)

@@ -95,7 +95,7 @@ static int gather(const struct mcast_variable *given, void *data)
     }
     if (write_variable(gathering, &variable))
         return 0;
-    snprintf(gathering->unfit, sizeof(gathering->unfit), "%s", variable.name);
+    snprintf(gathering->unfit, sizeof gathering->unfit, "%s", variable.name);
     return 1;
 }
 

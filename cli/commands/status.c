@@ -175,7 +175,7 @@ static void print_verdict(const json_t *root)
         print_adopted, print_cleanups, print_verify,  print_reload, print_lists, print_certificate,
     };
     bool any = false;
-    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
         any = faults[i](root) || any;
     puts(any ? "What to do: mcastctl doctor" : "All is well.");
 }

@@ -15,7 +15,7 @@ static int refuse_list(struct call *call, int fault, size_t line)
 {
     call->error = (struct mcast_error){.code = MCAST_USAGE};
     char *text = call->error.text;
-    const size_t size = sizeof(call->error.text);
+    const size_t size = sizeof call->error.text;
     if (fault == JOBLIST_LONG)
         snprintf(text, size, "the job id at %zu is too long; nothing was sent", line);
     else if (fault == JOBLIST_BINARY)

@@ -37,8 +37,8 @@ static int read_wanted(struct call *call, struct wanted *wanted)
     if (expires && (ms <= 0 || strstr(expires, "ms")))
         return command_misused(call, "--expires %.40s: a number with its unit, s, m, h or d, as 1h",
                                expires);
-    if (operations && ((size_t)snprintf(wanted->list, sizeof(wanted->list), "%s", operations) >=
-                           sizeof(wanted->list) ||
+    if (operations && ((size_t)snprintf(wanted->list, sizeof wanted->list, "%s", operations) >=
+                           sizeof wanted->list ||
                        !command_split(wanted->list, wanted->operations, OPERATIONS_MAX)))
         return command_misused(call, "--operations: show, cleanup");
     wanted->any = call->given[STEPS] || expires || operations;
@@ -85,14 +85,14 @@ static int read_stdin(struct call *call, char token[MCAST_TOKEN_SIZE])
     ssize_t more = 1;
     if (isatty(STDIN_FILENO))
         return command_misused(call, "which token? set MCAST_TOKEN, or give it on standard input");
-    while (more != 0 && length < sizeof(text)) {
-        more = read(STDIN_FILENO, text + length, sizeof(text) - length);
+    while (more != 0 && length < sizeof text) {
+        more = read(STDIN_FILENO, text + length, sizeof text - length);
         if (more < 0 && errno != EINTR)
             return command_misused(call, "standard input cannot be read: %s", strerror(errno));
         length += more > 0 ? (size_t)more : 0;
     }
     int rc = copy_line(call, text, length, token);
-    explicit_bzero(text, sizeof(text));
+    explicit_bzero(text, sizeof text);
     return rc;
 }
 
@@ -273,7 +273,7 @@ static int run_token(struct call *call)
         rc = read_token(call, token);
     if (rc == 0)
         rc = verb->run(call, &wanted, token);
-    explicit_bzero(token, sizeof(token));
+    explicit_bzero(token, sizeof token);
     return rc;
 }
 

@@ -21,7 +21,7 @@ static const char *const level_words[] = {
 
 struct findings *findings_create(void)
 {
-    struct findings *findings = calloc(1, sizeof(*findings));
+    struct findings *findings = calloc(1, sizeof *findings);
     for (int i = 0; findings && i < FINDING_LEVELS; i++) {
         findings->levels[i] = json_array();
         if (!findings->levels[i]) {
@@ -45,7 +45,7 @@ static json_t *plain(const char *text)
     char clean[TEXT_SIZE];
     if (!text)
         return json_null();
-    snprintf(clean, sizeof(clean), "%s", text);
+    snprintf(clean, sizeof clean, "%s", text);
     plain_make(clean);
     json_t *value = json_string(clean);
     return value ? value
@@ -67,7 +67,7 @@ void findings_addf(struct findings *findings, enum finding_level level, const ch
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof(text), format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
     findings_add(findings, level, check, text, advice);
 }
@@ -151,7 +151,7 @@ static void print_level(const json_t *list, const char *title, size_t width)
     {
         char lead[64];
         const char *advice = json_string_value(json_object_get(one, "advice"));
-        snprintf(lead, sizeof(lead), "%-12s ", json_string_value(json_object_get(one, "check")));
+        snprintf(lead, sizeof lead, "%-12s ", json_string_value(json_object_get(one, "check")));
         print_wrapped(width, 2, lead, json_string_value(json_object_get(one, "finding")));
         if (advice)
             print_wrapped(width, 2 + strlen(lead), "→ ", advice);

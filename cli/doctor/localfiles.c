@@ -53,7 +53,7 @@ static void judge_secret(struct findings *findings, const char *what, const char
                           "%s %s is out of sight for uid %u", what, path, (unsigned)geteuid());
         return;
     }
-    snprintf(advice, sizeof(advice),
+    snprintf(advice, sizeof advice,
              "chmod 0600 %s, and change the secret if others may have read it", path);
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         findings_addf(findings, FINDING_PROBLEM, "files", advice,
@@ -78,10 +78,10 @@ static void read_all(const char *path, struct values *values)
     struct dirent **entries = NULL;
     const char *slash = strrchr(path, '/');
     (void)ini_parse(path, store_value, values);
-    snprintf(folder, sizeof(folder), "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     int count = scandir(folder, &entries, is_conf, alphasort);
     for (int i = 0; i < count; i++) {
-        snprintf(one, sizeof(one), "%s/%s", folder, entries[i]->d_name);
+        snprintf(one, sizeof one, "%s/%s", folder, entries[i]->d_name);
         (void)ini_parse(one, store_value, values);
         free(entries[i]);
     }
@@ -97,7 +97,7 @@ static void judge_login(struct findings *findings, const struct values *values)
     bool oauth = strcmp(values->text[AUTH], "oauth") == 0;
     if (!folder[0])
         folder = oauth ? "/etc/wlm-client-auth" : "/etc/fmsim";
-    snprintf(path, sizeof(path), "%s/%s", folder, oauth ? "client-secret" : "passwd");
+    snprintf(path, sizeof path, "%s/%s", folder, oauth ? "client-secret" : "passwd");
     judge_secret(findings, oauth ? "the client secret" : "the password", path);
 }
 
@@ -107,9 +107,9 @@ static bool cut_warning(char *line)
 {
     static const char mark[] = " (warning)";
     size_t length = strlen(line);
-    if (length < sizeof(mark) - 1 || strcmp(line + length - (sizeof(mark) - 1), mark) != 0)
+    if (length < sizeof mark - 1 || strcmp(line + length - (sizeof mark - 1), mark) != 0)
         return false;
-    line[length - (sizeof(mark) - 1)] = '\0';
+    line[length - (sizeof mark - 1)] = '\0';
     return true;
 }
 
@@ -118,9 +118,9 @@ static void check_config(struct findings *findings, const char *path)
     char output[OUTPUT_SIZE], mcastd[PROGRAM_PATH_SIZE];
     /* The one that was installed with this program, else what PATH finds. */
     if (!program_locate("mcastd", mcastd) && !program_locate("../sbin/mcastd", mcastd))
-        snprintf(mcastd, sizeof(mcastd), "mcastd");
+        snprintf(mcastd, sizeof mcastd, "mcastd");
     const char *argv[] = {mcastd, "--check", "--config", path, NULL};
-    int status = program_run(argv, NULL, output, sizeof(output));
+    int status = program_run(argv, NULL, output, sizeof output);
     if (status < 0) {
         findings_addf(findings, FINDING_WARNING, "config",
                       "run this where mcastd is installed, or add its folder to PATH",

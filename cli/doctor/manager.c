@@ -43,13 +43,13 @@ static void judge_identity(struct findings *findings, const struct manager *mana
     } else if (!manager->controller) {
         findings_add(findings, FINDING_OK, "broker", "it answers", NULL);
     } else if (is_other_user(user, whoami)) {
-        snprintf(advice, sizeof(advice), "runuser -u %.*s -- mcastctl check slurm", length, user);
+        snprintf(advice, sizeof advice, "runuser -u %.*s -- mcastctl check slurm", length, user);
         findings_addf(findings, manager->node ? FINDING_OK : FINDING_WARNING, "broker", advice,
                       "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
                       "can see",
                       length, user, manager->cluster, length, user);
     } else {
-        snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
+        snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
                  manager->cluster, length, user);
         findings_addf(findings, FINDING_PROBLEM, "broker", advice,
                       "it answers, but %s is not the resource manager of %s",
@@ -63,7 +63,7 @@ static void judge_list(struct findings *findings, const struct manager *manager,
     char advice[LINE_SIZE];
     const json_int_t failures = json_integer_value(json_object_get(cluster, "list_failures"));
     const char *error = json_string_value(json_object_get(cluster, "list_error"));
-    snprintf(advice, sizeof(advice), "mcastd.conf: [cluster \"%.32s\"] list_command = %.900s/jobs",
+    snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] list_command = %.900s/jobs",
              manager->cluster, manager->hooks);
     if (!json_is_true(json_object_get(cluster, "list_command")))
         findings_add(findings, FINDING_PROBLEM, "list_command",
@@ -85,8 +85,7 @@ void manager_judge(struct findings *findings, const struct manager *manager, con
     char advice[LINE_SIZE];
     if (whoami)
         judge_identity(findings, manager, whoami);
-    snprintf(advice, sizeof(advice), "mcastd.conf: a section [cluster \"%.32s\"]",
-             manager->cluster);
+    snprintf(advice, sizeof advice, "mcastd.conf: a section [cluster \"%.32s\"]", manager->cluster);
     if (cluster)
         judge_list(findings, manager, cluster);
     else if (clusters && manager->controller)

@@ -60,9 +60,9 @@ void release_judge(struct findings *findings, const char *name, const struct rel
     const json_t *fault;
     size_t index, found = 0;
     char number[64];
-    int length = snprintf(number, sizeof(number), "%u.%u.%u", part[0], part[1], part[2]);
+    int length = snprintf(number, sizeof number, "%u.%u.%u", part[0], part[1], part[2]);
     if (part[3] > 0)
-        snprintf(number + length, sizeof(number) - (size_t)length, ".%u", part[3]);
+        snprintf(number + length, sizeof number - (size_t)length, ".%u", part[3]);
     json_array_foreach(faults, index, fault)
     {
         if (!is_affected(fault, name, release))

@@ -46,7 +46,7 @@ static bool is_in_usual_folder(void)
         "/usr/local/lib*/slurm/" PLUGIN, "/opt/slurm/*/slurm/" PLUGIN,
     };
     bool any = false;
-    for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
         glob_t found;
         any = glob(usual[i], GLOB_NOSORT, NULL, &found) == 0 || any;
         globfree(&found);
@@ -61,11 +61,11 @@ bool software_has_slingshot_plugin(const char *config)
     char folders[OUTPUT_SIZE], path[OUTPUT_SIZE + sizeof(PLUGIN) + 1], *rest = folders;
     if (!line)
         return is_in_usual_folder();
-    line += sizeof(key) - 1;
+    line += sizeof key - 1;
     line += strspn(line, " \t=");
-    snprintf(folders, sizeof(folders), "%.*s", (int)strcspn(line, " \t\r\n"), line);
+    snprintf(folders, sizeof folders, "%.*s", (int)strcspn(line, " \t\r\n"), line);
     for (const char *folder; (folder = strsep(&rest, ":"));) {
-        snprintf(path, sizeof(path), "%s/" PLUGIN, folder);
+        snprintf(path, sizeof path, "%s/" PLUGIN, folder);
         if (access(path, F_OK) == 0)
             return true;
     }
@@ -92,7 +92,7 @@ static void judge_slurm(struct findings *findings, const struct release *release
 {
     char why[OUTPUT_SIZE] = "", number[64];
     const int has = ask_for_slingshot_plugin(why);
-    snprintf(number, sizeof(number), "%u.%02u.%u", release->part[0], release->part[1],
+    snprintf(number, sizeof number, "%u.%02u.%u", release->part[0], release->part[1],
              release->part[2]);
     if (has > 0)
         release_judge(findings, "slurm", release, where);
@@ -113,9 +113,9 @@ static bool ask_program(struct findings *findings, const struct way *way, const 
     char output[OUTPUT_SIZE];
     const char *argv[WORDS_MAX + 1] = {0};
     struct release release;
-    memcpy(argv, way->argv, sizeof(way->argv));
+    memcpy(argv, way->argv, sizeof way->argv);
     argv[0] = program;
-    if (program_run(argv, NULL, output, sizeof(output)) != 0)
+    if (program_run(argv, NULL, output, sizeof output) != 0)
         return false;
     const char *said = strstr(output, way->after);
     if (!said || !release_find(said + strlen(way->after), &release))
@@ -145,7 +145,7 @@ void software_judge(struct findings *findings)
 {
     const char *known = "";
     bool any = false;
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         /* A second way is for what the first did not find; further builds elsewhere are found too.
          */
         if (strcmp(ways[i].name, known) == 0 && !ways[i].pattern)

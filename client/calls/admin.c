@@ -54,7 +54,7 @@ static const struct field of_sync[] = {
 
 static int read_sync(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    struct mcast_sync_result *seen = call_document(answer, sizeof(*seen), error);
+    struct mcast_sync_result *seen = call_document(answer, sizeof *seen, error);
     result->seen.sync = seen;
     return seen ? FIELDS_READ(document_root(seen), of_sync, seen, error) : error->code;
 }

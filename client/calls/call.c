@@ -103,9 +103,9 @@ int call_adopt(void *mine, const void *given, const char *init, struct mcast_err
 {
     const unsigned char *bytes = given;
     size_t known, size;
-    memcpy(&known, mine, sizeof(known));
-    memcpy(&size, given, sizeof(size));
-    if (size < sizeof(size))
+    memcpy(&known, mine, sizeof known);
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size)
         return fault_set(error, MCAST_USAGE, "a struct's size is not set; begin with %s", init);
     for (size_t i = known; i < size; i++)
         if (bytes[i] != 0)
@@ -218,7 +218,7 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
                        "-u mcastd)",
                        peer, answer->status);
     if (error) {
-        snprintf(error->field, sizeof(error->field), "%s", string_of(problem, "field"));
+        snprintf(error->field, sizeof error->field, "%s", string_of(problem, "field"));
         error->status = answer->status;
         error->retry_after = answer->retry_after;
     }

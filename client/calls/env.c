@@ -34,7 +34,7 @@ static bool is_of_slingshot(const char *name)
 int env_decode(void *document, json_t *object, const struct mcast_variable **out, size_t *count,
                struct mcast_error *error)
 {
-    struct mcast_variable *list = document_list(document, json_object_size(object), sizeof(*list));
+    struct mcast_variable *list = document_list(document, json_object_size(object), sizeof *list);
     const char *name;
     json_t *value;
     if (!list)

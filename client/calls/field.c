@@ -107,7 +107,7 @@ static struct document *document_of(const void *seen)
 
 void *document_create(size_t size, json_t *root)
 {
-    struct document *document = calloc(1, sizeof(*document) + size);
+    struct document *document = calloc(1, sizeof *document + size);
     if (!document) {
         json_decref(root);
         return NULL;
@@ -137,7 +137,7 @@ json_t *document_root(const void *seen)
 void *document_list(void *seen, size_t count, size_t size)
 {
     struct document *document = document_of(seen);
-    struct list *list = calloc(1, sizeof(*list) + count * size); /* no more than was parsed */
+    struct list *list = calloc(1, sizeof *list + count * size); /* no more than was parsed */
     if (!list)
         return NULL;
     list->next = document->lists;
@@ -152,7 +152,7 @@ static int read_words(void *seen, const json_t *object, const char *name, const 
     int rc = field_nested(object, name, JSON_ARRAY, &array, error);
     if (rc < 0)
         return rc;
-    const char **words = document_list(seen, json_array_size(array) + 1, sizeof(*words));
+    const char **words = document_list(seen, json_array_size(array) + 1, sizeof *words);
     if (!words)
         return fault_nomem(error);
     for (size_t i = 0; i < json_array_size(array); i++)
@@ -185,7 +185,7 @@ int document_numbers(void *seen, const json_t *object, const char *name, size_t 
         return rc;
     if (json_array_size(array) > max)
         return field_fault(error, name, "too long a list");
-    uint16_t *numbers = document_list(seen, json_array_size(array), sizeof(*numbers));
+    uint16_t *numbers = document_list(seen, json_array_size(array), sizeof *numbers);
     if (!numbers)
         return fault_nomem(error);
     for (size_t i = 0; i < json_array_size(array); i++) {

@@ -36,7 +36,7 @@ struct field {
 int fields_read(const json_t *object, const struct field *fields, size_t count, void *out,
                 struct mcast_error *error);
 #define FIELDS_READ(object, fields, out, error)                                                    \
-    fields_read(object, fields, sizeof(fields) / sizeof((fields)[0]), out, error)
+    fields_read(object, fields, sizeof fields / sizeof((fields)[0]), out, error)
 
 /* One field, without a table. */
 int field_read(const json_t *object, const char *name, enum field_type type, enum field_need need,

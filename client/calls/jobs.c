@@ -148,7 +148,7 @@ static const struct field of_steps[] = {
 
 static int read_steps(const struct answer *answer, struct result *result, struct mcast_error *error)
 {
-    struct mcast_steps *seen = call_document(answer, sizeof(*seen), error);
+    struct mcast_steps *seen = call_document(answer, sizeof *seen, error);
     json_t *array = NULL;
     int rc;
     if (!(result->seen.steps = seen))
@@ -157,7 +157,7 @@ static int read_steps(const struct answer *answer, struct result *result, struct
         (rc = FIELDS_READ(document_root(seen), of_steps, seen, error)) < 0)
         return rc;
     size_t count = json_array_size(array);
-    struct mcast_step *steps = document_list(seen, count, sizeof(*steps));
+    struct mcast_step *steps = document_list(seen, count, sizeof *steps);
     if (!steps)
         return fault_nomem(error);
     for (size_t i = 0; rc == 0 && i < count; i++) {

@@ -37,7 +37,7 @@ static void write_first_path(char path[QUERY_MAX], const struct mcast_filter *fi
     uint64_t page = filter->limit > 0 && filter->limit < PAGE_SIZE ? filter->limit : PAGE_SIZE;
     char uid[24] = "";
     if (filter->uid != UINT32_MAX)
-        snprintf(uid, sizeof(uid), "&uid=%u", filter->uid);
+        snprintf(uid, sizeof uid, "&uid=%u", filter->uid);
     snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu%s%s%s%s%s%s%s", (unsigned long long)page,
              cluster ? "&cluster=" : "", cluster ? cluster : "", state ? "&state=" : "",
              state ? state : "", uid, node ? "&node=" : "", node ? node : "");

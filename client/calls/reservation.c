@@ -59,7 +59,7 @@ static int decode_reports(struct mcast_reservation *seen, const json_t *waiting,
     size_t count = json_array_size(array);
     if (rc < 0 || count == 0)
         return rc;
-    struct mcast_waiting *reports = document_list(seen, count, sizeof(*reports));
+    struct mcast_waiting *reports = document_list(seen, count, sizeof *reports);
     if (!reports)
         return fault_nomem(error);
     for (size_t i = 0; rc == 0 && i < count; i++) {
@@ -79,7 +79,7 @@ static int decode_waiting(struct mcast_reservation *seen, const json_t *root,
     json_t *waiting = NULL;
     int rc;
     seen->waiting_nodes = no_nodes;
-    seen->held = seen->held_until != NULL;
+    seen->held = seen->held_until;
     if ((rc = field_nested(root, "waiting_for", JSON_OBJECT, &waiting, error)) < 0 || !waiting)
         return rc;
     seen->held = true;
@@ -109,7 +109,7 @@ static int decode_env(struct mcast_reservation *seen, const json_t *root, struct
 
 int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcast_error *error)
 {
-    struct mcast_reservation *seen = document_create(sizeof(*seen), root);
+    struct mcast_reservation *seen = document_create(sizeof *seen, root);
     int rc;
     if (!seen)
         return fault_nomem(error);

@@ -56,9 +56,9 @@ static int narrow_token(const char *token, const struct mcast_narrowing *given,
         return rc;
     /* "/fA/" is how people and scripts put "below /fA": a token has one spelling of each step. */
     if (mine.steps) {
-        size_t length = strnlen(mine.steps, sizeof(steps));
+        size_t length = strnlen(mine.steps, sizeof steps);
         length -= length > 1 && mine.steps[length - 1] == '/';
-        (void)snprintf(steps, sizeof(steps), "%.*s", (int)length, mine.steps);
+        (void)snprintf(steps, sizeof steps, "%.*s", (int)length, mine.steps);
         limits.steps = steps;
     }
     limits.expires = mine.expires;
@@ -94,7 +94,7 @@ int mcast_token_narrow(const char *token, const struct mcast_narrowing *narrowin
         rc = copy_out(text, out, size, error);
     }
     bearer_wipe(&bearer);
-    explicit_bzero(text, sizeof(text));
+    explicit_bzero(text, sizeof text);
     return rc;
 }
 
@@ -125,9 +125,9 @@ static void describe_token(struct whole *whole, const struct bearer *bearer)
         why = "its restrictions have no step in common";
     else if (scope->operations == 0)
         why = "its restrictions have no operation in common";
-    snprintf(whole->warning, sizeof(whole->warning), "%s", why);
+    snprintf(whole->warning, sizeof whole->warning, "%s", why);
     if (scope->unknown >= 0)
-        snprintf(whole->warning, sizeof(whole->warning),
+        snprintf(whole->warning, sizeof whole->warning,
                  "it has a restriction of a kind (%d) that libmcast %s does not know; only a "
                  "broker that knows it takes the token",
                  scope->unknown, MCAST_VERSION);
@@ -149,7 +149,7 @@ int mcast_token_read(const char *token, struct mcast_token **out, struct mcast_e
 {
     struct bearer bearer;
     int rc = decode_token(token, &bearer, error);
-    struct whole *whole = rc == 0 ? calloc(1, sizeof(*whole)) : NULL;
+    struct whole *whole = rc == 0 ? calloc(1, sizeof *whole) : NULL;
     if (whole) {
         describe_token(whole, &bearer);
         *out = &whole->seen;

@@ -88,7 +88,7 @@ static void serve_transport(struct broker *broker)
     for (int i = 0; i < count; i++) {
         if (ready[i].data.u64 != TRANSPORT_TIME)
             transport->kind->serve(transport, ready[i].data.u64, ready[i].events);
-        else if (read(broker->timer, &expirations, sizeof(expirations)) > 0)
+        else if (read(broker->timer, &expirations, sizeof expirations) > 0)
             broker->armed_ms = INT64_MAX;
     }
     if (transport->due_ms <= later_now_ms())
@@ -197,7 +197,7 @@ static int judge_answer(const struct broker *broker, struct request *request)
     int rc = problem_read(&request->answer, endpoint_name(&peer->endpoint), error);
     size_t used = strlen(error->text);
     if (status == 401 && unproved[0])
-        snprintf(error->text + used, sizeof(error->text) - used, "; %s", unproved);
+        snprintf(error->text + used, sizeof error->text - used, "; %s", unproved);
     return rc;
 }
 

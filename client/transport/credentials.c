@@ -200,7 +200,7 @@ static void open_library(void)
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     library.usable = handle;
 #define FIND(type, name, arguments)                                                                \
-    library.usable &= handle && library_symbol(handle, #name, &library.name, sizeof(library.name));
+    library.usable &= handle && library_symbol(handle, #name, &library.name, sizeof library.name);
     LIBMUNGE_FUNCTIONS(FIND)
 }
 

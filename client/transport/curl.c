@@ -43,16 +43,16 @@ static void open_library(void)
     void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *why = dlerror();
-        snprintf(unusable, sizeof(unusable), "%s", why ? why : "no reason is given");
+        snprintf(unusable, sizeof unusable, "%s", why ? why : "no reason is given");
         return;
     }
 #define FIND(name)                                                                                 \
-    if (!library_symbol(handle, "curl_" #name, &curl.name, sizeof(curl.name)))                     \
-        snprintf(unusable, sizeof(unusable), "it has no curl_%s", #name);
+    if (!library_symbol(handle, "curl_" #name, &curl.name, sizeof curl.name))                      \
+        snprintf(unusable, sizeof unusable, "it has no curl_%s", #name);
     LIBCURL_FUNCTIONS(FIND)
 #undef FIND
     if (!unusable[0] && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        snprintf(unusable, sizeof(unusable), "it cannot be made ready");
+        snprintf(unusable, sizeof unusable, "it cannot be made ready");
 }
 
 static int open_curl(struct mcast_error *error)
@@ -121,7 +121,7 @@ static size_t on_header(char *bytes, size_t one, size_t length, void *data)
     (void)one;
     const struct transfer *transfer = data;
     char line[256];
-    snprintf(line, sizeof(line), "%.*s", (int)length, bytes);
+    snprintf(line, sizeof line, "%.*s", (int)length, bytes);
     char *colon = strchr(line, ':');
     if (!colon)
         return length;
@@ -248,7 +248,7 @@ static void destroy_transfer(struct curl_transport *self, struct transfer *trans
 static enum transport_start curl_start(struct transport *transport, struct request *request)
 {
     struct curl_transport *self = (struct curl_transport *)transport;
-    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    struct transfer *transfer = calloc(1, sizeof *transfer);
     if (!transfer)
         return TRANSPORT_NO_MEMORY;
     transfer->request = request;
@@ -294,7 +294,7 @@ static enum trouble_kind trouble_of(CURLcode code)
         {CURLE_SSL_CACERT_BADFILE, TROUBLE_CA_FILE},
         {CURLE_SSL_CERTPROBLEM, TROUBLE_OWN_FILES},
     };
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].code == code)
             return kinds[i].kind;
     return TROUBLE_GARBLED;
@@ -367,7 +367,7 @@ int curl_create(struct transport **out, int epoll, struct mcast_error *error)
     int rc = open_curl(error);
     if (rc < 0)
         return rc;
-    struct curl_transport *self = calloc(1, sizeof(*self));
+    struct curl_transport *self = calloc(1, sizeof *self);
     if (!self)
         return fault_nomem(error);
     transport_init(&self->transport, &kind, epoll);

@@ -20,10 +20,10 @@ static int parse_socket(struct endpoint *endpoint, const char *path, struct mcas
                          "'unix:%s' must name a socket by its whole path: "
                          "unix:/path/to/mcastd.sock",
                          path);
-    if (strlen(path) >= sizeof(endpoint->socket))
+    if (strlen(path) >= sizeof endpoint->socket)
         return fault_set(error, MCAST_USAGE,
                          "the socket's path has %zu characters, the system allows %zu: %.80s…",
-                         strlen(path), sizeof(endpoint->socket) - 1, path);
+                         strlen(path), sizeof endpoint->socket - 1, path);
     strcpy(endpoint->socket, path);
     strcpy(endpoint->base, "http://localhost");
     return 0;
@@ -46,9 +46,9 @@ static bool is_loopback(const char *host, size_t length)
     struct in_addr v4;
     struct in6_addr v6;
     size_t bracket = host[0] == '[';
-    if (length >= sizeof(name))
+    if (length >= sizeof name)
         return false;
-    snprintf(name, sizeof(name), "%.*s", (int)(length - 2 * bracket), host + bracket);
+    snprintf(name, sizeof name, "%.*s", (int)(length - 2 * bracket), host + bracket);
     if (bracket)
         return inet_pton(AF_INET6, name, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
     return strcasecmp(name, "localhost") == 0 ||
@@ -74,14 +74,14 @@ static int parse_tcp(struct endpoint *endpoint, const char *url, struct mcast_er
                          "http:// goes over the network in the clear and is only for this machine "
                          "(127.0.0.1, [::1], localhost); use https://%.*s:%ld",
                          (int)length, host, number);
-    snprintf(endpoint->base, sizeof(endpoint->base), "%s%.*s:%ld", scheme, (int)length, host,
+    snprintf(endpoint->base, sizeof endpoint->base, "%s%.*s:%ld", scheme, (int)length, host,
              number);
     return 0;
 }
 
 int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_error *error)
 {
-    memset(endpoint, 0, sizeof(*endpoint));
+    memset(endpoint, 0, sizeof *endpoint);
     if (strncmp(url, unix_scheme, strlen(unix_scheme)) == 0)
         return parse_socket(endpoint, url + strlen(unix_scheme), error);
     if (url[0] == '/')

@@ -71,7 +71,7 @@ unsigned later_pause(struct later *later, unsigned after_ms)
     unsigned next = later->last_ms > 0 ? later->last_ms * 2 : FIRST_MS;
     later->last_ms = next < LONGEST_MS ? next : LONGEST_MS;
     if (later->random == 0)
-        (void)!getrandom(&later->random, sizeof(later->random), GRND_NONBLOCK); /* none at boot */
+        (void)!getrandom(&later->random, sizeof later->random, GRND_NONBLOCK); /* none at boot */
     later->random = later->random * 1103515245U + 12345U;
     return later_after(after_ms) + later->last_ms / 2 +
            (later->random >> 16) % (later->last_ms / 2 + 1);

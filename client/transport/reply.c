@@ -28,9 +28,9 @@ static void refuse_reply(struct reply *reply, const char *words)
 static void read_status_line(struct reply *reply)
 {
     static const char version[] = "HTTP/1.1 ";
-    const char *code = reply->line + sizeof(version) - 1;
-    if (strncmp(reply->line, version, sizeof(version) - 1) != 0 ||
-        strspn(code, "0123456789") != 3 || (code[3] != ' ' && code[3] != '\0') || code[0] == '0')
+    const char *code = reply->line + sizeof version - 1;
+    if (strncmp(reply->line, version, sizeof version - 1) != 0 || strspn(code, "0123456789") != 3 ||
+        (code[3] != ' ' && code[3] != '\0') || code[0] == '0')
         refuse_reply(reply, "its first line is no status line of HTTP/1.1");
     else if ((reply->status = (int)strtol(code, NULL, 10)) == 101)
         refuse_reply(reply, "it changes to another protocol");
@@ -128,7 +128,7 @@ static void add_to_line(struct reply *reply, char byte)
     bool head = reply->part == REPLY_STATUS_LINE || reply->part == REPLY_HEADER;
     if (after_cr ? byte != '\n' : (control && byte != '\t' && byte != '\r')) {
         refuse_reply(reply, "a control character stands in its head");
-    } else if (!after_cr && reply->length + 1 == sizeof(reply->line)) {
+    } else if (!after_cr && reply->length + 1 == sizeof reply->line) {
         refuse_reply(reply, "a line of its head is too long");
     } else if (!after_cr) {
         reply->line[reply->length++] = byte;

@@ -68,7 +68,7 @@ static int make_head(struct request *request)
         return write_head(request, "", "", "");
     int rc = make_credential(call, credentials->is[MUNGE_SOCKET], &credential, &request->error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
-        snprintf(peer->unproved, sizeof(peer->unproved), "%.300s", request->error.text);
+        snprintf(peer->unproved, sizeof peer->unproved, "%.300s", request->error.text);
         rc = write_head(request, "", "", "");
     } else if (rc == 0) {
         /* Of root's credential only the host is believed, and by this name (docs/security.md). */
@@ -93,13 +93,13 @@ static void release_head(struct request *request)
 bool request_read_date(const char *text, int64_t *seconds)
 {
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    enum { LENGTH = sizeof("Sun, 06 Nov 1994 08:49:37 GMT") - 1 };
+    enum { LENGTH = sizeof "Sun, 06 Nov 1994 08:49:37 GMT" - 1 };
     char again[4 * LENGTH], name[4];
     int day, year, hour, minute, second;
     if (strnlen(text, LENGTH) < LENGTH || sscanf(text + 5, "%2d %3s %4d %2d:%2d:%2d", &day, name,
                                                  &year, &hour, &minute, &second) != 6)
         return false;
-    snprintf(again, sizeof(again), "%.3s, %02d %s %04d %02d:%02d:%02d GMT", text, day, name, year,
+    snprintf(again, sizeof again, "%.3s, %02d %s %04d %02d:%02d:%02d GMT", text, day, name, year,
              hour, minute, second);
     const char *found = strstr(months, name);
     if (strncmp(again, text, LENGTH) != 0 || again[LENGTH] || strchr(again, '-') || !found ||
@@ -134,7 +134,7 @@ static void read_retry_after(struct answer *answer, const char *value)
 /* The media type, without parameters. */
 static void read_type(struct answer *answer, const char *value)
 {
-    snprintf(answer->type, sizeof(answer->type), "%.*s", (int)strcspn(value, "; \t\r\n"), value);
+    snprintf(answer->type, sizeof answer->type, "%.*s", (int)strcspn(value, "; \t\r\n"), value);
     for (char *c = answer->type; *c; c++)
         *c = (char)tolower((unsigned char)*c);
 }
@@ -167,7 +167,7 @@ bool request_take_body(struct request *request, int status, const char *bytes, s
 void request_set_trouble(struct request *request, enum trouble_kind kind, const char *words)
 {
     request->trouble.kind = kind;
-    snprintf(request->trouble.words, sizeof(request->trouble.words), "%s", words);
+    snprintf(request->trouble.words, sizeof request->trouble.words, "%s", words);
 }
 
 int request_prepare(struct request *request)

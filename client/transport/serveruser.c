@@ -25,7 +25,7 @@ static bool find_user(const char *user, uid_t *uid)
         *uid = (uid_t)number;
         return errno == 0 && number < UINT32_MAX;
     }
-    if (getpwnam_r(user, &entry, buffer, sizeof(buffer), &found) != 0 || !found)
+    if (getpwnam_r(user, &entry, buffer, sizeof buffer, &found) != 0 || !found)
         return false;
     *uid = found->pw_uid;
     return true;
@@ -49,7 +49,7 @@ static bool is_folders_owner(const char *path, uid_t uid, char *words, size_t si
 bool serveruser_trusted(int fd, const char *path, const char *configured, char *words, size_t size)
 {
     struct ucred peer;
-    socklen_t length = sizeof(peer);
+    socklen_t length = sizeof peer;
     uid_t expected = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
         snprintf(words, size, "the system does not say who serves it: %s", strerror(errno));

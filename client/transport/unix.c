@@ -83,7 +83,7 @@ static struct connection *open_connection(struct request *request)
     const struct peer *peer = request->peer;
     struct trouble *trouble = &request->trouble;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct connection *connection = calloc(1, sizeof(*connection));
+    struct connection *connection = calloc(1, sizeof *connection);
     if (!connection) {
         trouble->kind = TROUBLE_NOMEM;
         return NULL;
@@ -91,12 +91,12 @@ static struct connection *open_connection(struct request *request)
     strcpy(address.sun_path, peer->endpoint.socket);
     connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connection->fd < 0 ||
-        connect(connection->fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+        connect(connection->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
         trouble->os_error = errno;
         trouble->kind = errno == ENOMEM ? TROUBLE_NOMEM : TROUBLE_ABSENT;
     } else if (!serveruser_trusted(connection->fd, peer->endpoint.socket,
                                    credentials_server_user(&peer->credentials), trouble->words,
-                                   sizeof(trouble->words))) {
+                                   sizeof trouble->words)) {
         trouble->kind = TROUBLE_UNTRUSTED;
     } else {
         return connection;
@@ -130,8 +130,8 @@ static bool make_text(struct connection *connection, const struct request *reque
     const char *body = call->body ? call->body : "";
     char framing[48] = "";
     if (call->body)
-        snprintf(framing, sizeof(framing), "Content-Length: %zu\r\n", strlen(body));
-    size_t size = sizeof(same) + sizeof(framing) + strlen(call->method) + strlen(call->path) +
+        snprintf(framing, sizeof framing, "Content-Length: %zu\r\n", strlen(body));
+    size_t size = sizeof same + sizeof framing + strlen(call->method) + strlen(call->path) +
                   strlen(request->head) + strlen(body) + 16;
     connection->text = malloc(size);
     if (!connection->text)
@@ -167,7 +167,7 @@ static void read_reply(struct connection *connection)
     struct reply *reply = &connection->reply;
     char piece[PIECE_SIZE];
     for (int i = 0; i < PIECES_MAX && reply->state == REPLY_MORE; i++) {
-        ssize_t got = recv(connection->fd, piece, sizeof(piece), 0);
+        ssize_t got = recv(connection->fd, piece, sizeof piece, 0);
         if (got > 0)
             reply_feed(reply, piece, (size_t)got);
         else if (got == 0)
@@ -176,7 +176,7 @@ static void read_reply(struct connection *connection)
             break;
         else if (errno != EINTR)
             reply_end(reply, strerror(errno));
-        if (got > 0 && (size_t)got < sizeof(piece))
+        if (got > 0 && (size_t)got < sizeof piece)
             break; /* that was all, most likely; if not, the descriptor says so */
     }
 }
@@ -250,7 +250,7 @@ static const struct transport_kind kind = {unix_destroy, unix_start, unix_abando
 
 int unix_create(struct transport **out, int epoll, struct mcast_error *error)
 {
-    struct unix_transport *self = calloc(1, sizeof(*self));
+    struct unix_transport *self = calloc(1, sizeof *self);
     if (!self)
         return fault_nomem(error);
     transport_init(&self->transport, &kind, epoll);

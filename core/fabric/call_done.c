@@ -25,7 +25,7 @@ int64_t core_retry_wait(uint32_t tries)
 
 static int64_t retry_wait(const struct reservation *r)
 {
-    assert(r->op != NULL);
+    assert(r->op);
     return r->hwcoll == HWCOLL_WANTED ? RESERVE_RETRY_MS : core_retry_wait(r->op->tries);
 }
 
@@ -60,7 +60,7 @@ static void set_side(struct core *core, struct reservation *r, enum fm_side side
  * when that has settled. */
 static enum fm_side side_after(const struct reservation *r, enum fm_side answered)
 {
-    assert(r->op != NULL);
+    assert(r->op);
     return r->op->unsure ? FM_SIDE_MAYBE : answered;
 }
 
@@ -92,15 +92,15 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
                          struct secret token, const char *words)
 {
     assert(reservation_valid(r));
-    assert(r->op != NULL && r->op->call == 0);
-    assert(words != NULL);
+    assert(r->op && r->op->call == 0);
+    assert(words);
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     switch (outcome) {
     case FM_OK:
         if (wanted) {
             r->op->listed_from = core->last_list + 1;
             const struct reservation *other = tokenset_find(&core->tokens, token);
-            if (other == NULL)
+            if (!other)
                 core_settle(core, r, HWCOLL_RESERVED, side_after(r, FM_SIDE_HELD), token, NULL);
             else /* I6: with that each could reach the trees of the other */
                 core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_HELD), (struct secret){0},
@@ -161,8 +161,8 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
                        struct secret token, const char *words)
 {
     assert(reservation_valid(r));
-    assert(r->op != NULL && r->op->call == 0);
-    assert(words != NULL);
+    assert(r->op && r->op->call == 0);
+    assert(words);
     bool other = !secret_none(r->token) && !secret_none(token) && !secret_equal(r->token, token);
     if (r->hwcoll != HWCOLL_RESERVED || r->state != JOB_ACTIVE) {
         r->op->doubted = false;
@@ -187,7 +187,7 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
 void core_released_at_fm(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    assert(r->op != NULL && r->op->call == 0);
+    assert(r->op && r->op->call == 0);
     struct operation *op = r->op;
     bool wanted = r->hwcoll == HWCOLL_WANTED;
     /* A RESERVE that was given up may still be acted on, after this. So may an earlier RELEASE,
@@ -213,8 +213,8 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
                          const char *words)
 {
     assert(reservation_valid(r));
-    assert(r->op != NULL && r->op->call == 0);
-    assert(words != NULL);
+    assert(r->op && r->op->call == 0);
+    assert(words);
     r->op->released_none = outcome == FM_GONE;
     if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm(core, r);
@@ -237,13 +237,13 @@ void core_call_done(struct core *core, const struct core_event *event)
     const char *words = event->u.call.words;
     enum fmcall_kind kind;
     struct operation *op = callqueue_end(&core->calls, id, &kind);
-    if (op == NULL) {
+    if (!op) {
         core_trace(core, TRACE_WARNING, "an answer to call %llu, which is not under way -> ignored",
                    (unsigned long long)id);
         return;
     }
     int64_t sent_ms = op->sent_ms;
-    if (words == NULL)
+    if (!words)
         words = fmcall_outcome_word(outcome);
 
     bool about_link = true;

@@ -13,7 +13,7 @@ void callqueue_push(struct callqueue *q, struct operation *op, enum lane lane,
     op->lane = (int)lane;
     op->queue_next = NULL;
     op->queue_prev = q->lanes[lane].last;
-    if (op->queue_prev != NULL)
+    if (op->queue_prev)
         op->queue_prev->queue_next = op;
     else
         q->lanes[lane].first = op;
@@ -26,11 +26,11 @@ void callqueue_remove(struct callqueue *q, struct operation *op)
     if (op->queued == FMCALL_NONE)
         return;
     assert(op->call == 0);
-    if (op->queue_prev != NULL)
+    if (op->queue_prev)
         op->queue_prev->queue_next = op->queue_next;
     else
         q->lanes[op->lane].first = op->queue_next;
-    if (op->queue_next != NULL)
+    if (op->queue_next)
         op->queue_next->queue_prev = op->queue_prev;
     else
         q->lanes[op->lane].last = op->queue_prev;
@@ -47,18 +47,18 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     uint32_t others = q->lanes[LANE_RELEASE].in_flight + q->lanes[LANE_CHECK].in_flight + cleanups;
     if (reserves + others >= calls_at_once)
         return LANES;
-    if (q->lanes[LANE_RESERVE].first != NULL)
+    if (q->lanes[LANE_RESERVE].first)
         return LANE_RESERVE;
     uint32_t kept_free = calls_at_once > 1 ? (calls_at_once + 3) / 4 : 0;
     if (others >= calls_at_once - kept_free)
         return LANES;
     /* With few places, its one would be all that is left to the others. */
-    bool first = calls_at_once > 3 || q->lanes[LANE_RELEASE].first == NULL;
-    if (q->lanes[LANE_CLEANUP].first != NULL && cleanups < (calls_at_once + 7) / 8 && first)
+    bool first = calls_at_once > 3 || !q->lanes[LANE_RELEASE].first;
+    if (q->lanes[LANE_CLEANUP].first && cleanups < (calls_at_once + 7) / 8 && first)
         return LANE_CLEANUP;
-    if (q->lanes[LANE_RELEASE].first != NULL)
+    if (q->lanes[LANE_RELEASE].first)
         return LANE_RELEASE;
-    return q->lanes[LANE_CHECK].first != NULL ? LANE_CHECK : LANES;
+    return q->lanes[LANE_CHECK].first ? LANE_CHECK : LANES;
 }
 
 struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
@@ -80,11 +80,11 @@ struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
 
 struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)
 {
-    assert(kind != NULL);
+    assert(kind);
     struct operation **at = &q->in_flight, *op;
-    while ((op = *at) != NULL && op->call != id)
+    while ((op = *at) && op->call != id)
         at = &op->queue_next;
-    if (op == NULL)
+    if (!op)
         return NULL;
     assert(q->lanes[op->lane].in_flight > 0);
     q->lanes[op->lane].in_flight--;

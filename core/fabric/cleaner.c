@@ -9,7 +9,7 @@
 
 struct cleaner *cleaner_of(struct reservation *r)
 {
-    if (r->cleaner == NULL) {
+    if (!r->cleaner) {
         r->cleaner = memory_zeroed(sizeof *r->cleaner);
         r->cleaner->op.owner = r;
     }
@@ -54,8 +54,8 @@ struct cleanup *cleaner_add(struct cleaner *k, uint32_t at, const char *step, bo
 
 struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool below)
 {
-    assert(step != NULL);
-    for (uint32_t i = 0; k != NULL && i < k->count; i++) {
+    assert(step);
+    for (uint32_t i = 0; k && i < k->count; i++) {
         struct cleanup *c = k->list[i];
         if (!c->look && c->below == below && strcmp(c->step, step) == 0)
             return c;
@@ -75,7 +75,7 @@ static bool cleanup_covers(const struct cleanup *c, const char *step, bool below
 
 struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool below)
 {
-    assert(step != NULL);
+    assert(step);
     for (uint32_t i = 0; i < k->count; i++) {
         if (!k->list[i]->look && cleanup_covers(k->list[i], step, below))
             return k->list[i];
@@ -85,7 +85,7 @@ struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool
 
 void cleaner_forget_pieces(struct cleaner *k)
 {
-    assert(k->pieces != NULL || k->piece_count == 0);
+    assert(k->pieces || k->piece_count == 0);
     for (size_t i = 0; i < k->piece_count; i++)
         free(k->pieces[i].step);
     free(k->pieces);
@@ -124,7 +124,7 @@ void cleaner_end(struct cleaner *k, struct cleanup *c)
 {
     assert(k->count > 0);
     remove_cleanup(k, c);
-    for (struct waiter *w; (w = c->waiters) != NULL;) {
+    for (struct waiter *w; (w = c->waiters);) {
         c->waiters = w->next;
         free(w);
     }
@@ -133,11 +133,11 @@ void cleaner_end(struct cleaner *k, struct cleanup *c)
 
 void cleaner_destroy(struct cleaner *k)
 {
-    if (k == NULL)
+    if (!k)
         return;
     while (k->count > 0)
         cleaner_end(k, k->list[k->count - 1]);
-    assert(k->pieces == NULL);
+    assert(!k->pieces);
     free(k->list);
     free(k->op.words);
     free(k);

@@ -31,7 +31,7 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
                          const struct fmcall_steps *steps)
 {
     assert(c->look);
-    assert(steps != NULL);
+    assert(steps);
     size_t first = core->effect_count;
     core_answer_waiters(core, &c->waiters, ANSWER_STEPS, r, NULL);
     for (size_t i = first; i < core->effect_count; i++)
@@ -40,7 +40,7 @@ static void answer_steps(struct core *core, struct cleanup *c, const struct rese
 
 static const char *not_yet(struct core *core, const struct reservation *r, const struct cleanup *c)
 {
-    assert(c->tries == 0 || r->cleaner->op.words != NULL);
+    assert(c->tries == 0 || r->cleaner->op.words);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
     if (c->tries == 0)
@@ -64,8 +64,8 @@ static const char *not_in_time(struct core *core, const struct reservation *r,
 static void answer_overdue_waiters(struct core *core, const struct reservation *r,
                                    struct cleanup *c)
 {
-    assert(r->cleaner != NULL);
-    for (struct waiter **link = &c->waiters, *w; (w = *link) != NULL;) {
+    assert(r->cleaner);
+    for (struct waiter **link = &c->waiters, *w; (w = *link);) {
         if (w->due_ms > core->now_ms) {
             link = &w->next;
             continue;
@@ -103,7 +103,7 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
                             const char *words, const char *next)
 {
     assert(!c->look);
-    assert(next != NULL);
+    assert(next);
     core->cleanups_given_up++;
     core_trace_of(core, r, TRACE_WARNING,
                   "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
@@ -168,17 +168,17 @@ bool cleanup_may_hit_name(const struct reservation *r)
 {
     assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
-    return k != NULL && k->op.call != 0 && k->sent_by_login && k->op.in_flight == FMCALL_END_STEP;
+    return k && k->op.call != 0 && k->sent_by_login && k->op.in_flight == FMCALL_END_STEP;
 }
 
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
-    assert(r->cleaner != NULL);
+    assert(r->cleaner);
     assert(operation_valid(&r->cleaner->op));
     struct cleaner *k = r->cleaner;
     const struct cleanup *c;
     if (!cleanup_has_trees(r) || k->op.call != 0 || core->link.state != LINK_UP ||
-        (c = choose_cleanup(core, k)) == NULL)
+        !(c = choose_cleanup(core, k)))
         return FMCALL_NONE;
     if (c->look)
         return FMCALL_STEPS;
@@ -199,7 +199,7 @@ void cleanup_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     struct cleaner *k = r->cleaner;
-    if (k == NULL)
+    if (!k)
         return;
     for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
         before = k->count; /* fewer, when this one ends */
@@ -212,11 +212,11 @@ void cleanup_act(struct core *core, struct reservation *r)
         answer_overdue_waiters(core, r, c);
         if (in_flight)
             continue;
-        if (c->look && c->waiters == NULL)
+        if (c->look && !c->waiters)
             cleaner_end(k, c);
         else if (wanted && !c->look && c->give_up_ms <= core->now_ms)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (wanted && !c->look && cleanup_barred(core, r) != NULL)
+        else if (wanted && !c->look && cleanup_barred(core, r))
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
     enum fmcall_kind kind = next_call(core, r);
@@ -232,7 +232,7 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
     assert(reservation_valid(r));
     const struct cleaner *k = r->cleaner;
     int64_t when = INT64_MAX;
-    if (k == NULL || !cleanup_has_trees(r))
+    if (!k || !cleanup_has_trees(r))
         return when;
     bool calls = k->op.call == 0 && core->link.state == LINK_UP;
     for (uint32_t i = 0; i < k->count; i++) {
@@ -242,7 +242,7 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
             when = c->retry_ms;
-        for (const struct waiter *w = c->waiters; w != NULL; w = w->next) {
+        for (const struct waiter *w = c->waiters; w; w = w->next) {
             if (w->due_ms < when)
                 when = w->due_ms;
         }
@@ -252,13 +252,13 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
 
 void cleanup_begin(struct core *core, struct reservation *r, struct effect *effect)
 {
-    assert(r->cleaner != NULL && r->cleaner->count > 0);
+    assert(r->cleaner && r->cleaner->count > 0);
     assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
     assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
     const struct cleanup *c = k->list[0];
     const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
-    effect->u.call.step = piece != NULL ? piece->step : c->step;
+    effect->u.call.step = piece ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.tree = piece->tree;
     bool login = uses_login(core, r, c, effect->u.call.kind);
@@ -276,7 +276,7 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
                           const char *words)
 {
     assert(!c->look);
-    assert(words != NULL);
+    assert(words);
     struct cleaner *k = r->cleaner;
     c->retry_ms = core->now_ms + core_retry_wait(c->tries);
     c->tries++;
@@ -324,7 +324,7 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
 static void log_unreachable(struct core *core, struct reservation *r,
                             const struct fmcall_steps *steps)
 {
-    assert(r->cleaner != NULL && steps != NULL);
+    assert(r->cleaner && steps);
     const char *first = NULL;
     size_t count = 0;
     for (size_t i = 0; i < steps->count; i++) {
@@ -350,7 +350,7 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
-    if (steps != NULL)
+    if (steps)
         cleaner_keep_pieces(k, c, steps);
     if (k->piece_count == 0)
         finish_cleanup(core, r, c);
@@ -381,7 +381,7 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
 {
     assert(c->look);
     assert(c == r->cleaner->list[0]);
-    if (steps != NULL) /* with FM_OK only */
+    if (steps) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
         answer_steps(core, c, r, &cleanup_no_steps);
@@ -394,12 +394,12 @@ static void look_done(struct core *core, struct reservation *r, struct cleanup *
 bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kind,
                   enum fmcall_outcome outcome, const struct fmcall_steps *steps, const char *words)
 {
-    assert(r->cleaner != NULL && r->cleaner->count > 0);
+    assert(r->cleaner && r->cleaner->count > 0);
     assert(fmcall_is_cleanup(kind));
     assert(r->cleaner->op.call == 0);
     struct cleanup *c = r->cleaner->list[0];
     bool login = r->cleaner->sent_by_login;
-    if (outcome == FM_OK && steps != NULL)
+    if (outcome == FM_OK && steps)
         log_unreachable(core, r, steps);
     /* One that is acted on late would hit the job's next life: its name must rest (F21). With the
      * token it cannot: that opens this life only. */

@@ -66,7 +66,7 @@ void link_list_next(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
-    bool odd = core->strays.known.count > 0 || core->alarms != NULL || missing_wants_list(core);
+    bool odd = core->strays.known.count > 0 || core->alarms || missing_wants_list(core);
     if (odd && core->config.stray_grace_ms < wait)
         wait = core->config.stray_grace_ms;
     core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
@@ -90,7 +90,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     } else if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
     } else if (!event->u.login.ok) {
-        link_lost(core, words != NULL ? words : "the login failed");
+        link_lost(core, words ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
         link_list(core);
@@ -109,9 +109,9 @@ void link_came_up(struct core *core)
     core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     jobpoll_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; op; op = next) {
         next = op->next;
-        if (op->owner != NULL)
+        if (op->owner)
             core_act(core, op->owner);
     }
 }
@@ -119,9 +119,9 @@ void link_came_up(struct core *core)
 static void give_up_all(struct core *core, const char *words)
 {
     assert(core->link.state == LINK_DOWN);
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; op; op = next) {
         next = op->next;
-        if (op->owner == NULL)
+        if (!op->owner)
             continue;
         if (op->owner->hwcoll == HWCOLL_WANTED)
             core_give_up(core, op->owner, HWCOLL_UNAVAILABLE,
@@ -149,7 +149,7 @@ static int64_t next_attempt(struct core *core)
 /* A hash of the words without their numbers, which are times and counts (FNV-1a). */
 static uint32_t hash_without_digits(const char *words)
 {
-    assert(words != NULL);
+    assert(words);
     uint32_t hash = 2166136261;
     for (; *words != '\0'; words++) {
         if (*words < '0' || *words > '9')
@@ -160,7 +160,7 @@ static uint32_t hash_without_digits(const char *words)
 
 void link_lost(struct core *core, const char *words)
 {
-    assert(words != NULL);
+    assert(words);
     if (core->link.state == LINK_DOWN)
         return;
     bool was_up = core->link.state == LINK_UP, news = was_up || core->link.failures == 0;

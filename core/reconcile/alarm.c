@@ -34,8 +34,7 @@ const char *alarm_kind_advice(enum alarm_kind kind)
 static struct alarm **find_alarm(struct alarm **first, enum alarm_kind kind, const char *cluster)
 {
     assert(kind < ALARM_KIND_COUNT);
-    while (*first != NULL &&
-           ((*first)->kind != kind || !core_same_text((*first)->cluster, cluster)))
+    while (*first && ((*first)->kind != kind || !core_same_text((*first)->cluster, cluster)))
         first = &(*first)->next;
     return first;
 }
@@ -44,15 +43,15 @@ bool alarm_on(const struct core *core, enum alarm_kind kind, const char *cluster
 {
     assert(kind < ALARM_KIND_COUNT);
     struct alarm *first = core->alarms;
-    return *find_alarm(&first, kind, cluster) != NULL;
+    return *find_alarm(&first, kind, cluster);
 }
 
 static void publish_alarm(struct core *core, enum event_kind event, const struct alarm *alarm)
 {
     assert(event == EVENT_ALARM || event == EVENT_ALARM_OVER);
     const char *text = core_text(core, "%s%s%s: %s", alarm_kind_word(alarm->kind),
-                                 alarm->cluster != NULL ? " of cluster " : "",
-                                 alarm->cluster != NULL ? alarm->cluster : "", alarm->detail);
+                                 alarm->cluster ? " of cluster " : "",
+                                 alarm->cluster ? alarm->cluster : "", alarm->detail);
     core_publish_cluster(core, event, alarm->cluster, text);
     if (event == EVENT_ALARM)
         core_trace(core, TRACE_ERROR, "ALARM %s -> %s", text, alarm_kind_advice(alarm->kind));
@@ -65,12 +64,12 @@ void alarm_raise(struct core *core, enum alarm_kind kind, const char *cluster, c
 {
     assert(kind < ALARM_KIND_COUNT);
     struct alarm **at = find_alarm(&core->alarms, kind, cluster), *alarm = *at;
-    bool news = alarm == NULL;
+    bool news = !alarm;
     va_list args;
     if (news) {
         alarm = *at = memory_zeroed(sizeof *alarm);
         alarm->kind = kind;
-        alarm->cluster = cluster != NULL ? core_cluster(core, cluster)->name : NULL;
+        alarm->cluster = cluster ? core_cluster(core, cluster)->name : NULL;
         alarm->since_ms = core->now_ms;
     }
     va_start(args, format);
@@ -84,7 +83,7 @@ void alarm_clear(struct core *core, enum alarm_kind kind, const char *cluster)
 {
     assert(kind < ALARM_KIND_COUNT);
     struct alarm **at = find_alarm(&core->alarms, kind, cluster), *alarm = *at;
-    if (alarm == NULL)
+    if (!alarm)
         return;
     publish_alarm(core, EVENT_ALARM_OVER, alarm);
     *at = alarm->next;
@@ -93,7 +92,7 @@ void alarm_clear(struct core *core, enum alarm_kind kind, const char *cluster)
 
 void alarm_release(struct core *core)
 {
-    for (struct alarm *alarm = core->alarms, *next; alarm != NULL; alarm = next) {
+    for (struct alarm *alarm = core->alarms, *next; alarm; alarm = next) {
         next = alarm->next;
         free(alarm);
     }
@@ -101,11 +100,11 @@ void alarm_release(struct core *core)
 
 bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out)
 {
-    assert(out != NULL);
+    assert(out);
     const struct alarm *alarm = core->alarms;
-    while (alarm != NULL && index-- > 0)
+    while (alarm && index-- > 0)
         alarm = alarm->next;
-    if (alarm == NULL)
+    if (!alarm)
         return false;
     *out = (struct core_alarm){alarm->kind, alarm->cluster, alarm->since_ms, alarm->detail};
     return true;

@@ -10,7 +10,7 @@
 
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
 {
-    assert(why != NULL);
+    assert(why);
     core_cluster(core, cluster)->conflict_ms = core->now_ms;
     alarm_raise(core, ALARM_NAME_CONFLICT, cluster,
                 "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
@@ -20,7 +20,7 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
 
 void conflict_resume(struct core *core)
 {
-    for (const struct operation *op = core->operations; op != NULL; op = op->next) {
+    for (const struct operation *op = core->operations; op; op = op->next) {
         if (op->owner->origin == ORIGIN_FOUND && op->owner->fm_side != FM_SIDE_NOTHING)
             conflict_raise(core, op->owner->cluster, op->owner->job,
                            "this ledger has no record of how it came there");
@@ -45,13 +45,13 @@ void core_claim(struct core *core, const struct core_event *event)
     uint64_t ticket = event->u.claim.ticket;
     const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
-    if (core_cluster_config(core, cluster) == NULL) {
+    if (!core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, ticket, cluster);
         return;
     }
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; op; op = next) {
         next = op->next;
-        if (op->owner == NULL || op->owner->origin != ORIGIN_FOUND ||
+        if (!op->owner || op->owner->origin != ORIGIN_FOUND ||
             strcmp(op->owner->cluster, cluster) != 0)
             continue;
         listing_claim(core, op->owner);

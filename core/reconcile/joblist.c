@@ -14,7 +14,7 @@ enum { RELEASE_COSTS = 20 /* as much as comparing so many */ };
 struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, uint64_t mark)
 {
     struct joblist *list = core->joblists;
-    while (list != NULL && (list->kind != kind || list->mark != mark))
+    while (list && (list->kind != kind || list->mark != mark))
         list = list->next;
     return list;
 }
@@ -23,7 +23,7 @@ struct joblist *joblist_find(const struct core *core, enum joblist_kind kind, ui
 static struct joblist *first_whole(const struct core *core)
 {
     struct joblist *list = core->joblists;
-    while (list != NULL && !list->whole)
+    while (list && !list->whole)
         list = list->next;
     return list;
 }
@@ -31,12 +31,12 @@ static struct joblist *first_whole(const struct core *core)
 struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_t mark,
                               const char *cluster, int64_t seen_ms)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     struct joblist **last = &core->joblists, *list = joblist_find(core, kind, mark);
-    if (list != NULL)
+    if (list)
         return list;
     list = memory_zeroed(sizeof *list);
-    while (*last != NULL)
+    while (*last)
         last = &(*last)->next;
     *last = list;
     list->kind = kind;
@@ -44,7 +44,7 @@ struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_
     list->id = ++core->last_joblist;
     list->seen_ms = seen_ms;
     list->newest = core->last_number;
-    if (core_cluster_config(core, cluster) != NULL) {
+    if (core_cluster_config(core, cluster)) {
         list->cluster = core_cluster(core, cluster);
         list->had_jobs = list->cluster->use.jobs_active > 0;
     }
@@ -54,8 +54,8 @@ struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_
 /* Copied: its reservation may be gone when the answer is given. */
 static void note_job_id(const char ***names, uint32_t *count, const char *name)
 {
-    assert(name != NULL);
-    if (*names == NULL)
+    assert(name);
+    if (!*names)
         *names = memory_zeroed(SYNC_NAMES_MAX * sizeof **names);
     if (*count < SYNC_NAMES_MAX)
         (*names)[*count] = memory_text(name);
@@ -67,20 +67,20 @@ static void note_job_id(const char ***names, uint32_t *count, const char *name)
  * job (B11). Taken for active, as a new ledger does. */
 static struct reservation *named_job(struct core *core, const struct joblist *list, const char *job)
 {
-    assert(list->cluster != NULL);
+    assert(list->cluster);
     const char *cluster = list->cluster->name;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     char name[FM_NAME_MAX + 1];
-    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE && r->synced == 0)
+    if (r && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE && r->synced == 0)
         suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
-    if ((r != NULL && r->state == JOB_ACTIVE) || !job_id_valid(job))
+    if ((r && r->state == JOB_ACTIVE) || !job_id_valid(job))
         return r;
     fm_name_format(name, cluster, job);
     struct stray *stray = strays_find(&core->strays, name);
-    if (stray == NULL)
+    if (!stray)
         return r;
     stray->named = list->id;
-    if (r != NULL)
+    if (r)
         return r;
     r = listing_take_in(core, cluster, job, JOB_ACTIVE, ORIGIN_FOUND, "its job is named as active");
     conflict_raise(core, cluster, job, "this ledger has no record of it");
@@ -92,7 +92,7 @@ static struct reservation *named_job(struct core *core, const struct joblist *li
  * another form, or of another cluster, would end every job here. */
 static bool is_implausible(const struct joblist *list)
 {
-    assert(list->cluster != NULL);
+    assert(list->cluster);
     return list->found.active > 0 && list->found.confirmed == 0 && list->had_jobs &&
            list->cluster->use.jobs_active > 0 && !list->cluster->ids_known;
 }
@@ -100,13 +100,13 @@ static bool is_implausible(const struct joblist *list)
 const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
                         size_t count, bool more)
 {
-    assert(list->cluster != NULL);
-    assert(count == 0 || active != NULL);
+    assert(list->cluster);
+    assert(count == 0 || active);
     struct sync_found *found = &list->found;
     found->active += (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct reservation *r = named_job(core, list, active[i]);
-        if (r == NULL || r->state != JOB_ACTIVE) {
+        if (!r || r->state != JOB_ACTIVE) {
             note_job_id(&found->unknown, &found->unknown_count, active[i]);
             continue;
         }
@@ -157,7 +157,7 @@ static bool compare_lot(struct core *core, struct joblist *list)
     assert(core->config.sync_lot > 0);
     for (uint32_t done = 0; done < core->config.sync_lot; done++) {
         struct reservation *r = ledger_walk(&core->ledger, &list->at);
-        if (r == NULL || r->number > list->newest)
+        if (!r || r->number > list->newest)
             return true;
         if (r->state != JOB_ACTIVE || r->cluster != list->cluster->name ||
             r->synced >= list->id /* a later one confirms it, too */ ||
@@ -174,7 +174,7 @@ static bool compare_lot(struct core *core, struct joblist *list)
 static void sync_compared(struct core *core, const struct joblist *list)
 {
     assert(list->kind == JOBLIST_SYNC && list->whole);
-    if (list->cluster == NULL) {
+    if (!list->cluster) {
         core_answer(core, list->mark, ANSWER_NO_CLUSTER, NULL,
                     "the cluster was taken out of the configuration");
         return;
@@ -187,9 +187,9 @@ static void sync_compared(struct core *core, const struct joblist *list)
 void joblist_tick(struct core *core)
 {
     struct joblist *list = first_whole(core);
-    if (list == NULL || !compare_lot(core, list))
+    if (!list || !compare_lot(core, list))
         return;
-    assert(list->cluster != NULL);
+    assert(list->cluster);
     list->cluster->joblist = list->id;
     list->cluster->joblist_ms = list->seen_ms;
     list->cluster->unknown_jobs = list->found.unknown_count;
@@ -202,12 +202,12 @@ void joblist_tick(struct core *core)
 
 int64_t joblist_deadline(const struct core *core)
 {
-    return first_whole(core) != NULL ? core->now_ms : INT64_MAX;
+    return first_whole(core) ? core->now_ms : INT64_MAX;
 }
 
 static void discard_names(struct core *core, const char **names, uint32_t count)
 {
-    assert(names != NULL || count == 0);
+    assert(names || count == 0);
     for (uint32_t i = 0; i < count && i < SYNC_NAMES_MAX; i++)
         core_discard(core, (char *)(uintptr_t)names[i]);
     core_discard(core, names);
@@ -215,7 +215,7 @@ static void discard_names(struct core *core, const char **names, uint32_t count)
 
 void joblist_end(struct core *core, struct joblist *list)
 {
-    assert(core->joblists != NULL);
+    assert(core->joblists);
     struct joblist **at = &core->joblists;
     while (*at != list)
         at = &(*at)->next;
@@ -228,14 +228,14 @@ void joblist_end(struct core *core, struct joblist *list)
 
 void joblist_configure(struct core *core)
 {
-    for (struct joblist *list = core->joblists, *next; list != NULL; list = next) {
+    for (struct joblist *list = core->joblists, *next; list; list = next) {
         next = list->next;
         if (list->kind == JOBLIST_JOBPOLL) {
             jobpoll_dropped(list);
             joblist_end(core, list);
             continue;
         }
-        if (list->cluster == NULL || core_cluster_config(core, list->cluster->name) != NULL)
+        if (!list->cluster || core_cluster_config(core, list->cluster->name))
             continue;
         list->cluster = NULL;
         if (list->whole) {
@@ -247,7 +247,7 @@ void joblist_configure(struct core *core)
 
 void joblist_release(struct core *core)
 {
-    while (core->joblists != NULL)
+    while (core->joblists)
         joblist_end(core, core->joblists);
 }
 
@@ -260,13 +260,13 @@ void core_sync(struct core *core, const struct core_event *event)
     const char *cluster = event->u.sync.cluster, *strange;
     struct joblist *list = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
     bool more = event->u.sync.more; /* the rest is not yet known */
-    if (list->cluster == NULL) {
+    if (!list->cluster) {
         if (more)
             return;
         core_answer_no_cluster(core, ticket, cluster);
     } else {
         strange = joblist_add(core, list, event->u.sync.active, event->u.sync.count, more);
-        if (strange == NULL)
+        if (!strange)
             return;
         core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
     }

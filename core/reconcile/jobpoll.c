@@ -13,7 +13,7 @@ enum { RETRY_MS = 30 * 1000 };
 static int64_t until_next(const struct core *core, const struct cluster *cluster)
 {
     const struct cluster_config *config = core_cluster_config(core, cluster->name);
-    return config != NULL && config->jobpoll_every_ms > 0 ? config->jobpoll_every_ms : INT64_MAX;
+    return config && config->jobpoll_every_ms > 0 ? config->jobpoll_every_ms : INT64_MAX;
 }
 
 static void schedule_poll(struct cluster *cluster, int64_t now_ms, int64_t wait_ms)
@@ -77,7 +77,7 @@ void jobpoll_configure(struct core *core)
         const struct cluster_config *config = core_cluster_config(core, cluster->name);
         cluster->ids_known = false;
         cluster->jobpoll.stale = cluster->jobpoll.id != 0;
-        if (config == NULL || !config->jobpoll)
+        if (!config || !config->jobpoll)
             cluster->jobpoll = (struct jobpoll){0};
     }
     jobpoll_start(core);
@@ -93,7 +93,7 @@ static void end_poll(struct core *core, struct cluster *cluster)
 
 void jobpoll_compared(struct core *core, const struct joblist *list)
 {
-    assert(list->kind == JOBLIST_JOBPOLL && list->cluster != NULL);
+    assert(list->kind == JOBLIST_JOBPOLL && list->cluster);
     assert(list->whole);
     struct jobpoll *poll = &list->cluster->jobpoll;
     const struct sync_found *found = &list->found;
@@ -124,7 +124,7 @@ static void fail_poll(struct core *core, struct cluster *cluster, const char *wo
     struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, poll->id);
     int64_t wait = until_next(core, cluster);
     bool known = strcmp(poll->error, words) == 0;
-    if (list != NULL)
+    if (list)
         joblist_end(core, list);
     poll->failures++;
     (void)snprintf(poll->error, sizeof poll->error, "%s", words);
@@ -144,14 +144,14 @@ static void add_names(struct core *core, struct cluster *cluster, const struct c
         joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
     const char *strange = joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count,
                                       event->u.jobpoll.more);
-    if (strange != NULL)
+    if (strange)
         fail_poll(core, cluster, strange);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */
 void jobpoll_dropped(const struct joblist *list)
 {
-    assert(list->kind == JOBLIST_JOBPOLL && list->cluster != NULL);
+    assert(list->kind == JOBLIST_JOBPOLL && list->cluster);
     if (list->whole)
         list->cluster->jobpoll.id = 0;
 }

@@ -16,9 +16,9 @@
  * its own (docs/fabric-manager.md). */
 static void warn_of_prefix_conflict(struct core *core, const char *name)
 {
-    assert(name != NULL);
+    assert(name);
     const char *dash = strchr(name, '-');
-    size_t length = dash != NULL ? (size_t)(dash - name) : 0;
+    size_t length = dash ? (size_t)(dash - name) : 0;
     for (uint32_t i = 0; length > 0 && i < core->config.cluster_count; i++) {
         const char *ours = core->config.clusters[i].name;
         struct cluster *cluster = core_cluster(core, ours);
@@ -41,7 +41,7 @@ static void warn_of_prefix_conflict(struct core *core, const char *name)
  * controller. Leftovers of ours look alike, so this only warns; once. */
 static void warn_of_name_conflict(struct core *core, const char *name, const char *job)
 {
-    assert(core_cluster_config(core, name) != NULL);
+    assert(core_cluster_config(core, name));
     struct cluster *cluster = core_cluster(core, name);
     if (cluster->same_name_logged || job[strspn(job, "0123456789")] != '\0')
         return;
@@ -57,9 +57,9 @@ static void warn_of_name_conflict(struct core *core, const char *name, const cha
 static struct reservation *find_listed(const struct core *core, const char *cluster,
                                        const char *job)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r != NULL && r->fm_side == FM_SIDE_NOTHING)
+    while (r && r->fm_side == FM_SIDE_NOTHING)
         r = r->older;
     return r;
 }
@@ -74,9 +74,9 @@ void listing_names(struct core *core, const struct core_event *event)
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         struct reservation *r;
-        if (!fm_name_split(names[i], cluster, &job) || core_cluster_config(core, cluster) == NULL) {
+        if (!fm_name_split(names[i], cluster, &job) || !core_cluster_config(core, cluster)) {
             warn_of_prefix_conflict(core, names[i]);
-        } else if ((r = find_listed(core, cluster, job)) != NULL) {
+        } else if ((r = find_listed(core, cluster, job))) {
             r->op->listed = core->link.list;
         } else {
             warn_of_name_conflict(core, cluster, job);
@@ -91,10 +91,10 @@ void listing_names(struct core *core, const struct core_event *event)
 static void doubt_listed(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; op; op = next) {
         next = op->next;
         struct reservation *r = op->owner;
-        if (r == NULL || r->fm_side == FM_SIDE_NOTHING)
+        if (!r || r->fm_side == FM_SIDE_NOTHING)
             continue;
         if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
             (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !op->not_ours)) {
@@ -146,11 +146,11 @@ static void read_histories(struct core *core)
          seq++) {
         const struct event_record *event = eventlog_at(&core->events, seq);
         char name[FM_NAME_MAX + 1];
-        if (event == NULL || event->kind != EVENT_RELEASED || event->job == NULL)
+        if (!event || event->kind != EVENT_RELEASED || !event->job)
             continue;
         fm_name_format(name, event->cluster, event->job);
         struct stray *stray = strays_find(&core->strays, name);
-        if (stray != NULL)
+        if (stray)
             stray->over = event->proof != 0;
     }
 }
@@ -161,7 +161,7 @@ static uint64_t released_proof(const struct core *core, const struct reservation
     assert(r->origin == ORIGIN_FOUND);
     for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
         const struct event_record *event = eventlog_at(&core->events, seq);
-        if (event != NULL && event->kind == EVENT_RELEASED && event->job != NULL &&
+        if (event && event->kind == EVENT_RELEASED && event->job &&
             strcmp(event->job, r->job) == 0 && strcmp(event->cluster, r->cluster) == 0)
             return event->proof;
     }
@@ -184,19 +184,19 @@ static bool may_delete(struct core *core, struct cluster *cluster, const struct 
 static void take_in_over(struct core *core, const char *cluster, const char *job,
                          struct reservation *r, bool claimed)
 {
-    assert(r == NULL || (r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING));
+    assert(!r || (r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING));
     enum reservation_origin origin = claimed ? ORIGIN_CLAIMED : ORIGIN_FOUND;
     if (claimed)
         core_trace(core, TRACE_NOTICE,
                    "fabric manager lists %s-%s, which an administrator says is a leftover -> "
                    "delete",
                    cluster, job);
-    if (r == NULL) {
+    if (!r) {
         r = listing_take_in(core, cluster, job, JOB_RELEASING, origin,
                             "left at the fabric manager");
     } else {
         struct reservation_record rec = reservation_record(r);
-        if (r->op != NULL) /* before its origin changes: what is found does not count as missing */
+        if (r->op) /* before its origin changes: what is found does not count as missing */
             missing_forget(core, r->op);
         rec.fm_side = FM_SIDE_HELD;
         rec.origin = (uint8_t)origin;
@@ -205,7 +205,7 @@ static void take_in_over(struct core *core, const char *cluster, const char *job
     }
     if (claimed)
         return;
-    assert(r != NULL && r->op != NULL);
+    assert(r && r->op);
     r->op->doubted = true;
     core_act(core, r);
 }
@@ -213,7 +213,7 @@ static void take_in_over(struct core *core, const char *cluster, const char *job
 void listing_claim(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    assert(r->origin == ORIGIN_FOUND && r->op != NULL);
+    assert(r->origin == ORIGIN_FOUND && r->op);
     struct reservation_record rec = reservation_record(r);
     missing_forget(core, r->op); /* as above */
     rec.origin = ORIGIN_CLAIMED;
@@ -242,7 +242,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
  * reserved with. */
 static void adopt_stray(struct core *core, const char *cluster, const char *job)
 {
-    assert(ledger_newest(&core->ledger, cluster, job) == NULL);
+    assert(!ledger_newest(&core->ledger, cluster, job));
     const char *why = core->founded ? "this ledger has no record of it" : "this ledger is new";
     core_trace(core, TRACE_WARNING, "fabric manager lists %s-%s, %s -> taken for active", cluster,
                job, why);
@@ -256,7 +256,7 @@ static void adopt_stray(struct core *core, const char *cluster, const char *job)
 /* Whether it stays a stray. */
 static bool judge_stray(void *arg, const struct stray *stray)
 {
-    assert(stray->name != NULL);
+    assert(stray->name);
     struct core *core = arg;
     char cluster_name[CLUSTER_NAME_MAX + 1];
     const char *job;
@@ -266,7 +266,7 @@ static bool judge_stray(void *arg, const struct stray *stray)
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
     bool over = stray->claimed || stray->over;
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
-    if (r == NULL && !core->founded) {
+    if (!r && !core->founded) {
         adopt_stray(core, cluster_name, job);
         return false;
     }
@@ -274,13 +274,13 @@ static bool judge_stray(void *arg, const struct stray *stray)
         cluster->contested += !over;
         return true;
     }
-    if (over && (r == NULL || r->state == JOB_RELEASING)) {
+    if (over && (!r || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))
             return true;
         take_in_over(core, cluster_name, job, r, stray->claimed);
         return false;
     }
-    if (r == NULL) {
+    if (!r) {
         adopt_stray(core, cluster_name, job);
         return false;
     }
@@ -311,7 +311,7 @@ void listing_done(struct core *core, const struct core_event *event)
         core_trace(core, TRACE_DEBUG, "a list ended that is no longer expected -> ignored");
         return;
     }
-    if (words == NULL)
+    if (!words)
         words = fmcall_outcome_word(outcome);
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     bool coming_up = core->link.state == LINK_LISTING;

@@ -14,13 +14,13 @@
 
 static bool is_missing(const struct operation *op)
 {
-    assert(op->owner != NULL);
+    assert(op->owner);
     return op->gone_ms != 0 || op->absent_ms != 0;
 }
 
 static void set_missing(struct core *core, struct operation *op, int64_t gone_ms, int64_t absent_ms)
 {
-    assert(op->owner != NULL);
+    assert(op->owner);
     assert(core->gone <= core->missing);
     bool was = is_missing(op), counts = op->owner->origin != ORIGIN_FOUND;
     bool was_gone = op->gone_ms != 0;
@@ -35,7 +35,7 @@ static void set_missing(struct core *core, struct operation *op, int64_t gone_ms
 
 void missing_forget(struct core *core, struct operation *op)
 {
-    assert(op->owner != NULL && op->owner->op == op);
+    assert(op->owner && op->owner->op == op);
     set_missing(core, op, 0, 0);
     op->other_token = op->loss_accepted = false;
 }
@@ -107,7 +107,7 @@ static void forget_found(struct core *core, struct reservation *r)
     if (r->state == JOB_ACTIVE)
         core_begin_release(core, r, "no longer at the fabric manager");
     r = ledger_by_number(&core->ledger, number);
-    assert(r != NULL); /* its name at the fabric manager keeps it */
+    assert(r); /* its name at the fabric manager keeps it */
     struct reservation_record rec = reservation_record(r);
     rec.fm_side = FM_SIDE_NOTHING;
     (void)core_save(core, &rec);
@@ -117,7 +117,7 @@ static void forget_found(struct core *core, struct reservation *r)
 /* Two looks a grace period apart, and a list that began after the first and did not name it. */
 static bool is_confirmed(const struct core *core, const struct operation *op)
 {
-    assert(op->owner != NULL);
+    assert(op->owner);
     return op->gone_ms != 0 && core->now_ms - op->gone_ms >= core->config.stray_grace_ms &&
            (op->other_token || op->absent_ms >= op->gone_ms);
 }
@@ -208,10 +208,10 @@ static void compare_unrouted(struct core *core, struct reservation *r)
 void missing_compare(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; op; op = next) {
         next = op->next;
         struct reservation *r = op->owner;
-        if (r == NULL)
+        if (!r)
             continue;
         bool listed = op->listed == core->link.list;
         if (listed)
@@ -231,7 +231,7 @@ bool missing_wants_list(const struct core *core)
     assert(core->gone <= core->missing);
     if (core->missing > 0)
         return true;
-    for (const struct operation *op = core->operations; op != NULL; op = op->next)
+    for (const struct operation *op = core->operations; op; op = op->next)
         if (op->unlisted_ms != 0)
             return true;
     return false;
@@ -243,9 +243,9 @@ void core_accept_loss(struct core *core, const struct core_event *event)
     assert(core->gone <= core->missing);
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
-    for (struct operation *op = core->operations, *next; on && op != NULL; op = next) {
+    for (struct operation *op = core->operations, *next; on && op; op = next) {
         next = op->next;
-        if (op->owner == NULL || op->gone_ms == 0 || op->owner->origin == ORIGIN_FOUND)
+        if (!op->owner || op->gone_ms == 0 || op->owner->origin == ORIGIN_FOUND)
             continue;
         assert(op->owner->state == JOB_ACTIVE && op->owner->hwcoll == HWCOLL_RESERVED);
         op->loss_accepted = true;

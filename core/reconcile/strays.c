@@ -29,7 +29,7 @@ void strays_begin(struct strays *s)
 
 void strays_seen(struct strays *s, const char *name, int64_t now_ms)
 {
-    assert(name != NULL);
+    assert(name);
     assert(s->fresh.count <= s->fresh.capacity);
     struct stray_names *fresh = &s->fresh;
     fresh->items = memory_room(fresh->items, fresh->count, &fresh->capacity, sizeof *fresh->items);
@@ -57,7 +57,7 @@ static void drop_repeats(struct stray_names *names)
 
 struct stray *strays_find(const struct strays *s, const char *name)
 {
-    assert(name != NULL);
+    assert(name);
     const struct stray key = {.name = (char *)(uintptr_t)name};
     return s->known.count == 0
                ? NULL
@@ -73,7 +73,7 @@ void strays_keep(struct strays *s)
         struct stray *fresh = &s->fresh.items[i];
         const struct stray *before = strays_find(s, fresh->name);
         char *name = fresh->name;
-        if (before == NULL)
+        if (!before)
             continue;
         *fresh = *before;
         fresh->name = name;
@@ -86,7 +86,7 @@ void strays_keep(struct strays *s)
 
 void strays_judge(struct strays *s, bool (*judge)(void *arg, const struct stray *stray), void *arg)
 {
-    assert(judge != NULL);
+    assert(judge);
     size_t kept = 0;
     for (size_t i = 0; i < s->known.count; i++) {
         struct stray stray = s->known.items[i];

@@ -11,7 +11,7 @@ enum { NUMBERS_SKIPPED = 1 << 20 };
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
-    assert(why != NULL);
+    assert(why);
     alarm_raise(core, ALARM_OLD_LEDGER, cluster,
                 "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,
                 why);
@@ -83,7 +83,7 @@ void suspect_watch(struct core *core)
     if (core->unknown_lives == 0)
         memset(core->unknown_nodes, 0, sizeof core->unknown_nodes[0]);
     if (!core->facts.suspect && core->unknown_lives == 0) {
-        for (uint32_t i = 0; core->alarms != NULL && i < core->cluster_count; i++)
+        for (uint32_t i = 0; core->alarms && i < core->cluster_count; i++)
             alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
         core->suspect_node[0] = '\0';
     }

@@ -67,11 +67,11 @@ void core_cleanup(struct core *core, const struct core_event *event)
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
     const char *why_not = outside_scope(core, event);
-    if (r != NULL && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
+    if (r && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
         r = NULL; /* no token of it was ever given here (I6) */
-    if (r == NULL || why_not != NULL) {
-        core_answer(core, ticket, r == NULL ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
-                    r == NULL ? "the reservation is over, and its trees with it" : why_not);
+    if (!r || why_not) {
+        core_answer(core, ticket, !r ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
+                    !r ? "the reservation is over, and its trees with it" : why_not);
         return;
     }
     if (!cleanup_has_trees(r)) {
@@ -79,7 +79,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
         return;
     }
     const char *barred = cleanup_barred(core, r);
-    if (barred != NULL) {
+    if (barred) {
         core_answer(
             core, ticket, ANSWER_GIVEN_UP, NULL,
             core_text(core, "the trees are not removed: %s: %s", barred, cleanup_allow_login));
@@ -89,14 +89,14 @@ void core_cleanup(struct core *core, const struct core_event *event)
     bool paid = charge_request(core, k);
     struct cleanup *c = paid ? cleaner_covering(k, step, below) : NULL;
     /* What is about to be given up is no help; and it is renewed only by the same request. */
-    if (c != NULL && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
+    if (c && c->give_up_ms - core->now_ms < core->config.cleanup_timeout_ms / 2)
         c = NULL;
-    bool known = paid && cleaner_find(k, step, below) != NULL;
-    if (!paid || (c == NULL && !known && !may_add_cleanup(core, k))) {
+    bool known = paid && cleaner_find(k, step, below);
+    if (!paid || (!c && !known && !may_add_cleanup(core, k))) {
         answer_too_many(core, ticket, k);
         return;
     }
-    if (c == NULL) {
+    if (!c) {
         int64_t give_up_ms = core->now_ms + core->config.cleanup_timeout_ms;
         core_save_record(
             core, (struct record){.kind = RECORD_CLEANUP,
@@ -118,7 +118,7 @@ void core_steps(struct core *core, const struct core_event *event)
     uint64_t ticket = event->u.steps.ticket;
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
-    if (r == NULL) {
+    if (!r) {
         core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
                               event->u.steps.cluster));
@@ -132,7 +132,7 @@ void core_steps(struct core *core, const struct core_event *event)
     struct cleanup *c = NULL;
     for (uint32_t i = 0; i < k->count; i++)
         c = k->list[i]->look ? k->list[i] : c;
-    if (c == NULL) /* before all that is not under way: its request waits for an answer */
+    if (!c) /* before all that is not under way: its request waits for an answer */
         c = cleaner_add(k, k->op.call != 0, "", false);
     c->look = true;
     core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
@@ -141,7 +141,7 @@ void core_steps(struct core *core, const struct core_event *event)
 
 void cleanup_load(struct core *core, struct reservation *r)
 {
-    assert(r->cleaner != NULL);
+    assert(r->cleaner);
     int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
     for (uint32_t i = 0; i < r->cleaner->count; i++) {
         if (r->cleaner->list[i]->give_up_ms > latest)

@@ -13,23 +13,23 @@
  * the job's newest life. */
 static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, uint64_t number)
 {
-    assert(job != NULL);
+    assert(job);
     (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
 }
 
 static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
                                      uint64_t number)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     char unknown[JOB_ID_MAX + 1];
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r != NULL && r->number != number)
+    while (r && r->number != number)
         r = r->older;
-    if (r != NULL)
+    if (r)
         return r;
     name_unknown_life(unknown, job, number);
     r = ledger_newest(&core->ledger, cluster, unknown);
-    return r != NULL && r->node_number == number ? r : NULL;
+    return r && r->node_number == number ? r : NULL;
 }
 
 /* Of the nodes that it named; when it named none, no more than it has. */
@@ -38,17 +38,16 @@ static bool has_node(const struct reservation *r, const char *node)
     assert(reservation_valid(r));
     if (r->node_number != 0)
         return true; /* it has the nodes that say so */
-    if (r->nodes != NULL)
+    if (r->nodes)
         return nodes_named(r->reported, r->nodes, r->node_count, node);
-    return nodes_find(r->reported, node) != NULL || r->reported == NULL ||
-           r->reported->count < r->node_count;
+    return nodes_find(r->reported, node) || !r->reported || r->reported->count < r->node_count;
 }
 
 static void save_regranted(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     struct reservation_record rec = reservation_record(r);
-    if (r->regranted || r->reported == NULL)
+    if (r->regranted || !r->reported)
         return;
     rec.regranted = 1;
     (void)core_save(core, &rec);
@@ -71,17 +70,17 @@ static void save_report(struct core *core, struct reservation *r, const struct n
     if (r->repeated)
         save_regranted(core, r);
     core_trace_of(core, r, TRACE_DEBUG, "node %s: services %s%s%s; %u of %u nodes are clean",
-                  record->node, node_state_word(record->state), services != NULL ? ": " : "",
-                  services != NULL ? services : "", nodes_clean(r->reported), r->node_count);
+                  record->node, node_state_word(record->state), services ? ": " : "",
+                  services ? services : "", nodes_clean(r->reported), r->node_count);
 }
 
 static void report_lingering(struct core *core, struct reservation *r, const char *node,
                              const char *services)
 {
     assert(reservation_valid(r));
-    assert(node != NULL);
+    assert(node);
     const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
-                                   services != NULL ? ": " : "", services != NULL ? services : "");
+                                   services ? ": " : "", services ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
                      "%s -> drain the node; its VNIs stay quarantined until it is clean or "
@@ -130,7 +129,7 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
  * whole pool (B11). Counts it; the first free entry ends the list. */
 static bool may_take_in(struct core *core, const char *node)
 {
-    assert(node != NULL);
+    assert(node);
     for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
         struct unknown_node *known = &core->unknown_nodes[i];
         bool first = known->name[0] == '\0';
@@ -167,7 +166,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
                                      .hwcoll = HWCOLL_OFF,
                                      .created_ms = core->now_ms,
                                      .released_ms = core->now_ms};
-    if (core_cluster_config(core, cluster) == NULL || !job_id_valid(job) ||
+    if (!core_cluster_config(core, cluster) || !job_id_valid(job) ||
         (event->u.report.state != NODE_LINGERING &&
          !(future && event->u.report.state == NODE_CREATED)))
         return NULL;
@@ -199,7 +198,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     const char *node = event->u.report.node, *services = event->u.report.services;
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
-    if (r == NULL && (r = take_in_unknown_life(core, event)) == NULL) {
+    if (!r && !(r = take_in_unknown_life(core, event))) {
         core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
@@ -224,22 +223,21 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     const struct node_report *known = nodes_find(r->reported, node);
     uint64_t order = event->u.report.order;
-    if (known == NULL && r->node_number != 0) { /* how many it has is not known: count them */
+    if (!known && r->node_number != 0) { /* how many it has is not known: count them */
         struct reservation_record rec = reservation_record(r);
         rec.node_count++;
         (void)core_save(core, &rec);
     }
-    bool old = known != NULL && order != 0 && order < known->order; /* it was overtaken */
-    bool news = !old && (known == NULL || known->state != state ||
-                         !core_same_text(known->services, services));
+    bool old = known && order != 0 && order < known->order; /* it was overtaken */
+    bool news =
+        !old && (!known || known->state != state || !core_same_text(known->services, services));
     if (news || (!old && order > known->order))
-        save_report(
-            core, r,
-            &(struct node_record){.number = r->number,
-                                  .node = node,
-                                  .services = services,
-                                  .order = order != 0 || known == NULL ? order : known->order,
-                                  .state = (uint8_t)state});
+        save_report(core, r,
+                    &(struct node_record){.number = r->number,
+                                          .node = node,
+                                          .services = services,
+                                          .order = order != 0 || !known ? order : known->order,
+                                          .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
     core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
@@ -254,13 +252,13 @@ static uint32_t report_to_all(struct core *core, const char *node, enum node_sta
                                                const struct node_report *known),
                               const struct core_event *event)
 {
-    assert(node != NULL);
+    assert(node);
     struct ledger_walk walk = {0}; /* acting may end one */
     uint32_t count = 0;
-    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk)) != NULL;) {
+    for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk));) {
         const struct node_report *known = nodes_find(r->reported, node);
         uint64_t order = event->kind == CORE_NODE_BOOT ? event->u.boot.order
-                         : known != NULL               ? known->order
+                         : known                       ? known->order
                                                        : 0;
         if (!concerns(event, r, known))
             continue;
@@ -287,9 +285,9 @@ static bool fence_concerns(const struct core_event *event, const struct reservat
     assert(reservation_valid(r));
     if (r->state != JOB_RELEASING)
         return false;
-    if (known != NULL)
+    if (known)
         return not_clean(known);
-    return r->vni_count > 0 && r->nodes != NULL && nodelist_contains(r->nodes, event->u.fence.node);
+    return r->vni_count > 0 && r->nodes && nodelist_contains(r->nodes, event->u.fence.node);
 }
 
 void core_fence(struct core *core, const struct core_event *event)
@@ -297,8 +295,8 @@ void core_fence(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_FENCE);
     const char *node = event->u.fence.node, *reason = event->u.fence.reason;
     uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
-    const char *words = core_text(core, "node %s is fenced%s%s", node, reason != NULL ? ": " : "",
-                                  reason != NULL ? reason : "");
+    const char *words =
+        core_text(core, "node %s is fenced%s%s", node, reason ? ": " : "", reason ? reason : "");
     core_publish(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
@@ -314,10 +312,10 @@ static bool boot_concerns(const struct core_event *event, const struct reservati
 {
     assert(reservation_valid(r));
     const char *const *cluster = event->u.boot.clusters;
-    while (cluster != NULL && *cluster != NULL && strcmp(*cluster, r->cluster) != 0)
+    while (cluster && *cluster && strcmp(*cluster, r->cluster) != 0)
         cluster++;
-    return (cluster == NULL || *cluster != NULL) && known != NULL &&
-           known->order < event->u.boot.order && not_clean(known);
+    return (!cluster || *cluster) && known && known->order < event->u.boot.order &&
+           not_clean(known);
 }
 
 void core_node_boot(struct core *core, const struct core_event *event)

@@ -17,11 +17,11 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     const struct operation *op = r->op;
     /* What is under its name now is not ours to delete (B11), by the fabric manager's last answer;
      * unless an earlier try of ours made it. */
-    if (op != NULL && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
+    if (op && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
-    if (r->op != NULL)
+    if (r->op)
         missing_forget(core, r->op);
     /* What was never asked for needs no release. */
     if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
@@ -37,7 +37,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
         hold_keep_clock(core);
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
-    if (r->op != NULL)
+    if (r->op)
         core_answer_waiters(core, &r->op->waiters, ANSWER_RELEASED, NULL,
                             "the job was released while its reserve was waiting for the fabric "
                             "manager");
@@ -50,11 +50,11 @@ void core_release(struct core *core, const struct core_event *event)
     uint64_t ticket = event->u.release.ticket;
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    if (r == NULL && core_cluster_config(core, cluster) == NULL) {
+    if (!r && !core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, ticket, cluster);
         return;
     }
-    if (r == NULL) {
+    if (!r) {
         if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
             core_answer(core, ticket, ANSWER_ALREADY_GONE, NULL, NULL);
             return;

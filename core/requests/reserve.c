@@ -11,14 +11,14 @@
 static void answer_refused(struct core *core, uint64_t ticket, enum answer_kind kind,
                            const char *field, const char *detail)
 {
-    assert(detail != NULL);
+    assert(detail);
     core_answer(core, ticket, kind, NULL, detail)->field = field;
 }
 
 /* The field that no reservation may have, or NULL. */
 static const char *invalid_field(const struct reserve_request *q, const char **detail)
 {
-    assert(q->job != NULL);
+    assert(q->job);
     if (!job_id_valid(q->job)) {
         *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -, and not \".\" or \"..\"";
         return "job";
@@ -52,7 +52,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     if (r->uid != q->uid)
         return "uid";
     if (r->node_count != q->node_count)
-        return q->nodes != NULL ? "nodes" : "node_count";
+        return q->nodes ? "nodes" : "node_count";
     if (!core_same_text(r->nodes, q->nodes))
         return "nodes";
     if (r->cores_per_node != q->cores_per_node)
@@ -69,7 +69,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
 /* No answer waits longer than the timeout that is in force when its request comes (F21). */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
-    assert(r->hwcoll == HWCOLL_WANTED && r->op != NULL);
+    assert(r->hwcoll == HWCOLL_WANTED && r->op);
     int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
     if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
         r->op->give_up_ms = latest;
@@ -81,11 +81,11 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
     const char *field = conflicting_field(r, q);
-    if (field == NULL)
+    if (!field)
         core_granted_again(core, r);
     r->missed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
-    if (field != NULL)
+    if (field)
         answer_refused(
             core, ticket, ANSWER_CONFLICT, field,
             core_text(core,
@@ -104,20 +104,20 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
  * (B11). */
 static bool name_is_found(const struct core *core, const char *cluster, const char *job)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r != NULL && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
+    while (r && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
         r = r->older;
-    return r != NULL;
+    return r;
 }
 
 /* What is adopted gives back its addresses when this reserve is granted, and not before. */
 static enum budget budget_after(struct core *core, const struct reservation_record *rec,
                                 const struct reservation *adopted)
 {
-    assert(adopted == NULL || adopted->state == JOB_ACTIVE);
+    assert(!adopted || adopted->state == JOB_ACTIVE);
     enum budget budget = core_budget(core, rec->cluster, rec->addresses);
-    if (budget != BUDGET_NONE || adopted == NULL)
+    if (budget != BUDGET_NONE || !adopted)
         return budget;
     uint32_t back = adopted->addresses < rec->addresses ? adopted->addresses : rec->addresses;
     return core_budget(core, rec->cluster, rec->addresses - back) == BUDGET_NONE ? BUDGET_NONE
@@ -175,7 +175,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
                              "%s -> the job runs without hardware collectives", r->reason);
         core_publish(core, core_event_of(r->hwcoll), r,
-                     r->reason != NULL ? r->reason : "hardware collectives are off");
+                     r->reason ? r->reason : "hardware collectives are off");
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
     core_act(core, r);
@@ -212,7 +212,7 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
 static bool can_ever_be(const struct core *core, const struct cluster_config *cluster,
                         const struct reservation_record *rec)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     uint32_t total = core->config.total_addresses;
     return rec->hwcoll != HWCOLL_INELIGIBLE && rec->hwcoll != HWCOLL_OFF &&
            (total == 0 || rec->addresses <= total) &&
@@ -225,7 +225,7 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
 static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
-    assert(adopted == NULL || reservation_adopted(adopted));
+    assert(!adopted || reservation_adopted(adopted));
     struct error why = {0};
     const char *detail = NULL;
     /* F12: what the job said, else what the site says, which allows it. */
@@ -264,7 +264,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
             core_text(core, "hardware collectives are required but not available: %s", rec.reason));
         return;
     }
-    if (adopted != NULL)
+    if (adopted)
         core_begin_release(core, adopted, "the job was reserved anew");
     create_reservation(core, ticket, &rec);
 }
@@ -276,7 +276,7 @@ void core_reserve(struct core *core, const struct core_event *event)
     const struct reserve_request *q = &event->u.reserve.request;
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
-    if (cluster == NULL) {
+    if (!cluster) {
         answer_refused(core, ticket, ANSWER_NO_CLUSTER, "cluster",
                        core_text(core,
                                  "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
@@ -284,7 +284,7 @@ void core_reserve(struct core *core, const struct core_event *event)
                                  q->cluster));
         return;
     }
-    if ((field = invalid_field(q, &detail)) != NULL) {
+    if ((field = invalid_field(q, &detail))) {
         answer_refused(core, ticket, ANSWER_INVALID, field, detail);
         return;
     }
@@ -301,9 +301,9 @@ void core_reserve(struct core *core, const struct core_event *event)
         return;
     }
     struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
-    if (r != NULL && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
+    if (r && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
         repeat_reserve(core, ticket, q, r);
         return;
     }
-    reserve_new(core, ticket, q, cluster, r != NULL && r->state == JOB_ACTIVE ? r : NULL);
+    reserve_new(core, ticket, q, cluster, r && r->state == JOB_ACTIVE ? r : NULL);
 }

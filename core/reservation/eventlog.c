@@ -21,7 +21,7 @@ static struct event_record *copy_event(const struct event_record *event)
     const char *texts[] = {event->cluster, event->job, event->detail};
     size_t lengths[3], size = sizeof *event;
     for (int i = 0; i < 3; i++) {
-        lengths[i] = texts[i] != NULL ? strlen(texts[i]) + 1 : 0;
+        lengths[i] = texts[i] ? strlen(texts[i]) + 1 : 0;
         size += lengths[i];
     }
     struct event_record *kept = memory_zeroed(size);
@@ -29,7 +29,7 @@ static struct event_record *copy_event(const struct event_record *event)
     *kept = *event;
     const char **places[] = {&kept->cluster, &kept->job, &kept->detail};
     for (int i = 0; i < 3; i++) {
-        if (texts[i] != NULL)
+        if (texts[i])
             *places[i] = memcpy(at, texts[i], lengths[i]);
         at += lengths[i];
     }

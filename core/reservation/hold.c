@@ -10,14 +10,14 @@ enum {
 
 bool hold_has_services(const struct reservation *r)
 {
-    assert(r->reported == NULL || r->reported->clean <= r->reported->count);
-    return r->reported != NULL && r->reported->count > r->reported->clean;
+    assert(!r->reported || r->reported->clean <= r->reported->count);
+    return r->reported && r->reported->count > r->reported->clean;
 }
 
 /* When the reservation was granted twice it cannot be told which life a node speaks of. */
 bool hold_all_clean(const struct reservation *r)
 {
-    assert(r->reported == NULL || r->reported->clean <= r->reported->count);
+    assert(!r->reported || r->reported->clean <= r->reported->count);
     return nodes_clean(r->reported) >= r->node_count && !r->regranted;
 }
 

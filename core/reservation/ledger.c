@@ -58,7 +58,7 @@ static struct reservation **find_name(const struct ledger *l, uint32_t hash, con
 {
     assert(!l->postponed);
     struct reservation **at = bucket_of(l, hash);
-    while (*at != NULL && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
+    while (*at && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
         at = &(*at)->name_next;
     return at;
 }
@@ -72,7 +72,7 @@ static void split_bucket(struct ledger *l)
         l->buckets = memory_resized(l->buckets, l->bucket_mask + 1, sizeof *l->buckets);
     }
     struct reservation **at = &l->buckets[added & l->bucket_mask >> 1], **to = &l->buckets[added];
-    for (struct reservation *r; (r = *at) != NULL;) {
+    for (struct reservation *r; (r = *at);) {
         if ((r->name_hash & l->bucket_mask) == added) {
             *at = r->name_next;
             *to = r;
@@ -88,7 +88,7 @@ static void compact_rows(struct ledger *l)
 {
     size_t kept = 0;
     for (size_t i = 0; i < l->row_count; i++) {
-        if (l->rows[i].reservation != NULL)
+        if (l->rows[i].reservation)
             l->rows[kept++] = l->rows[i];
     }
     assert(kept == l->count);
@@ -113,8 +113,8 @@ static void enter_name(struct ledger *l, struct reservation *r)
     assert(!l->postponed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
-    r->name_next = r->older != NULL ? r->older->name_next : NULL;
-    l->names += r->older == NULL;
+    r->name_next = r->older ? r->older->name_next : NULL;
+    l->names += !r->older;
     *at = r;
 }
 
@@ -180,7 +180,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
     assert(!l->postponed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {
-        if (r->older != NULL) {
+        if (r->older) {
             r->older->name_next = r->name_next;
             *at = r->older;
         } else {
@@ -224,7 +224,7 @@ struct reservation *ledger_walk(const struct ledger *l, struct ledger_walk *walk
     size_t row = walk->row;
     if (row == 0 || row > l->row_count || l->rows[row - 1].number != walk->after)
         row = row_from(l, walk->after + 1);
-    while (row < l->row_count && l->rows[row].reservation == NULL)
+    while (row < l->row_count && !l->rows[row].reservation)
         row++;
     if (row == l->row_count)
         return NULL;

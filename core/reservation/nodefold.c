@@ -22,7 +22,7 @@ struct parts {
 
 static struct parts split_name(const char *name)
 {
-    assert(name != NULL);
+    assert(name);
     struct parts parts = {.prefix = strlen(name)};
     uint32_t unit = 1;
     while (parts.prefix > 0 && parts.width < DIGITS_MAX && name[parts.prefix - 1] >= '0' &&
@@ -60,7 +60,7 @@ static void close_prefix(struct nodefold *fold)
     assert(fold->text[fold->body - 1] == '[');
     close_run(fold);
     fold->width = 0;
-    if (strpbrk(fold->text + fold->body, ",-") != NULL) {
+    if (strpbrk(fold->text + fold->body, ",-")) {
         append(fold, "]");
         return;
     }
@@ -100,7 +100,7 @@ static bool continues_run(const struct nodefold *fold, const struct parts *parts
 
 void nodefold_add(struct nodefold *fold, const char *name)
 {
-    assert(name != NULL);
+    assert(name);
     const struct parts parts = split_name(name);
     const bool same = parts.width > 0 && fold->width > 0 && fold->prefix == parts.prefix &&
                       memcmp(fold->text + fold->body - 1 - fold->prefix, name, parts.prefix) == 0;

@@ -24,7 +24,7 @@ static size_t name_length(const char *text)
 
 bool node_name_valid(const char *name)
 {
-    assert(name != NULL);
+    assert(name);
     size_t length = name_length(name);
     return length >= 1 && length <= NODELIST_NAME_MAX && name[length] == '\0';
 }
@@ -32,7 +32,7 @@ bool node_name_valid(const char *name)
 /* "device:id" at *at, which is moved behind it. */
 static bool service_valid(const char **at)
 {
-    assert(*at != NULL);
+    assert(*at);
     enum { DEVICE_MAX = 15, DIGITS_MAX = 9 };
     size_t device = name_length(*at), digits = 0;
     const char *id = *at + device + 1;
@@ -46,7 +46,7 @@ static bool service_valid(const char **at)
 
 bool node_services_valid(const char *services)
 {
-    assert(services != NULL);
+    assert(services);
     const char *at = services;
     if (strnlen(services, NODE_SERVICES_MAX + 1) > NODE_SERVICES_MAX)
         return false;
@@ -63,25 +63,25 @@ static struct node_report **slot_of(struct node_report **slots, uint32_t count, 
 {
     assert(count > 0 && (count & (count - 1)) == 0);
     uint32_t at = name_hash("", name) & (count - 1);
-    while (slots[at] != NULL && strcmp(slots[at]->name, name) != 0)
+    while (slots[at] && strcmp(slots[at]->name, name) != 0)
         at = (at + 1) & (count - 1);
     return &slots[at];
 }
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
-    assert(nodes == NULL || nodes->used < nodes->slot_count);
+    assert(!nodes || nodes->used < nodes->slot_count);
     const struct node_report *report =
-        nodes == NULL ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
-    return report != NULL && report->state != 0 ? report : NULL;
+        !nodes ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
+    return report && report->state != 0 ? report : NULL;
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 {
-    assert(at != NULL);
-    while (nodes != NULL && *at < nodes->slot_count) {
+    assert(at);
+    while (nodes && *at < nodes->slot_count) {
         const struct node_report *report = nodes->slots[(*at)++];
-        if (report != NULL && report->state != 0)
+        if (report && report->state != 0)
             return report;
     }
     return NULL;
@@ -89,8 +89,8 @@ const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 
 uint32_t nodes_clean(const struct nodes *nodes)
 {
-    assert(nodes == NULL || nodes->clean <= nodes->count);
-    return nodes == NULL ? 0 : nodes->clean;
+    assert(!nodes || nodes->clean <= nodes->count);
+    return !nodes ? 0 : nodes->clean;
 }
 
 static bool is_clean(const struct node_report *report)
@@ -104,7 +104,7 @@ static void resize_slots(struct nodes *nodes, uint32_t slot_count)
     struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
         struct node_report *report = nodes->slots[i];
-        if (report != NULL)
+        if (report)
             *slot_of(slots, slot_count, report->name) = report;
     }
     free(nodes->slots);
@@ -119,7 +119,7 @@ static struct node_report *enter_name(struct nodes *nodes, const char *name)
     if (nodes->used + nodes->used / 2 >= nodes->slot_count)
         resize_slots(nodes, nodes->slot_count == 0 ? SLOTS_FIRST : nodes->slot_count * 2);
     struct node_report **at = slot_of(nodes->slots, nodes->slot_count, name);
-    if (*at == NULL) {
+    if (!*at) {
         size_t length = strlen(name);
         *at = memory_zeroed(sizeof **at + length + 1);
         memcpy((*at)->name, name, length + 1);
@@ -130,16 +130,16 @@ static struct node_report *enter_name(struct nodes *nodes, const char *name)
 
 static void enter_named(void *arg, const char *name)
 {
-    assert(arg != NULL && name != NULL);
+    assert(arg && name);
     (void)enter_name(arg, name);
 }
 
 bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
-    assert(list != NULL && name != NULL);
-    if (nodes_find(nodes, name) != NULL)
+    assert(list && name);
+    if (nodes_find(nodes, name))
         return true;
-    if (nodes == NULL || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
+    if (!nodes || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
         return nodelist_contains(list, name);
     if (!nodes->expanded) {
         uint32_t slot_count = nodes->slot_count;
@@ -150,7 +150,7 @@ bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const ch
         nodelist_each(list, enter_named, nodes);
         nodes->expanded = true;
     }
-    return *slot_of(nodes->slots, nodes->slot_count, name) != NULL;
+    return *slot_of(nodes->slots, nodes->slot_count, name);
 }
 
 static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
@@ -163,7 +163,7 @@ static void count_report(struct nodes *nodes, const struct node_report *report, 
 
 void nodes_put(struct nodes **nodes, const struct node_record *record)
 {
-    if (*nodes == NULL)
+    if (!*nodes)
         *nodes = memory_zeroed(sizeof **nodes);
     struct node_report *report = enter_name(*nodes, record->node);
     count_report(*nodes, report, UINT32_MAX); /* minus one */
@@ -178,11 +178,11 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
 
 void nodes_destroy(struct nodes *nodes)
 {
-    if (nodes == NULL)
+    if (!nodes)
         return;
     assert(nodes->count <= nodes->used);
     for (uint32_t i = 0; i < nodes->slot_count; i++) {
-        if (nodes->slots[i] != NULL)
+        if (nodes->slots[i])
             free(nodes->slots[i]->services);
         free(nodes->slots[i]);
     }

@@ -37,15 +37,15 @@ static const char *word_at(const char *const words[], int count, int value)
 
 static int value_of(const char *const words[], int last, const char *text)
 {
-    assert(text != NULL);
-    while (last > 0 && (words[last] == NULL || strcmp(words[last], text) != 0))
+    assert(text);
+    while (last > 0 && (!words[last] || strcmp(words[last], text) != 0))
         last--;
     return last;
 }
 
 static const char *or_unknown(const char *word)
 {
-    return word != NULL ? word : "unknown";
+    return word ? word : "unknown";
 }
 
 const char *job_state_word(int state)

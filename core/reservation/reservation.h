@@ -117,7 +117,7 @@ static inline bool reservation_valid(const struct reservation *r)
     bool wants = r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED;
     return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
            (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
-           (r->op != NULL ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
+           (r->op ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
 }
 
 /* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */

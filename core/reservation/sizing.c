@@ -25,7 +25,7 @@ static int too_few_addresses(const struct core_config *c, struct error *err)
 
 int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct error *err)
 {
-    assert(addresses != NULL);
+    assert(addresses);
     *addresses = 0;
     if (c->addresses_per_job > 0) {
         if (c->total_addresses > 0 && c->addresses_per_job > c->total_addresses)
@@ -96,14 +96,14 @@ static enum budget budget_within(const struct use *use, uint64_t limit, uint32_t
 
 static uint64_t limit_of(const struct core *core, const char *cluster)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     const struct cluster_config *config = core_cluster_config(core, cluster);
-    return config != NULL ? config->budget : 0;
+    return config ? config->budget : 0;
 }
 
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     enum budget of_all = budget_within(&core->all, core->config.total_addresses, addresses);
     enum budget of_own =
         budget_within(&core_cluster(core, cluster)->use, limit_of(core, cluster), addresses);
@@ -123,7 +123,7 @@ static const char *found_note(struct core *core, const struct use *use)
 
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
 {
-    assert(cluster != NULL);
+    assert(cluster);
     const struct use *own = &core_cluster(core, cluster)->use;
     uint64_t limit = limit_of(core, cluster);
     if (budget_within(own, limit, addresses) != BUDGET_NOW)

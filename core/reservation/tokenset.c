@@ -36,7 +36,7 @@ static void place_token(struct tokenset *set, struct token_slot slot)
 {
     assert(set->count < set->slot_count);
     size_t at = slot.hash & (set->slot_count - 1);
-    while (set->slots[at].owner != NULL)
+    while (set->slots[at].owner)
         at = next_slot(set, at);
     set->slots[at] = slot;
 }
@@ -48,7 +48,7 @@ static void grow_tokenset(struct tokenset *set)
     set->slot_count = old.slot_count == 0 ? SLOTS_FIRST : old.slot_count * 2;
     set->slots = memory_zeroed(set->slot_count * sizeof *set->slots);
     for (size_t i = 0; i < old.slot_count; i++) {
-        if (old.slots[i].owner != NULL)
+        if (old.slots[i].owner)
             place_token(set, old.slots[i]);
     }
     free(old.slots);
@@ -68,9 +68,9 @@ void tokenset_add(struct tokenset *set, const struct reservation *r)
 /* Those behind the hole that would not be found any more move up. */
 static void close_hole(struct tokenset *set, size_t hole)
 {
-    assert(set->slots[hole].owner != NULL);
+    assert(set->slots[hole].owner);
     size_t mask = set->slot_count - 1;
-    for (size_t at = next_slot(set, hole); set->slots[at].owner != NULL; at = next_slot(set, at)) {
+    for (size_t at = next_slot(set, hole); set->slots[at].owner; at = next_slot(set, at)) {
         size_t home = set->slots[at].hash & mask;
         if (((at - home) & mask) < ((at - hole) & mask))
             continue;
@@ -87,7 +87,7 @@ void tokenset_remove(struct tokenset *set, const struct reservation *r)
     assert(set->count > 0);
     size_t at = hash_token(r->token) & (set->slot_count - 1);
     while (set->slots[at].owner != r) {
-        assert(set->slots[at].owner != NULL);
+        assert(set->slots[at].owner);
         at = next_slot(set, at);
     }
     close_hole(set, at);
@@ -100,8 +100,7 @@ const struct reservation *tokenset_find(const struct tokenset *set, struct secre
     if (set->count == 0 || secret_none(token))
         return NULL;
     uint64_t hash = hash_token(token);
-    for (size_t at = hash & (set->slot_count - 1); set->slots[at].owner != NULL;
-         at = next_slot(set, at)) {
+    for (size_t at = hash & (set->slot_count - 1); set->slots[at].owner; at = next_slot(set, at)) {
         if (set->slots[at].hash == hash && secret_equal(set->slots[at].owner->token, token))
             return set->slots[at].owner;
     }

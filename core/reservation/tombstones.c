@@ -10,9 +10,9 @@
 /* Where the pointer to the tombstone is, or would be. */
 static struct tombstone **find_tombstone(const struct tombstones *t, const char *name)
 {
-    assert(t->buckets != NULL);
+    assert(t->buckets);
     struct tombstone **at = &t->buckets[name_hash("", name) % TOMBSTONES_MAX];
-    while (*at != NULL && strcmp((*at)->name, name) != 0)
+    while (*at && strcmp((*at)->name, name) != 0)
         at = &(*at)->chain;
     return at;
 }
@@ -20,7 +20,7 @@ static struct tombstone **find_tombstone(const struct tombstones *t, const char 
 static void drop_tombstone(struct tombstones *t, const char *name)
 {
     struct tombstone **at = find_tombstone(t, name), *stone = *at;
-    if (stone == NULL)
+    if (!stone)
         return;
     assert(t->ring[stone->place] == stone);
     t->ring[stone->place] = NULL;
@@ -34,7 +34,7 @@ static struct tombstone *add_tombstone(struct tombstones *t, const char *name)
     size_t length = strlen(name);
     struct tombstone *stone = memory_zeroed(sizeof *stone + length + 1);
     memcpy(stone->name, name, length + 1);
-    if (t->ring[t->next] != NULL) /* the oldest */
+    if (t->ring[t->next]) /* the oldest */
         drop_tombstone(t, t->ring[t->next]->name);
     stone->place = t->next;
     t->ring[t->next] = stone;
@@ -45,7 +45,7 @@ static struct tombstone *add_tombstone(struct tombstones *t, const char *name)
 
 void tombstones_release(struct tombstones *t)
 {
-    for (uint32_t i = 0; t->ring != NULL && i < TOMBSTONES_MAX; i++)
+    for (uint32_t i = 0; t->ring && i < TOMBSTONES_MAX; i++)
         free(t->ring[i]);
     free(t->ring);
     free(t->buckets);
@@ -57,13 +57,13 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 {
     assert(strlen(cluster) <= CLUSTER_NAME_MAX && strlen(job) <= JOB_ID_MAX);
     char name[FM_NAME_MAX + 1];
-    if (t->ring == NULL) {
+    if (!t->ring) {
         t->ring = memory_zeroed(TOMBSTONES_MAX * sizeof *t->ring);
         t->buckets = memory_zeroed(TOMBSTONES_MAX * sizeof *t->buckets);
     }
     fm_name_format(name, cluster, job);
     struct tombstone *stone = *find_tombstone(t, name);
-    if (stone == NULL)
+    if (!stone)
         stone = add_tombstone(t, name);
     stone->kind = kind;
     stone->until_ms = until_ms;
@@ -72,20 +72,20 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
                                    int64_t now_ms)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     char name[FM_NAME_MAX + 1];
-    if (t->ring == NULL)
+    if (!t->ring)
         return TOMBSTONE_NONE;
     fm_name_format(name, cluster, job);
     const struct tombstone *stone = *find_tombstone(t, name);
-    return stone != NULL && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
+    return stone && now_ms < stone->until_ms ? stone->kind : TOMBSTONE_NONE;
 }
 
 void tombstones_forget(struct tombstones *t, const char *cluster, const char *job)
 {
-    assert(cluster != NULL && job != NULL);
+    assert(cluster && job);
     char name[FM_NAME_MAX + 1];
     fm_name_format(name, cluster, job);
-    if (t->ring != NULL)
+    if (t->ring)
         drop_tombstone(t, name);
 }

@@ -46,7 +46,7 @@ void vnipool_end_suspicion(struct vnipool *p)
 
 void vnipool_configure(struct vnipool *p, const struct idset *set)
 {
-    assert(set != NULL);
+    assert(set);
     p->pool = *set;
     for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
         idset_remove(&p->pool, default_service[i]);
@@ -64,7 +64,7 @@ static uint32_t opposite(const struct vnipool *p)
 
 bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis)
 {
-    assert(vnis != NULL);
+    assert(vnis);
     if (p->free.count < count)
         return false;
     uint32_t from = far && count > 0 ? opposite(p) : p->after;

@@ -43,7 +43,7 @@ struct castore {
 static struct stat stat_or_zero(const char *path)
 {
     struct stat status;
-    return path != NULL && stat(path, &status) == 0 ? status : (struct stat){0};
+    return path && stat(path, &status) == 0 ? status : (struct stat){0};
 }
 
 static struct stamp stat_files(const struct castore *castore)
@@ -66,7 +66,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 static bool is_current(const struct castore *castore)
 {
     const struct stamp *read = &castore->stamp, now = stat_files(castore);
-    return castore->store != NULL && !read->young && same_file(&now.file, &read->file) &&
+    return castore->store && !read->young && same_file(&now.file, &read->file) &&
            same_file(&now.directory, &read->directory);
 }
 
@@ -76,7 +76,7 @@ static void read_store(uv_work_t *work)
     struct castore *castore = work->data;
     castore->read_stamp = stat_files(castore);
     X509_STORE *store = X509_STORE_new();
-    if (store != NULL && X509_STORE_load_locations(store, castore->file, castore->directory) == 1 &&
+    if (store && X509_STORE_load_locations(store, castore->file, castore->directory) == 1 &&
         X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN) == 1) {
         castore->read = store;
         return;
@@ -105,7 +105,7 @@ static void on_read(uv_work_t *work, int status)
     castore->stamp = castore->read_stamp;
     castore->known = true;
     castore->looked_ms = uv_now(castore->loop);
-    if (castore->closed != NULL)
+    if (castore->closed)
         free_castore(castore);
     else
         castore->ready(castore->ready_arg);
@@ -126,7 +126,7 @@ bool castore_await(struct castore *castore)
 
 X509_STORE *castore_get(struct castore *castore)
 {
-    if (castore->store != NULL)
+    if (castore->store)
         (void)X509_STORE_up_ref(castore->store);
     return castore->store;
 }
@@ -140,14 +140,14 @@ struct castore *castore_create(uv_loop_t *loop, const char *file, void (*ready)(
     castore->ready = ready;
     castore->ready_arg = arg;
     castore->work.data = castore;
-    castore->file = file != NULL ? file : curl->cainfo != NULL ? curl->cainfo : "";
-    castore->directory = file != NULL ? NULL : curl->capath;
+    castore->file = file ? file : curl->cainfo ? curl->cainfo : "";
+    castore->directory = file ? NULL : curl->capath;
     return castore;
 }
 
 void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *arg)
 {
-    if (castore == NULL)
+    if (!castore)
         return;
     castore->closed = closed;
     castore->closed_arg = arg;
@@ -160,5 +160,5 @@ void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *a
 bool castore_possible(void)
 {
     const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
-    return tls != NULL && strstr(tls, "OpenSSL/") != NULL;
+    return tls && strstr(tls, "OpenSSL/");
 }

@@ -62,7 +62,7 @@ struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options)
 
 static bool credential_valid(const struct login *login)
 {
-    return login->credential != NULL && (login->expires_ns == 0 || uv_hrtime() < login->expires_ns);
+    return login->credential && (login->expires_ns == 0 || uv_hrtime() < login->expires_ns);
 }
 
 struct credential *login_credential(const struct login *login)
@@ -79,7 +79,7 @@ static void notify_waiting(struct login_waiting *waiting, enum login_end end, in
     struct login_waiting now = TAILQ_HEAD_INITIALIZER(now);
     struct login_wait *wait;
     TAILQ_CONCAT(&now, waiting, entry);
-    while ((wait = TAILQ_FIRST(&now)) != NULL) {
+    while ((wait = TAILQ_FIRST(&now))) {
         TAILQ_REMOVE(&now, wait, entry);
         wait->done(wait, end, code, words);
     }
@@ -100,8 +100,8 @@ static void say_late(const struct login *login, char *words, size_t size)
                        endpoint_length(client), secret_expose(client->endpoint));
     else
         (void)snprintf(words, size, "the files of the login%s%s could not be read in time",
-                       login->options->authdir != NULL ? " in " : "",
-                       login->options->authdir != NULL ? login->options->authdir : "");
+                       login->options->authdir ? " in " : "",
+                       login->options->authdir ? login->options->authdir : "");
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -193,7 +193,7 @@ static void adopt_credential(struct login *login, struct credential *credential,
                              int64_t lifetime_ms)
 {
     /* The same one again keeps its pointer, by which calls know whether to try again. */
-    if (login->credential != NULL && credential_equal(credential, login->credential)) {
+    if (login->credential && credential_equal(credential, login->credential)) {
         credential_drop(credential);
     } else {
         credential_drop(login->credential);
@@ -249,14 +249,14 @@ static void request_token(struct login *login)
 {
     struct loginfiles_found *found = &login->found;
     struct error err = {0};
-    if (login->endpoint == NULL) {
+    if (!login->endpoint) {
         const struct transport_options options = {
             .ca = login->options->ca, .verify = login->options->verify != 0, .parallel = 1};
         login->endpoint = transport_create(login->loop, &options, &err);
     }
     login->stage = ASKING;
     login->asked_ns = uv_hrtime();
-    if (login->endpoint != NULL) {
+    if (login->endpoint) {
         login->request = oauth_request(&found->client);
         if (transport_send(login->endpoint, &login->request, found->credential,
                            login->options->timeout_ms, on_granted, login) == 0)
@@ -352,7 +352,7 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
     notify_waiting(&login->waiting, LOGIN_CANCELLED, 0, "");
     uv_close((uv_handle_t *)&login->early, on_timer_closed);
     uv_close((uv_handle_t *)&login->deadline, on_timer_closed);
-    if (login->endpoint != NULL) {
+    if (login->endpoint) {
         login->closing++;
         transport_destroy(login->endpoint, part_closed, login);
     }
@@ -366,9 +366,9 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg)
 struct fmapi_counters login_counters(const struct login *login)
 {
     struct fmapi_counters counters = login->counters;
-    if (login->endpoint != NULL)
+    if (login->endpoint)
         counters.tls_errors = transport_counters(login->endpoint)->tls_errors;
-    if (login->credential != NULL)
+    if (login->credential)
         counters.certificate_ends_ms = login->credential->cert.ends_ms;
     if (!credential_valid(login))
         counters.login_since_ms = counters.login_expires_ms = 0;

@@ -71,7 +71,7 @@ int loginfiles_read(const struct fmapi_options *options, struct loginfiles_found
     case FMAPI_AUTH_NONE:
         break;
     }
-    if (code == 0 && out->credential == NULL)
+    if (code == 0 && !out->credential)
         out->credential = credential_plain(&cert);
     clientcert_wipe(&cert);
     return code;

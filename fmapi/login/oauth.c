@@ -114,14 +114,14 @@ static int decode_refusal(const json_t *object, const struct secrets *secrets, c
     return error_set(err, code, "HTTP %d%s%s%s%s%s%s%s", status, error[0] != '\0' ? ": " : "",
                      error, description[0] != '\0' ? ": " : "", description,
                      error[0] == '\0' && description[0] == '\0' ? " without a reason" : "",
-                     step != NULL ? step : "", step != NULL ? authdir : "");
+                     step ? step : "", step ? authdir : "");
 }
 
 /* A number's text has no sign, exponent or letters: "inf" and "-1" are no lifetimes. */
 static double seconds_of(const json_t *value)
 {
     const char *text = json_string_value(value);
-    if (text == NULL)
+    if (!text)
         return json_number_value(value); /* 0 for what is no number */
     return strspn(text, "0123456789.") == strlen(text) ? strtod(text, NULL) : 0;
 }
@@ -135,7 +135,7 @@ static int decode_grant(struct oauth_grant *out, const json_t *object,
         !credential_text_valid(json_string_value(token), json_string_length(token),
                                OAUTH_TOKEN_MAX))
         return error_set(err, ERROR_IO, "HTTP %d: the answer has %s access_token", status,
-                         token == NULL ? "no" : "no usable");
+                         !token ? "no" : "no usable");
     if (json_is_string(type) && strcasecmp(json_string_value(type), "bearer") != 0) {
         char word[ERROR_WORD_MAX + 1];
         secrets_clean(secrets, json_string_value(type), word, sizeof word);
@@ -160,9 +160,9 @@ int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, cons
     *out = (struct oauth_grant){.lifetime_ms = LIFETIME_UNKNOWN};
     (void)secrets_add(&secrets, secret_expose(client->secret));
     (void)secrets_add(&secrets, escaped);
-    (void)secrets_add(&secrets, token != NULL ? token : "");
+    (void)secrets_add(&secrets, token ? token : "");
     if (json_is_object(object) && status >= 200 && status <= 299 &&
-        json_object_get(object, "error") == NULL)
+        !json_object_get(object, "error"))
         code = decode_grant(out, object, &secrets, status, err);
     else if (json_is_object(object) || (length == 0 && status > 299))
         code = decode_refusal(object, &secrets, authdir, status, err);

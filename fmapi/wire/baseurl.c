@@ -28,7 +28,7 @@ static bool read_part(CURLU *url, CURLUPart what, char **out)
 static bool has_two_slashes(const char *text)
 {
     const char *colon = strchr(text, ':');
-    return colon != NULL && strncmp(colon, "://", 3) == 0 && colon[3] != '/';
+    return colon && strncmp(colon, "://", 3) == 0 && colon[3] != '/';
 }
 
 /* False: it is no http or https URL. To be freed in either case. */
@@ -37,8 +37,7 @@ static bool parse_url(const char *text, struct parts *parts)
     CURLU *url = has_two_slashes(text) ? curl_url() : NULL;
     char *user = NULL, *password = NULL;
     *parts = (struct parts){0};
-    bool parsed = url != NULL &&
-                  curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) == CURLUE_OK &&
+    bool parsed = url && curl_url_set(url, CURLUPART_URL, text, CURLU_PATH_AS_IS) == CURLUE_OK &&
                   read_part(url, CURLUPART_SCHEME, &parts->scheme) &&
                   read_part(url, CURLUPART_HOST, &parts->host) &&
                   read_part(url, CURLUPART_PORT, &parts->port) &&
@@ -61,7 +60,7 @@ static void free_parts(struct parts *parts)
 static bool printable(const char *text)
 {
     for (; *text != '\0'; text++)
-        if (*text <= ' ' || *text > '~' || strchr("\\\"<>#", *text) != NULL)
+        if (*text <= ' ' || *text > '~' || strchr("\\\"<>#", *text))
             return false;
     return true;
 }
@@ -112,7 +111,7 @@ char *baseurl_create(const char *text, struct error *err)
 {
     if (baseurl_check(text, "the fabric manager's URL", err) != 0)
         return NULL;
-    if (strchr(text, '?') != NULL) {
+    if (strchr(text, '?')) {
         error_set(err, ERROR_INVALID,
                   "the fabric manager's URL ends in a query: only a base such as %s is allowed",
                   example);
@@ -160,14 +159,14 @@ static bool has_dot_segment(const char *path)
 static bool path_below(const char *path, const char *prefix)
 {
     size_t length = strlen(prefix);
-    return strncmp(path, prefix, length) == 0 && strchr("/?", path[length]) != NULL;
+    return strncmp(path, prefix, length) == 0 && strchr("/?", path[length]);
 }
 
 /* Where the path begins in a URL that was parsed: after "scheme://authority". */
 static const char *path_of(const char *url)
 {
     const char *authority = strstr(url, "://");
-    return authority == NULL ? url + strlen(url) : authority + 3 + strcspn(authority + 3, "/?");
+    return !authority ? url + strlen(url) : authority + 3 + strcspn(authority + 3, "/?");
 }
 
 static char *resolve_full(const char *base, const char *link)
@@ -188,7 +187,7 @@ char *baseurl_resolve(const char *base, const char *link)
     if (!printable(link))
         return NULL;
     if (link[0] != '/')
-        return strstr(link, "://") != NULL ? resolve_full(base, link) : NULL;
+        return strstr(link, "://") ? resolve_full(base, link) : NULL;
     if (link[1] == '/' || has_dot_segment(link)) /* "//host/…" is another host */
         return NULL;
 

@@ -67,7 +67,7 @@ static int check_time(const X509 *cert, const char *path, struct error *err)
                          "%s: it cannot be read from when until when the certificate is valid: put "
                          "a sound one there",
                          path);
-    if (gmtime_r(&when, &tm) != NULL)
+    if (gmtime_r(&when, &tm))
         (void)strftime(text, sizeof text, "%b %e %H:%M:%S %Y GMT", &tm);
     if (ends <= now)
         return error_set(err, ERROR_INVALID,
@@ -86,9 +86,9 @@ static int check_pair(struct clientcert *pair, const char *cert_path, const char
     X509 *cert = parse_cert(pair->cert);
     EVP_PKEY *key = parse_key(pair->key, &asked);
     int code = 0;
-    if (cert == NULL)
+    if (!cert)
         code = error_set(err, ERROR_INVALID, "%s holds no certificate in PEM", cert_path);
-    else if (key == NULL)
+    else if (!key)
         code = error_set(err, ERROR_INVALID,
                          asked ? "%s is protected by a passphrase, which mcastd cannot enter: "
                                  "store the key without one, mode 0600"
@@ -111,7 +111,7 @@ int clientcert_read(const char *cert_path, const char *key_path, struct clientce
                     struct error *err)
 {
     *out = (struct clientcert){0};
-    if (cert_path == NULL)
+    if (!cert_path)
         return 0;
     int code = keyfile_text(cert_path, &cert_kind, &out->cert, err);
     if (code == 0)
@@ -206,7 +206,7 @@ struct credential *credential_hold(struct credential *credential)
 
 void credential_drop(struct credential *credential)
 {
-    if (credential == NULL || --credential->holders > 0)
+    if (!credential || --credential->holders > 0)
         return;
     secret_wipe(&credential->header);
     secret_wipe(&credential->quotable[0]);

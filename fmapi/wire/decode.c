@@ -55,7 +55,7 @@ static struct answer answer_of(int status, const char *body, size_t length,
                                const struct secrets *secrets, char *words)
 {
     json_t *json = length > 0 ? json_loadb(body, length, 0, NULL) : NULL;
-    if (json != NULL && !json_is_object(json)) {
+    if (json && !json_is_object(json)) {
         json_decref(json);
         json = NULL;
     }
@@ -108,7 +108,7 @@ static void server_text(char out[static WORDS_MAX + 1], const struct answer *ans
         secrets_clean(&all, text_of(answer, "message"), message, sizeof message);
         secrets_clean(&all, text_of(answer, "detail"), detail, sizeof detail);
     }
-    const bool told = detail[0] == '\0' || strstr(message, detail) != NULL;
+    const bool told = detail[0] == '\0' || strstr(message, detail);
     int written = message[0] == '\0' ? snprintf(both, sizeof both, "%s", detail)
                   : told             ? snprintf(both, sizeof both, "%s", message)
                                      : snprintf(both, sizeof both, "%s (%s)", message, detail);
@@ -121,7 +121,7 @@ static void describe_by_server_text(const struct answer *answer)
     server_text(text, answer);
     if (text[0] != '\0')
         describe(answer, "%s", text);
-    else if (answer->object == NULL && answer->length > 0)
+    else if (!answer->object && answer->length > 0)
         describe(answer, "the body is not a JSON object; is this the fabric manager?");
     else
         (void)snprintf(answer->words, DECODE_WORDS_SIZE, "HTTP %d", answer->status);
@@ -130,7 +130,7 @@ static void describe_by_server_text(const struct answer *answer)
 static bool is_error_document(const struct answer *answer)
 {
     const char *kind = text_of(answer, "documentKind");
-    return kind != NULL && strstr(kind, "ErrorResponse") != NULL;
+    return kind && strstr(kind, "ErrorResponse");
 }
 
 /* 404 of another server: the fabric manager's error document has its kind. A gateway's answer has
@@ -153,10 +153,10 @@ static bool is_own_success(const struct answer *answer)
         length--;
     if (length == 0)
         return true;
-    if (answer->object == NULL || is_error_document(answer))
+    if (!answer->object || is_error_document(answer))
         return false;
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        if (json_object_get(answer->object, members[i]) != NULL)
+        if (json_object_get(answer->object, members[i]))
             return true;
     return json_object_size(answer->object) == 0;
 }
@@ -180,11 +180,11 @@ static void first_text(char out[static WORDS_MAX + 1], const struct answer *answ
     const char *end = strchr(start, '\0');
     if (*start == '<') {
         const char *title = strcasestr(start, "<title>");
-        start = title != NULL ? title + strlen("<title>") : end;
+        start = title ? title + strlen("<title>") : end;
         start += strspn(start, blanks);
         end = start + strcspn(start, "<");
     }
-    while (end > start && strchr(blanks, end[-1]) != NULL)
+    while (end > start && strchr(blanks, end[-1]))
         end--;
     printable_copy(out, WORDS_MAX + 1, start, (size_t)(end - start));
 }
@@ -193,7 +193,7 @@ static void first_text(char out[static WORDS_MAX + 1], const struct answer *answ
 static enum fmcall_outcome describe_not_routed(const struct answer *answer)
 {
     char text[WORDS_MAX + 1] = "";
-    if (answer->object != NULL)
+    if (answer->object)
         server_text(text, answer);
     else if (answer->length > 0)
         first_text(text, answer);
@@ -201,7 +201,7 @@ static enum fmcall_outcome describe_not_routed(const struct answer *answer)
         (void)snprintf(text, sizeof text, "the body is empty");
     else if (text[0] == '\0')
         (void)snprintf(text, sizeof text, "%s of %zu bytes without a message",
-                       answer->object != NULL ? "a JSON object" : "a body", answer->length);
+                       answer->object ? "a JSON object" : "a body", answer->length);
     (void)snprintf(answer->words, DECODE_WORDS_SIZE,
                    "HTTP %d that the fabric manager did not write (a gateway in front of it? a "
                    "wrong [fm] url?): %s",
@@ -218,20 +218,19 @@ static enum fmcall_outcome decode_token(struct decoded *out, const struct answer
         return FM_OK;
     }
     describe(answer, "%s",
-             answer->length == 0      ? "the body is empty; a sessionToken was expected"
-             : answer->object == NULL ? "the body is not a JSON object"
-             : token == NULL          ? "the body has no sessionToken"
-                                      : "the sessionToken is not usable");
+             answer->length == 0 ? "the body is empty; a sessionToken was expected"
+             : !answer->object   ? "the body is not a JSON object"
+             : !token            ? "the body has no sessionToken"
+                                 : "the sessionToken is not usable");
     return FM_BUSY;
 }
 
 static enum fmcall_outcome decode_steps(struct decoded *out, const struct answer *answer)
 {
-    if (answer->object != NULL)
+    if (answer->object)
         out->steps = jobsteps_create(json_object_get(answer->object, "jobSteps"));
-    if (out->steps == NULL) {
-        describe(answer, "%s is not a JSON object",
-                 answer->object == NULL ? "the body" : "jobSteps");
+    if (!out->steps) {
+        describe(answer, "%s is not a JSON object", !answer->object ? "the body" : "jobSteps");
         return FM_BUSY;
     }
     if (out->steps->skipped > 0)
@@ -251,8 +250,8 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
     const struct answer answer = answer_of(status, body, length, secrets, out->words);
     const bool ok = out->outcome == FM_OK, removed = ok && is_removal(kind);
     /* The job exists; a manager need not show its token twice. */
-    const bool tokenless = kind == FMCALL_CHECK && answer.object != NULL &&
-                           json_object_get(answer.object, "sessionToken") == NULL;
+    const bool tokenless =
+        kind == FMCALL_CHECK && answer.object && !json_object_get(answer.object, "sessionToken");
     if (is_foreign_404(&answer) || (removed && !is_own_success(&answer)))
         out->outcome = describe_not_routed(&answer);
     else if (!ok)
@@ -287,8 +286,8 @@ static char *percent_decode(const char *text)
 static const char *last_segment(const char *link)
 {
     const char *authority = strstr(link, "://");
-    const char *slash = strrchr(authority != NULL ? authority + 3 : link, '/');
-    const char *segment = slash != NULL ? slash + 1 : authority != NULL ? "" : link;
+    const char *slash = strrchr(authority ? authority + 3 : link, '/');
+    const char *segment = slash ? slash + 1 : authority ? "" : link;
     return segment[0] != '\0' ? segment : NULL;
 }
 
@@ -301,8 +300,8 @@ static const char *decode_names(struct decoded_page *page, const json_t *links)
     page->names = memory_zeroed((json_array_size(links) + 1) * sizeof *page->names);
     for (; page->count < json_array_size(links); page->count++) {
         const char *link = json_string_value(json_array_get(links, page->count));
-        const char *segment = link != NULL ? last_segment(link) : NULL;
-        if (segment == NULL)
+        const char *segment = link ? last_segment(link) : NULL;
+        if (!segment)
             return "an entry of documentLinks is no link";
         page->names[page->count] = percent_decode(segment);
     }
@@ -311,7 +310,7 @@ static const char *decode_names(struct decoded_page *page, const json_t *links)
 
 static const char *decode_count(struct decoded_page *page, const json_t *count)
 {
-    if (count == NULL || json_is_null(count))
+    if (!count || json_is_null(count))
         return NULL;
     double value = json_number_value(count);
     if (!json_is_number(count) || !(value >= 0 && value <= 1e12) || (double)(int64_t)value != value)
@@ -322,7 +321,7 @@ static const char *decode_count(struct decoded_page *page, const json_t *count)
 
 static const char *decode_next_link(struct decoded_page *page, const json_t *next)
 {
-    if (next == NULL || json_is_null(next))
+    if (!next || json_is_null(next))
         return NULL;
     if (!json_is_string(next))
         return "nextPageLink is no link";
@@ -333,12 +332,12 @@ static const char *decode_next_link(struct decoded_page *page, const json_t *nex
 
 static const char *decode_list(struct decoded_page *page, const json_t *object)
 {
-    if (object == NULL)
+    if (!object)
         return "the body is not a JSON object";
     const char *fault = decode_names(page, json_object_get(object, "documentLinks"));
-    if (fault == NULL)
+    if (!fault)
         fault = decode_count(page, json_object_get(object, "documentCount"));
-    return fault != NULL ? fault : decode_next_link(page, json_object_get(object, "nextPageLink"));
+    return fault ? fault : decode_next_link(page, json_object_get(object, "nextPageLink"));
 }
 
 enum fmcall_outcome decode_page(struct decoded_page *page, int status, const char *body,
@@ -353,7 +352,7 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
         outcome = describe_not_routed(&answer);
     } else if (outcome != FM_OK) {
         describe_by_server_text(&answer);
-    } else if ((fault = decode_list(page, answer.object)) != NULL) {
+    } else if ((fault = decode_list(page, answer.object))) {
         describe(&answer, "the list is not whole: %s", fault);
         decoded_page_release(page);
         outcome = FM_BUSY;

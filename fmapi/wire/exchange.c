@@ -29,7 +29,7 @@ void exchange_ca(struct transport_options *options, const char *ca)
 {
     struct stat status;
     options->ca = ca;
-    options->ca_directory = ca != NULL && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
+    options->ca_directory = ca && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Grown by hand: realloc would leave a copy of the token behind. */
@@ -41,7 +41,7 @@ static void make_room(struct exchange *exchange, size_t need)
     if (capacity == exchange->capacity)
         return;
     char *body = memory_zeroed(capacity);
-    if (exchange->body != NULL) {
+    if (exchange->body) {
         memcpy(body, exchange->body, exchange->length);
         explicit_bzero(exchange->body, exchange->length);
         free(exchange->body);
@@ -83,9 +83,9 @@ static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_p
 static bool add_header(struct exchange *exchange, const char *line)
 {
     struct curl_slist *headers = curl_slist_append(exchange->headers, line);
-    if (headers != NULL)
+    if (headers)
         exchange->headers = headers;
-    return headers != NULL;
+    return headers;
 }
 
 #define SET(option, value) (curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
@@ -94,7 +94,7 @@ static bool set_body(struct exchange *exchange, const struct request *request)
 {
     CURL *easy = exchange->easy;
     char type[80];
-    if (request->body == NULL)
+    if (!request->body)
         return true;
     (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
     return add_header(exchange, type) && SET(CURLOPT_POSTFIELDS, request->body) &&
@@ -143,8 +143,8 @@ static bool set_tls(CURL *easy, const struct transport_options *options)
         return false;
     /* One of the two and not the system's besides: other authorities must not be trusted, and
      * reading the system's directory takes 25 ms of the loop's time (G11). */
-    return options->ca == NULL || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
-                                   SET(CURLOPT_CAPATH, directory ? options->ca : NULL));
+    return !options->ca || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
+                            SET(CURLOPT_CAPATH, directory ? options->ca : NULL));
 }
 
 static bool set_blob(CURL *easy, CURLoption option, struct secret text)
@@ -160,7 +160,7 @@ static bool set_blob(CURL *easy, CURLoption option, struct secret text)
 static bool set_login(struct exchange *exchange, struct credential *credential)
 {
     CURL *easy = exchange->easy;
-    if (credential == NULL)
+    if (!credential)
         return true;
     exchange->credential = credential_hold(credential);
     const struct secret header = credential->header;
@@ -193,9 +193,9 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
     exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
-    if (exchange->easy == NULL || !set_request(exchange, request) ||
-        !set_confinement(exchange->easy) || !set_tls(exchange->easy, options) ||
-        !set_login(exchange, credential) || !set_course(exchange, share)) {
+    if (!exchange->easy || !set_request(exchange, request) || !set_confinement(exchange->easy) ||
+        !set_tls(exchange->easy, options) || !set_login(exchange, credential) ||
+        !set_course(exchange, share)) {
         exchange_destroy(exchange);
         return NULL;
     }
@@ -212,8 +212,8 @@ static CURLcode on_tls(CURL *easy, void *context, void *authorities)
 void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
 {
     CURL *easy = exchange->easy;
-    if (authorities == NULL || exchange->authorities != NULL ||
-        !SET(CURLOPT_SSL_CTX_DATA, authorities) || !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
+    if (!authorities || exchange->authorities || !SET(CURLOPT_SSL_CTX_DATA, authorities) ||
+        !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
         X509_STORE_free(authorities);
         return;
     }
@@ -248,15 +248,15 @@ struct transport_answer exchange_perform(struct exchange *exchange)
 
 void exchange_destroy(struct exchange *exchange)
 {
-    if (exchange == NULL)
+    if (!exchange)
         return;
     curl_easy_cleanup(exchange->easy);
     X509_STORE_free(exchange->authorities);
-    for (struct curl_slist *line = exchange->headers; line != NULL; line = line->next)
+    for (struct curl_slist *line = exchange->headers; line; line = line->next)
         explicit_bzero(line->data, strlen(line->data));
     curl_slist_free_all(exchange->headers);
     credential_drop(exchange->credential);
-    if (exchange->body != NULL)
+    if (exchange->body)
         explicit_bzero(exchange->body, exchange->length);
     free(exchange->body);
     free(exchange);
@@ -284,13 +284,13 @@ static void describe_cause(struct exchange *exchange, CURLcode code, char *out, 
         fault.words = "it ended without an answer";
     (void)curl_easy_getinfo(exchange->easy, CURLINFO_SSL_VERIFYRESULT, &fault.verdict);
     const struct credential *credential = exchange->credential;
-    fault.shown = credential != NULL && !secret_none(credential->cert.cert);
-    fault.session = credential != NULL && credential->session;
+    fault.shown = credential && !secret_none(credential->cert.cert);
+    fault.session = credential && credential->session;
     const char *advice = tlsfault_advice(&fault);
 
-    exchange->tls_fault = advice != NULL;
+    exchange->tls_fault = advice;
     printable_copy(cause, sizeof cause, fault.words, strlen(fault.words));
-    bool advised = advice != NULL && advice[0] != '\0' && !exchange->bare;
+    bool advised = advice && advice[0] != '\0' && !exchange->bare;
     (void)snprintf(out, size, "%s%s%s", cause, advised ? "; " : "", advised ? advice : "");
 }
 

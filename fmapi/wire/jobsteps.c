@@ -20,7 +20,7 @@ struct jobsteps {
 static int id_of_text(const char *text)
 {
     const char *slash = strrchr(text, '/');
-    const char *digits = slash != NULL ? slash + 1 : text;
+    const char *digits = slash ? slash + 1 : text;
     size_t length = strspn(digits, "0123456789");
     if (length < 1 || length > 4 || digits[length] != '\0')
         return -1;
@@ -71,7 +71,7 @@ struct fmcall_steps *jobsteps_create(json_t *value)
 {
     const char *name;
     json_t *list;
-    if (value != NULL && !json_is_null(value) && !json_is_object(value))
+    if (value && !json_is_null(value) && !json_is_object(value))
         return NULL;
     struct jobsteps *jobsteps = memory_zeroed(sizeof *jobsteps);
     jobsteps->steps = memory_zeroed((json_object_size(value) + 1) * sizeof *jobsteps->steps);
@@ -86,7 +86,7 @@ struct fmcall_steps *jobsteps_create(json_t *value)
 void jobsteps_destroy(struct fmcall_steps *steps)
 {
     struct jobsteps *jobsteps = (struct jobsteps *)(void *)steps;
-    if (jobsteps == NULL)
+    if (!jobsteps)
         return;
     for (size_t i = 0; i < jobsteps->list.count; i++)
         free((void *)(uintptr_t)jobsteps->steps[i].step); /* const for all but us */

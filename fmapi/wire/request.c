@@ -61,7 +61,7 @@ struct request request_call(const char *base, enum fmcall_kind kind,
 struct request request_page(const char *base, char *url)
 {
     return (struct request){.method = "GET",
-                            .url = url != NULL ? url : memory_format("%s%s/", base, jobs_path),
+                            .url = url ? url : memory_format("%s%s/", base, jobs_path),
                             .repeatable = true,
                             .answer_max = REQUEST_PAGE_MAX};
 }

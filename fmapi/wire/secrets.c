@@ -40,10 +40,10 @@ static void mark_announced(bool *hidden, const char *text, const char *word,
                            const char *after(const char *rest))
 {
     const char *at = text;
-    while ((at = strcasestr(at, word)) != NULL) {
+    while ((at = strcasestr(at, word))) {
         at += strlen(word);
         const char *value = after(at);
-        if (value != NULL)
+        if (value)
             memset(hidden + (value - text), true, strcspn(value, enders));
     }
 }
@@ -52,7 +52,7 @@ static void mark_announced(bool *hidden, const char *text, const char *word,
 static void mark_secret(bool *hidden, const char *text, const char *secret)
 {
     size_t length = strlen(secret);
-    for (const char *at = text; (at = strstr(at, secret)) != NULL; at++)
+    for (const char *at = text; (at = strstr(at, secret)); at++)
         memset(hidden + (at - text), true, length + strspn(at + length, "="));
 }
 
@@ -135,6 +135,6 @@ void secrets_clean(const struct secrets *secrets, const char *text, char *out, s
 {
     char blanked[2 * WORDS_MAX]; /* more than fits: printable_copy shall see that it must cut */
     out[0] = '\0';
-    if (text != NULL && secrets_blank(secrets, text, blanked, sizeof blanked))
+    if (text && secrets_blank(secrets, text, blanked, sizeof blanked))
         (void)printable_copy(out, size, blanked, strlen(blanked));
 }

@@ -39,10 +39,10 @@ static const char *advice_on_alert(const struct tlsfault *fault)
         "certificate expired",     "certificate revoked", "certificate unknown",
         "unsupported certificate", "access denied",       "handshake failure"};
 
-    if (strstr(fault->words, "alert") == NULL)
+    if (!strstr(fault->words, "alert"))
         return NULL;
     for (size_t i = 0; i < sizeof about_ours / sizeof about_ours[0]; i++) {
-        if (strstr(fault->words, about_ours[i]) == NULL)
+        if (!strstr(fault->words, about_ours[i]))
             continue;
         if (fault->session)
             return "the server asks for a certificate, and a job's token goes without one: jobs "
@@ -58,7 +58,7 @@ static const char *advice_on_alert(const struct tlsfault *fault)
 static const char *advice_on_handshake(const struct tlsfault *fault)
 {
     const char *alert = advice_on_alert(fault);
-    return alert != NULL ? alert : "does the server speak TLS at that port, or is it http there?";
+    return alert ? alert : "does the server speak TLS at that port, or is it http there?";
 }
 
 const char *tlsfault_advice(const struct tlsfault *fault)
@@ -81,7 +81,7 @@ const char *tlsfault_advice(const struct tlsfault *fault)
         return "";
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
-        return strstr(fault->words, "SSL") != NULL ? advice_on_alert(fault) : NULL;
+        return strstr(fault->words, "SSL") ? advice_on_alert(fault) : NULL;
     default:
         return NULL;
     }

@@ -83,7 +83,7 @@ static bool print_json(struct node *node)
     json_decref(root);
     if (text)
         puts(text);
-    bool good = text != NULL;
+    bool good = text;
     free(text);
     return good;
 }

@@ -295,7 +295,7 @@ int notes_load(struct notes *notes, const struct statedir *dir, struct error *er
     }
     int rc = 0;
     const struct dirent *entry;
-    while (rc == 0 && (entry = readdir(listing)) != NULL) {
+    while (rc == 0 && (entry = readdir(listing))) {
         if (is_note(entry->d_name))
             rc = load_note(notes, dir, entry->d_name, err);
     }

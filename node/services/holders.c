@@ -21,7 +21,7 @@ static bool has_open(const char *process, const char *file, unsigned int *looks)
     const unsigned int end = *looks + LOOKS_PER_PROCESS;
     bool found = false;
     ++*looks;
-    while (descriptors && !found && *looks < end && (entry = readdir(descriptors)) != NULL) {
+    while (descriptors && !found && *looks < end && (entry = readdir(descriptors))) {
         ++*looks;
         ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, target, sizeof target - 1);
         found = length > 0 && (size_t)length == strlen(file) &&
@@ -59,7 +59,7 @@ const char *holders_describe(const char *proc, uint32_t uid, const char *device,
     DIR *processes = *looks < HOLDERS_LOOKS_MAX ? opendir(proc) : NULL;
     const struct dirent *entry;
     snprintf(file, sizeof file, "/dev/%.20s", device);
-    while (processes && *looks < HOLDERS_LOOKS_MAX && (entry = readdir(processes)) != NULL) {
+    while (processes && *looks < HOLDERS_LOOKS_MAX && (entry = readdir(processes))) {
         snprintf(process, sizeof process, "%.30s/%.250s", proc, entry->d_name);
         if (strspn(entry->d_name, "0123456789") != strlen(entry->d_name) ||
             stat(process, &about) < 0 || about.st_uid != uid || !has_open(process, file, looks))
@@ -107,7 +107,7 @@ bool holders_user_lives(const char *proc, uint32_t uid)
     bool lives = false;
     DIR *processes = opendir(proc);
     const struct dirent *entry;
-    while (processes && !lives && (entry = readdir(processes)) != NULL) {
+    while (processes && !lives && (entry = readdir(processes))) {
         snprintf(process, sizeof process, "%.30s/%.250s", proc, entry->d_name);
         lives =
             strspn(entry->d_name, "0123456789") == strlen(entry->d_name) && is_living(process, uid);

@@ -18,7 +18,7 @@ static bool load_symbol(void *handle, const char *name, void *function, size_t s
     void *symbol = dlsym(handle, name);
     if (symbol)
         memcpy(function, &symbol, size);
-    return symbol != NULL;
+    return symbol;
 }
 
 /* The name of a function that is missing, or NULL. */

@@ -271,7 +271,7 @@ static int load_row(const struct reader *reader, const struct table *table, sqli
         return code;
     code = reader->each(reader->arg, &record);
     /* The receiver knows what the rows of all tables together cannot be. */
-    return code == ERROR_CORRUPT && reader->err != NULL && reader->err->code == code
+    return code == ERROR_CORRUPT && reader->err && reader->err->code == code
                ? sqlite_damaged_as(reader->err, reader->rows->path)
                : code;
 }

@@ -96,7 +96,7 @@ static bool write_commit(struct sqlite *sqlite)
         begin_commit(&sqlite->commits[sqlite->written % 2], next, sqlite->offer.done,
                      sqlite->offer.arg);
     eventfd_write(sqlite->ended, 1);
-    return next != NULL;
+    return next;
 }
 
 static void *write_commits(void *arg)

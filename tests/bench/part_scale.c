@@ -193,7 +193,7 @@ static int sync_all(const struct scale *scale, struct stopwatch *watch)
             point(scale, "sync of all ids", "ms", ms);
             point(scale, "CPU of a sync", "ms",
                   (double)(process_cpu_ns(testbed_broker(scale->many)) - cpu) / 1e6);
-            report_goal(scale->bench->report, &shown, strstr(text, wanted) == NULL);
+            report_goal(scale->bench->report, &shown, !strstr(text, wanted));
         }
     }
     free(body);

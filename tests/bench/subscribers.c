@@ -182,7 +182,7 @@ bool subscribers_turned_away(const char *socket)
     bool told = false;
 
     if (fd >= 0 && ask(fd, 0) == 0)
-        told = read_head(fd, head) == 503 && strstr(head, "\nRetry-After: ") != NULL;
+        told = read_head(fd, head) == 503 && strstr(head, "\nRetry-After: ");
     if (fd >= 0)
         close(fd);
     return told;

@@ -34,7 +34,7 @@ static void check_payload(const char *method, const char *target)
 {
     char *payload = mungecred_payload(method, target), *back_method = NULL, *back_target = NULL;
     FUZZ_CHECK(payload && strncmp(payload, "mcastd1 ", 8) == 0);
-    if (strchr(method, ' ') == NULL && method[0] != '\0') {
+    if (!strchr(method, ' ') && method[0] != '\0') {
         back_method = strndup(payload + 8, strcspn(payload + 8, " "));
         back_target = strdup(payload + 8 + strlen(back_method) + 1);
         FUZZ_CHECK(strcmp(back_method, method) == 0 && strcmp(back_target, target) == 0);

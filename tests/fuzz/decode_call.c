@@ -61,8 +61,8 @@ static void check_outcome(enum fmcall_outcome outcome, enum fmcall_kind kind, bo
     FUZZ_CHECK(outcome != FM_OK || (status >= 200 && status <= 299));
     FUZZ_CHECK(outcome != FM_GONE || (status == 404 && kind != FMCALL_RESERVE));
     /* Whoever does not say that he is a fabric manager has said nothing about what is there. */
-    FUZZ_CHECK(outcome != FM_GONE || (json_object_get(object, "documentKind") != NULL &&
-                                      json_object_get(object, "statusCode") != NULL));
+    FUZZ_CHECK(outcome != FM_GONE ||
+               (json_object_get(object, "documentKind") && json_object_get(object, "statusCode")));
     FUZZ_CHECK(outcome != FM_NOT_ROUTED || status == 404 ||
                (status >= 200 && status <= 299 &&
                 (kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE)));
@@ -104,7 +104,7 @@ void fuzz_one(struct fuzz_input *in)
     decode_call(&decoded, kind, session, status, body, length, &secrets);
     check_outcome(decoded.outcome, kind, session, status, object);
     FUZZ_CHECK((decoded.steps != NULL) == (kind == FMCALL_STEPS && decoded.outcome == FM_OK));
-    if (decoded.steps != NULL)
+    if (decoded.steps)
         check_steps(decoded.steps);
     check_token(&decoded, kind, object);
     check_words(decoded.words, object);

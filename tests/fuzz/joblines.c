@@ -63,7 +63,7 @@ static bool only_flux_has(const char *id)
 static void check_ids(const struct joblines *lines, const char *bytes, size_t length)
 {
     uint32_t found = 0;
-    FUZZ_CHECK(memchr(bytes, '\0', length) == NULL);
+    FUZZ_CHECK(!memchr(bytes, '\0', length));
     for (const char *at = bytes, *end = bytes + length; at < end;) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t size = (size_t)((newline ? newline : end) - at);

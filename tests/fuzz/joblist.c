@@ -56,7 +56,7 @@ static void check(const struct joblist *list, int rc, size_t last, const char *b
         return;
     const char *newline = memchr(at, '\n', (size_t)(end - at));
     size_t size = (size_t)((newline ? newline : end) - at);
-    bool binary = memchr(at, '\0', size) != NULL;
+    bool binary = memchr(at, '\0', size);
     FUZZ_CHECK(at < end && rc == (binary ? JOBLIST_BINARY : JOBLIST_LONG));
     FUZZ_CHECK(binary || size > ID_MAX);
 }

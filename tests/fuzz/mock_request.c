@@ -130,7 +130,7 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
         fault_bend_request(&fault, request);
         if (fault_lets_act(&fault))
             fabric_answer(control->fabric, request, &answer);
-        bool refused = answer.status >= 400, let_in = request->authorization != NULL;
+        bool refused = answer.status >= 400, let_in = request->authorization;
         FUZZ_CHECK((!refused && let_in) || objects_totals(control->fabric->objects).jobs == jobs);
         check_answer(&fault, request->method, &answer);
         fault_release(&fault);

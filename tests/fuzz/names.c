@@ -46,7 +46,7 @@ void fuzz_one(struct fuzz_input *in)
         FUZZ_CHECK(names_check(cluster, job, &error) == 0);
     }
     if (step_id_valid(step))
-        FUZZ_CHECK(strpbrk(step, " \"\\\n\t") == NULL && strlen(step) <= STEP_ID_MAX);
+        FUZZ_CHECK(!strpbrk(step, " \"\\\n\t") && strlen(step) <= STEP_ID_MAX);
     free(name);
     free(cluster);
     free(job);

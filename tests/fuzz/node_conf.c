@@ -78,7 +78,7 @@ static char *trim(char *text)
 /* The key's value as it stands in a sound file, or NULL. In text, which is cut. */
 static char *value_of(char *text, const char *key)
 {
-    for (char *line; (line = strsep(&text, "\n")) != NULL;) {
+    for (char *line; (line = strsep(&text, "\n"));) {
         char *word = strsep(&line, "=");
         word = trim(word);
         if (line && word[0] != '#' && word[0] != ';' && strcmp(word, key) == 0)

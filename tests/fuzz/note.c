@@ -11,7 +11,7 @@
 
 static bool ends(const char *text, size_t size)
 {
-    return memchr(text, '\0', size) != NULL;
+    return memchr(text, '\0', size);
 }
 
 static void check(const struct note *note)

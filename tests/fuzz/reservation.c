@@ -15,7 +15,7 @@ static void check_seen(const struct mcast_reservation *seen)
     for (size_t i = 0; i < seen->env_count; i++) {
         const char *name = seen->env[i].name;
         /* Names end up in a shell's eval. */
-        FUZZ_CHECK(name[0] != '\0' && strchr("0123456789", name[0]) == NULL);
+        FUZZ_CHECK(name[0] != '\0' && !strchr("0123456789", name[0]));
         for (; *name != '\0'; name++)
             FUZZ_CHECK(*name == '_' || (*name >= '0' && *name <= '9') ||
                        (*name >= 'A' && *name <= 'Z') || (*name >= 'a' && *name <= 'z'));

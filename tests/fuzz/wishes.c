@@ -24,7 +24,7 @@ static uint32_t by_hand(const char *text, const char *key, uint32_t initial, uin
     if (!strstr(text, key))
         return value;
     char *copy = strdup(text), *rest = copy;
-    for (char *word; (word = strsep(&rest, " \t\r\n,")) != NULL;) {
+    for (char *word; (word = strsep(&rest, " \t\r\n,"));) {
         size_t length = strlen(key), digits;
         if (strncmp(word, key, length) != 0 || word[length] != '=')
             continue;

@@ -12,9 +12,9 @@ enum { LOOKS_EVERY_MS = 10000 };
 bool admin_sees(const struct sim *sim, enum alarm_kind kind, const char *cluster)
 {
     struct core_alarm alarm;
-    for (uint32_t i = 0; sim->edge.core != NULL && core_alarm(sim->edge.core, i, &alarm); i++)
+    for (uint32_t i = 0; sim->edge.core && core_alarm(sim->edge.core, i, &alarm); i++)
         if (alarm.kind == kind &&
-            (cluster == NULL || alarm.cluster == NULL || strcmp(alarm.cluster, cluster) == 0))
+            (!cluster || !alarm.cluster || strcmp(alarm.cluster, cluster) == 0))
             return true;
     return false;
 }
@@ -34,8 +34,8 @@ static void compare(void *arg, const struct reservation *r)
         return;
     fm_name_format(name, r->cluster, r->job);
     const struct object *object = fabric_find(c->fabric, name);
-    c->lost |= object == NULL ||
-               (!secret_none(r->token) && strcmp(secret_expose(r->token), object->token) != 0);
+    c->lost |=
+        !object || (!secret_none(r->token) && strcmp(secret_expose(r->token), object->token) != 0);
 }
 
 /* He compares the broker's list with the fabric manager's. */
@@ -68,7 +68,7 @@ static void look(struct sim *sim, void *what, uint64_t mark)
     (void)what;
     if (sim->phase == PHASE_STORM || mark != sim->calm)
         return;
-    if (sim->edge.core == NULL) {
+    if (!sim->edge.core) {
         sim_later(sim, LOOKS_EVERY_MS, look, NULL, mark);
         return;
     }

@@ -157,7 +157,7 @@ static void release_answered(struct sim *sim, const struct request *request,
 
 void answers_sync_begins(struct sim *sim, struct request *request)
 {
-    for (size_t i = 0; i < request->named && request->named_job == NULL; i++) {
+    for (size_t i = 0; i < request->named && !request->named_job; i++) {
         const struct job *job =
             rm_find(sim, sim->config.clusters[request->cluster].name, request->jobview.active[i]);
         if (model_protects(job)) {
@@ -171,7 +171,7 @@ void answers_sync_begins(struct sim *sim, struct request *request)
 static void sync_refused(struct sim *sim, const struct request *request)
 {
     const struct job *job = request->named_job;
-    if (job != NULL && model_protects(job) && job->told_number == request->named_number)
+    if (job && model_protects(job) && job->told_number == request->named_number)
         sim_fail(sim, "F20", "a sync that names %s was refused", job->id);
 }
 

@@ -83,7 +83,7 @@ void asks_step_begins(struct sim *sim, const struct request *arriving)
     struct asks *asks = &sim->asks;
     asks->given_up = given_up(sim);
     asks->arriving = NULL;
-    if (arriving == NULL || arriving->kind != REQUEST_CLEANUP)
+    if (!arriving || arriving->kind != REQUEST_CLEANUP)
         return;
     const struct cleanup_wish *wish = &arriving->cleanup;
     asks->arriving = arriving;
@@ -101,8 +101,8 @@ static void cleanup_saved(struct sim *sim, const struct cleanup_record *record)
 {
     const struct request *request = sim->asks.arriving;
     struct pending pending = pending_of(sim, record);
-    const struct cleanup_wish *wish = request != NULL ? &request->cleanup : NULL;
-    if (wish == NULL || wish->number != pending.number || wish->step != pending.step ||
+    const struct cleanup_wish *wish = request ? &request->cleanup : NULL;
+    if (!wish || wish->number != pending.number || wish->step != pending.step ||
         wish->below != pending.below)
         sim_fail(sim, "I6", "number %llu: a cleanup of step %s is saved that nobody asked for",
                  n(pending.number), record->step);
@@ -153,8 +153,8 @@ static void trees_are_gone(struct sim *sim, const struct cleanup_wish *wish, uin
 {
     const struct entry *e = model_entry(&sim->model, wish->number);
     const struct object *object =
-        e != NULL && e->token[0] ? fabric_opened_by(&sim->fabric, e->token) : NULL;
-    for (int step = 0; step < STEPS && object != NULL && !sim->fabric.restored; step++) {
+        e && e->token[0] ? fabric_opened_by(&sim->fabric, e->token) : NULL;
+    for (int step = 0; step < STEPS && object && !sim->fabric.restored; step++) {
         for (int i = 0; i < STEP_TREES && steps_covered(step, wish->step, wish->below); i++)
             if (object->trees[step][i] != 0 && object->trees[step][i] <= trees)
                 sim_fail(sim, "F19", "number %llu: a cleanup of step %s%s is done, %s has tree %u",
@@ -166,7 +166,7 @@ static void trees_are_gone(struct sim *sim, const struct cleanup_wish *wish, uin
 /* The core has not taken it. */
 static void drop_newest(struct asks *asks)
 {
-    if (asks->arriving != NULL && bearer_may(&asks->arriving->cleanup))
+    if (asks->arriving && bearer_may(&asks->arriving->cleanup))
         asks->count--;
 }
 

@@ -81,7 +81,7 @@ static void is_expected(void *arg, const struct reservation *r)
     const struct job *job = rm_find(sim, r->cluster, r->job);
     char name[FM_NAME_MAX + 1];
     fm_name_format(name, r->cluster, r->job);
-    if (r->origin == ORIGIN_FOUND && fabric_find(&sim->fabric, name) != NULL &&
+    if (r->origin == ORIGIN_FOUND && fabric_find(&sim->fabric, name) &&
         !admin_can_tell(sim, r->cluster))
         return;
     if (rewind_runs(sim, r->cluster)) /* whose list names only jobs that it does not know */

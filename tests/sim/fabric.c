@@ -69,7 +69,7 @@ void fabric_is_alien(struct sim *sim, const char *name)
 
 void fabric_is_alien_of(struct sim *sim, const struct job *job)
 {
-    if (job != NULL)
+    if (job)
         sim->fabric.alien[job->cluster] = true;
 }
 
@@ -88,7 +88,7 @@ void fabric_rewound(struct sim *sim)
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         object->unknown &= !rewind_has_again(sim, object->name);
-        if (object->number == 0 || model_entry(&sim->model, object->number) != NULL)
+        if (object->number == 0 || model_entry(&sim->model, object->number))
             continue;
         object->number = 0;
         object->returned = true;
@@ -216,7 +216,7 @@ static void restore(struct sim *sim, void *what, uint64_t mark)
             model_forgotten(sim, f->objects[i].number);
     for (size_t i = 0; i < f->backup_count; i++) {
         const struct object *now = find_made(f->objects, f->count, f->backup[i].made);
-        if (now != NULL) { /* what is known of it stays known */
+        if (now) { /* what is known of it stays known */
             f->backup[i].number = now->number;
             f->backup[i].returned |= now->returned;
             f->backup[i].unknown &= now->unknown;
@@ -342,7 +342,7 @@ static bool job_is_unsure(const struct sim *sim, const char *name)
     char cluster[CLUSTER_NAME_MAX + 1];
     const char *id;
     const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
-    return job != NULL && job->unsure;
+    return job && job->unsure;
 }
 
 /* I11: nothing of a running job, and nothing that may be somebody else's. */
@@ -355,11 +355,11 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
     else if (call->number == 0) /* of a ledger that was lost, acted on late: unknown */
         model_forgotten(sim, object->number);
-    else if (e != NULL && e->told && !e->lost_batch && model_protects(e->job) &&
+    else if (e && e->told && !e->lost_batch && model_protects(e->job) &&
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
-    else if (object->forgotten_by != NULL && object->forgotten_by->active &&
-             object->forgotten_by->named && !object->forgotten_by->told &&
+    else if (object->forgotten_by && object->forgotten_by->active && object->forgotten_by->named &&
+             !object->forgotten_by->told &&
              edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }

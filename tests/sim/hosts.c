@@ -170,7 +170,7 @@ void hosts_answered(struct sim *sim, const struct request *request)
     /* One that has said nothing is only known to be of a job that named its nodes; and a fence is
      * about jobs that are over. */
     const struct reservation_record *saved = disk_find(&sim->disk, sent.number);
-    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && saved != NULL &&
+    bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && saved &&
                   saved->state == JOB_RELEASING && host->in_wind != sent.number;
     if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
         host->heard_clean = sent.number;
@@ -381,7 +381,7 @@ void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
 
 const struct host *hosts_present(const struct job *job, uint64_t number, uint32_t epoch)
 {
-    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
+    for (uint32_t i = 0; job && i < HOSTS_MAX; i++) {
         const struct host *host = &job->hosts[i];
         if (host->present && host->number == number && host->epoch == epoch && !host->fenced &&
             host->misheard != number)
@@ -392,7 +392,7 @@ const struct host *hosts_present(const struct job *job, uint64_t number, uint32_
 
 const struct host *hosts_known(const struct job *job, uint64_t number, uint32_t epoch)
 {
-    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++) {
+    for (uint32_t i = 0; job && i < HOSTS_MAX; i++) {
         const struct host *host = &job->hosts[i];
         if (host->present && host->number == number && host->epoch == epoch && !host->fenced &&
             host->heard_number == number && host->outbox_count == 0)
@@ -415,7 +415,7 @@ const struct host *hosts_keep(const struct job *job, uint16_t vni)
 uint32_t hosts_heard_clean(const struct job *job, uint64_t number)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; job != NULL && i < HOSTS_MAX; i++)
+    for (uint32_t i = 0; job && i < HOSTS_MAX; i++)
         count += job->hosts[i].heard_clean == number;
     return count;
 }
@@ -460,7 +460,7 @@ static void look_at(struct sim *sim, struct host *host, uint64_t number)
 static void look_at_silent(struct sim *sim, const struct reservation_record *r)
 {
     struct job *job = rm_find(sim, r->cluster, r->job);
-    for (uint32_t at = 0; job != NULL && at < r->node_count && at < HOSTS_MAX; at++)
+    for (uint32_t at = 0; job && at < r->node_count && at < HOSTS_MAX; at++)
         if (r->state == JOB_RELEASING && r->vni_count > 0)
             look_at(sim, host_at(sim, job, at), r->number);
 }
@@ -471,7 +471,7 @@ static void look_after_all(struct sim *sim)
         const struct node_record *node = &sim->disk.nodes[i]->u.node;
         const struct reservation_record *r = disk_find(&sim->disk, node->number);
         struct host *host = named(sim, node->node);
-        if (host != NULL && r != NULL && r->state == JOB_RELEASING &&
+        if (host && r && r->state == JOB_RELEASING &&
             (node->state == NODE_LINGERING || node->state == NODE_CREATED))
             look_at(sim, host, node->number);
     }
@@ -531,8 +531,8 @@ void hosts_rewound(struct sim *sim)
             const struct node_record *heard = on_disk(sim, host, host->heard_number);
             const struct node_record *now = on_disk(sim, host, host->number);
             host->heard_clean = host->kept_count = 0;
-            if (heard == NULL || !has_services(heard))
+            if (!heard || !has_services(heard))
                 host->heard_number = 0;
-            host->misheard = now != NULL && !has_services(now) ? host->number : 0;
+            host->misheard = now && !has_services(now) ? host->number : 0;
         }
 }

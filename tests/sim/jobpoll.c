@@ -30,7 +30,7 @@ static void take_out(struct sim *sim, struct jobpoll *roll)
 static const struct jobview *view(struct sim *sim, const struct jobpoll *roll)
 {
     const struct jobview *last = &sim->rm.jobviews[roll->jobview.cluster];
-    bool old = last->active != NULL && sim->now_ms - last->taken_ms < sim->config.sync_grace_ms;
+    bool old = last->active && sim->now_ms - last->taken_ms < sim->config.sync_grace_ms;
     if (!old || !fault_happens(&sim->faults, FAULT_ROLL_OLD, &sim->rm.rng))
         return &roll->jobview;
     return last;
@@ -41,7 +41,7 @@ static void answers(struct sim *sim, void *what, uint64_t mark)
     struct jobpoll *roll = what;
     struct rm *rm = &sim->rm;
     (void)mark;
-    if (sim->edge.core != NULL && roll->process == sim->edge.process) {
+    if (sim->edge.core && roll->process == sim->edge.process) {
         const struct jobview *seen = view(sim, roll);
         struct core_event event = {.kind = CORE_JOBPOLL_DONE};
         event.u.jobpoll.id = roll->id;
@@ -93,19 +93,19 @@ void jobpoll_ask(struct sim *sim, uint64_t id, const char *cluster)
 
 void jobpoll_distrust(struct sim *sim)
 {
-    for (struct jobpoll *roll = sim->rm.jobpolls; roll != NULL; roll = roll->next)
+    for (struct jobpoll *roll = sim->rm.jobpolls; roll; roll = roll->next)
         roll->stale = true;
     sim->rm.jobpoll_stale = sim->rm.jobpoll_wanted; /* some still wait for the disk */
     /* Nor is what is half said heard to its end: what was true of it is to be said once more before
      * anybody lies again. */
-    for (size_t i = 0; sim->pieces != NULL && i < CLUSTERS_MAX; i++)
+    for (size_t i = 0; sim->pieces && i < CLUSTERS_MAX; i++)
         if (sim->rm.lacking_ms[i] == 0)
             sim->rm.lacking_ms[i] = 1;
 }
 
 void jobpoll_release(struct sim *sim)
 {
-    while (sim->rm.jobpolls != NULL)
+    while (sim->rm.jobpolls)
         take_out(sim, sim->rm.jobpolls);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
         jobview_release(&sim->rm.jobviews[i]);

@@ -43,7 +43,7 @@ size_t jobview_named(struct sim *sim, const struct jobview *jobview, bool lies)
     struct rm *rm = &sim->rm;
     int64_t *since = &rm->lacking_ms[jobview->cluster];
     size_t named = jobview->count;
-    if (lies && named > 0 && sim->pieces == NULL &&
+    if (lies && named > 0 && !sim->pieces &&
         (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
         named = rng_below(&rm->rng, (uint32_t)named);
         sim_trace(sim, "rm: it names %zu of %zu jobs", named, jobview->count);

@@ -116,12 +116,12 @@ mcast_mistake(a-late-job-list-is-fresh 8000 core/reconcile/jobpoll.c
     [[cluster->name, poll->asked_ms]] [[cluster->name, core->now_ms]])
 mcast_mistake(silence-is-clean 300 core/reservation/hold.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
-    [[return r->reported != NULL && nodes_clean(r->reported) >= r->reported->count;]])
+    [[return r->reported && nodes_clean(r->reported) >= r->reported->count;]])
 mcast_mistake(time-heals-lingering 300 core/act.c
     [[if (!clean && hold_has_services(r)) {]] [[if (!clean && core_held_until(core, r) > core->now_ms) {]])
 mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
-    [[while (r != NULL && r->number != number)]]
-    [[while (r != NULL && r->number < number)]])
+    [[while (r && r->number != number)]]
+    [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 8000 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 3000 core/reservation/hold.c
@@ -150,7 +150,7 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         r->cleaner = NULL;
     }]])
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
-    [[(r->cleaner == NULL || r->cleaner->op.call == 0) &&]] [[]])
+    [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
 mcast_mistake(unsure-end-of-a-step-does-not-rest 8000 core/fabric/cleanup.c
     [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
     [[(void)core_operation(core, r);]])
@@ -190,6 +190,6 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
 mcast_mistake(time-heals-created 50 core/reservation/hold.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
 mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
-    [[if (core_cluster_config(core, cluster) == NULL ||]] [[if (!future || core_cluster_config(core, cluster) == NULL ||]])
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
     [[*at = stone->chain;]] [[stone->chain = *at;]])

@@ -76,7 +76,7 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
 static bool node_keeps(const struct sim *sim, uint16_t vni)
 {
     for (size_t i = 0; i < sim->rm.job_count; i++)
-        if (hosts_keep(sim->rm.jobs[i], vni) != NULL)
+        if (hosts_keep(sim->rm.jobs[i], vni))
             return true;
     return false;
 }
@@ -125,14 +125,14 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
 /* Whether the broker has been told that there are services, and nothing better since. */
 static bool waits_in_core(const struct sim *sim, const struct entry *e)
 {
-    if (e->job == NULL)
+    if (!e->job)
         return false;
     const struct reservation *r =
         core_find(sim->edge.core, rm_cluster_name(sim, e->job), e->job->id);
-    while (r != NULL && r->number != e->number)
+    while (r && r->number != e->number)
         r = r->older;
     struct core_waiting waiting = {0};
-    if (r != NULL && r->reported != NULL)
+    if (r && r->reported)
         core_waiting(r, &waiting);
     return waiting.lingering + waiting.created > 0;
 }
@@ -142,7 +142,7 @@ static bool held_in_core(const struct sim *sim, const struct entry *e)
 {
     if (e->given_batch)
         return false;
-    if (e->job == NULL) /* of a life that only a node knew */
+    if (!e->job) /* of a life that only a node knew */
         return !e->gone_batch;
     if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
         return true;
@@ -227,7 +227,7 @@ static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
         return;
     const struct host *known = hosts_known(e->job, e->number, e->epoch);
     bool untold = !e->told || e->vni_count == 0;
-    if (known != NULL && !untold)
+    if (known && !untold)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
                  n(e->number), known->name, node_state_word(known->heard_state));
     e->back_batch = batch;

@@ -55,7 +55,7 @@ static void next_piece(struct sim *sim, void *what, uint64_t mark)
 {
     struct pieces *pieces = what;
     (void)mark;
-    if (sim->edge.core == NULL || pieces->process != sim->edge.process) {
+    if (!sim->edge.core || pieces->process != sim->edge.process) {
         take_out(sim, pieces);
         return;
     }
@@ -90,6 +90,6 @@ void pieces_send(struct sim *sim, const struct core_event *event)
 
 void pieces_release(struct sim *sim)
 {
-    while (sim->pieces != NULL)
+    while (sim->pieces)
         take_out(sim, sim->pieces);
 }

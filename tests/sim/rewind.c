@@ -43,7 +43,7 @@ static void go_back(struct sim *sim, void *what, uint64_t mark)
     (void)what, (void)mark;
     if (!rewind->taken || rewind->done || !fault_possible(&sim->faults, FAULT_LEDGER_BACK))
         return;
-    if (sim->edge.core != NULL)
+    if (sim->edge.core)
         edge_die(sim);
     fault_count(&sim->faults, FAULT_LEDGER_BACK);
     sim_trace(sim, "disk: the copy takes its place");
@@ -85,11 +85,11 @@ bool rewind_has_again(const struct sim *sim, const char *name)
 bool rewind_in_use(const struct sim *sim, const struct entry *lost)
 {
     const struct job *job = lost->job;
-    if (job == NULL || lost->vni_count == 0)
+    if (!job || lost->vni_count == 0)
         return false;
     bool runs = job->active && job->epoch < sim->model.epoch && job->number == lost->number &&
                 job->stage == STAGE_RUNNING;
-    return runs || hosts_present(job, lost->number, lost->epoch) != NULL;
+    return runs || hosts_present(job, lost->number, lost->epoch);
 }
 
 bool rewind_unknown(const struct sim *sim)

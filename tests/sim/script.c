@@ -283,5 +283,5 @@ void script_configure(struct script *s, const char *pool)
 
 bool script_said(const struct script *s, const char *text)
 {
-    return strstr(s->text, text) != NULL;
+    return strstr(s->text, text);
 }

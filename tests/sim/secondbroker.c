@@ -41,7 +41,7 @@ static void reserves(struct sim *sim)
     if (name[0] == '\0' || secondbroker->count == RIVAL_JOBS_MAX)
         return;
     struct object *object = fabric_add(sim, name, 1);
-    if (object == NULL) /* 409, or 507: its job runs without */
+    if (!object) /* 409, or 507: its job runs without */
         return;
     struct secondbroker_job *job = &secondbroker->held[secondbroker->count++];
     object->unknown = true;
@@ -58,7 +58,7 @@ static void releases(struct sim *sim, size_t at)
     struct secondbroker_job job = secondbroker->held[at];
     const struct object *object = fabric_find(&sim->fabric, job.name);
     secondbroker->held[at] = secondbroker->held[--secondbroker->count];
-    if (object == NULL || strcmp(object->token, job.token) != 0)
+    if (!object || strcmp(object->token, job.token) != 0)
         return;
     sim_trace(sim, "rival: releases %s", job.name);
     fabric_drop(sim, job.name);
@@ -131,7 +131,7 @@ bool secondbroker_in(const struct sim *sim, const char *cluster)
     for (size_t i = 0; i < sim->secondbroker.count; i++) {
         const struct secondbroker_job *held = &sim->secondbroker.held[i];
         const struct object *object = fabric_find(&sim->fabric, held->name);
-        if (object != NULL && strcmp(object->token, held->token) == 0 &&
+        if (object && strcmp(object->token, held->token) == 0 &&
             fm_name_split(held->name, of, &job) && strcmp(of, cluster) == 0)
             return true;
     }

@@ -203,7 +203,7 @@ void wire_cut(struct sim *sim)
 void wire_rewound(struct sim *sim)
 {
     for (struct wire_call *call = sim->wire.calls; call; call = call->next)
-        if (model_entry(&sim->model, call->number) == NULL)
+        if (!model_entry(&sim->model, call->number))
             call->number = 0;
 }
 

@@ -59,7 +59,7 @@ static void list_clusters(const struct call *call, const char *node,
 {
     const struct rights *rights = call->http->rights;
     const char *cluster;
-    for (size_t i = 0; (cluster = rights_cluster(rights, i)) != NULL; i++)
+    for (size_t i = 0; (cluster = rights_cluster(rights, i)); i++)
         if (rights_is_node(rights, &call->identity, cluster, node))
             *clusters++ = cluster;
     *clusters = NULL;

@@ -61,7 +61,7 @@ static void write_cluster_names(struct call *call, const char *name, uint64_t bi
 {
     const char *cluster;
     writer_begin_array(&call->out, name);
-    for (size_t i = 0; (cluster = rights_cluster(call->http->rights, i)) != NULL; i++)
+    for (size_t i = 0; (cluster = rights_cluster(call->http->rights, i)); i++)
         if (bits >> i & 1)
             writer_string(&call->out, NULL, cluster);
     writer_end_array(&call->out);

@@ -127,7 +127,7 @@ static bool is_fresh(const struct resolver *resolver, const struct name *name,
 static void report_host(struct resolver *resolver, struct asker_list *askers,
                         const struct host *host)
 {
-    for (struct asker *asker; (asker = STAILQ_FIRST(askers)) != NULL;) {
+    for (struct asker *asker; (asker = STAILQ_FIRST(askers));) {
         STAILQ_REMOVE_HEAD(askers, link);
         resolver->waiting--;
         asker->done(asker->arg, host);

@@ -223,7 +223,7 @@ static int read_position(struct call *call, uint64_t *after, bool *given)
         text = id;
     }
     *after = 0;
-    *given = text != NULL;
+    *given = text;
     if (text && !target_number(text, UINT64_MAX - 1, after))
         return problem_set(&call->problem, 422, "invalid", field,
                            "%s must be the sequence number of an event, or 0", field);

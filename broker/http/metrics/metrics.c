@@ -57,7 +57,7 @@ static uint64_t count_descriptors(void)
     DIR *folder = opendir("/proc/self/fd");
     if (!folder)
         return 0;
-    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    for (const struct dirent *entry; (entry = readdir(folder));)
         count += entry->d_name[0] != '.';
     (void)closedir(folder);
     return count - 1; /* the folder's own */

@@ -367,7 +367,7 @@ static bool judge_head(struct call *call, const struct head *head)
         return true;
     }
     /* libmicrohttpd takes a bare LF for the end of a chunk: others may see it end elsewhere. */
-    call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    call->last = call_header(call, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     int judged = gate_judge(call, head->method);
     if (judged == GATE_LATER) {
         begin_phase(call, CALL_PROVING);

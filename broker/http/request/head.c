@@ -66,7 +66,7 @@ void head_value_drop(char **copy)
 static bool is_letter(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
 }
 
 static bool is_token(const char *text, size_t length)

@@ -123,7 +123,7 @@ static bool read_classes(struct request *out, const json_t *value)
 {
     const char *given = json_string_value(value);
     size_t count = 0;
-    if (!given || json_string_length(value) >= sizeof(out->classes_text) ||
+    if (!given || json_string_length(value) >= sizeof out->classes_text ||
         given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
         return false;
     out->wanted.traffic_classes = out->classes;
@@ -160,7 +160,7 @@ static int read_values(struct request *out, const json_t *values, struct error *
         {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
     };
     size_t understood = 0;
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const json_t *value = json_object_get(values, known[i].name);
         if (value && !known[i].read(out, value))
             return error_set(err, ERROR_INVALID, "-o mcast.%s is %s", known[i].name,
@@ -200,7 +200,7 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
     int rc = read_nodes(out, execution, err);
     if (rc == 0)
         rc = read_ranks(out, execution, err);
-    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++)
+    for (size_t i = 0; i < sizeof path / sizeof path[0]; i++)
         option = json_object_get(option, path[i]);
     return rc < 0 ? rc : read_option(out, option, err);
 }
@@ -240,7 +240,7 @@ json_t *request_memo(const json_t *reservation)
     };
     const json_t *hwcoll = json_object_get(reservation, "hwcoll");
     json_t *memo = json_object();
-    for (size_t i = 0; memo && i < sizeof(members) / sizeof(members[0]); i++) {
+    for (size_t i = 0; memo && i < sizeof members / sizeof members[0]; i++) {
         json_t *value =
             json_object_get(members[i].of_hwcoll ? hwcoll : reservation, members[i].field);
         if (value && !json_is_null(value) && json_object_set(memo, members[i].name, value) < 0) {

@@ -120,7 +120,7 @@ static int ask_broker(struct wanted *wanted, struct mcast_request *asked)
     struct mcast_reservation *reservation = NULL;
     struct mcast_error error;
     char job[JOB_SIZE];
-    if (!jobid_plain(wanted->job, job, sizeof(job))) {
+    if (!jobid_plain(wanted->job, job, sizeof job)) {
         fputs("the job's id is too long\n", stderr);
         return MCAST_EXIT_USAGE;
     }

@@ -44,11 +44,11 @@ static void destroy_hold(void *data)
 
 static struct hold *create_hold(struct jobtap *jobtap, flux_jobid_t id)
 {
-    struct hold *hold = calloc(1, sizeof(*hold));
+    struct hold *hold = calloc(1, sizeof *hold);
     if (!hold)
         return NULL;
     hold->id = id;
-    if (flux_job_id_encode(id, "f58plain", hold->name, sizeof(hold->name)) < 0 ||
+    if (flux_job_id_encode(id, "f58plain", hold->name, sizeof hold->name) < 0 ||
         flux_jobtap_job_aux_set(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB, aux_name, hold,
                                 destroy_hold) < 0) {
         free(hold);
@@ -126,7 +126,7 @@ static flux_future_t *commit_text(struct hold *hold, const char *text)
     char key[KEY_SIZE];
     flux_kvs_txn_t *txn = flux_kvs_txn_create();
     flux_future_t *future = NULL;
-    if (txn && flux_job_kvs_key(key, sizeof(key), hold->id, "mcast") >= 0 &&
+    if (txn && flux_job_kvs_key(key, sizeof key, hold->id, "mcast") >= 0 &&
         flux_kvs_txn_put(txn, 0, key, text) == 0)
         future = flux_kvs_commit(hold->jobtap->flux, NULL, 0, txn);
     flux_kvs_txn_destroy(txn);
@@ -154,7 +154,7 @@ static bool publish_grant(struct hold *hold, const struct mcast_reservation *res
         post_memo(hold, reservation);
     explicit_bzero(text, strlen(text));
     free(text);
-    return hold->publish != NULL;
+    return hold->publish;
 }
 
 /* ---- what the broker says ---- */

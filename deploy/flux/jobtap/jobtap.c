@@ -32,7 +32,7 @@ static void on_released(const struct mcast_outcome *outcome, void *data)
 
 void jobtap_release(struct jobtap *jobtap, const char *job)
 {
-    struct release *release = malloc(sizeof(*release) + strlen(job) + 1);
+    struct release *release = malloc(sizeof *release + strlen(job) + 1);
     struct mcast_error error = {0};
     int rc = release ? mcast_async_set_timeout(jobtap->broker, RELEASE_MS, &error) : MCAST_NOMEM;
     if (release) {
@@ -65,7 +65,7 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
     flux_plugin_t *plugin = jobtap->plugin;
     const char *cluster = NULL;
     int retry_s = RETRY_S, optional = 0;
-    const size_t size = sizeof(error->text);
+    const size_t size = sizeof error->text;
     if (!flux_plugin_get_conf(plugin) ||
         flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
                                 "patience", &retry_s, "optional", &optional) < 0)
@@ -85,7 +85,7 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
         snprintf(error->text, size, "memory is exhausted");
     jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
     jobtap->optional = optional;
-    return jobtap->cluster != NULL;
+    return jobtap->cluster;
 }
 
 /* ---- the plugin ---- */
@@ -124,7 +124,7 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
 static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
 {
     const char *url = NULL;
-    struct jobtap *jobtap = calloc(1, sizeof(*jobtap));
+    struct jobtap *jobtap = calloc(1, sizeof *jobtap);
     if (!jobtap) {
         strcpy(error->text, "memory is exhausted");
         return false;

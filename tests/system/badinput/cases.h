@@ -14,7 +14,7 @@ struct span {
     size_t length;
 };
 /* clang-format off */
-#define SPAN(literal) {(literal), sizeof(literal) - 1}
+#define SPAN(literal) {(literal), sizeof literal - 1}
 /* clang-format on */
 
 enum outcome {
@@ -50,7 +50,7 @@ struct bad_table {
 };
 #define BAD_TABLE(name, cases)                                                                     \
     {                                                                                              \
-        name, cases, sizeof(cases) / sizeof(cases)[0]                                              \
+        name, cases, sizeof cases / sizeof cases[0]                                                \
     }
 
 #define JOB "/v1/clusters/elcap/jobs/"

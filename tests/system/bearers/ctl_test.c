@@ -13,7 +13,7 @@
 /* The same as people and hooks do it: mcastctl, and libmcast below it. */
 
 #define CTL(token, out, ...)                                                                       \
-    fixture_ctl(fixture, token, (const char *const[]){__VA_ARGS__, NULL}, out, sizeof(out))
+    fixture_ctl(fixture, token, (const char *const[]){__VA_ARGS__, NULL}, out, sizeof out)
 
 static struct fixture *fixture;
 static struct fixture_job job;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
 #define ACCEPT "Accept: application/json\r\n"
 #define BARE(method, path) method " " path " HTTP/1.1\r\n" AGENT ACCEPT "\r\n"
@@ -42,19 +42,19 @@ static void hear(const struct mcast_outcome *outcome, void *arg)
     heard->times++;
     heard->code = outcome->code;
     assert_int_equal(outcome->error->code, outcome->code);
-    snprintf(heard->word, sizeof(heard->word), "%s", outcome->error->word);
-    snprintf(heard->text, sizeof(heard->text), "%s", outcome->error->text);
+    snprintf(heard->word, sizeof heard->word, "%s", outcome->error->word);
+    snprintf(heard->text, sizeof heard->text, "%s", outcome->error->text);
     if (outcome->reservation) {
-        snprintf(heard->job, sizeof(heard->job), "%s", outcome->reservation->job);
+        snprintf(heard->job, sizeof heard->job, "%s", outcome->reservation->job);
         heard->repeated = outcome->reservation->repeated;
     }
     if (outcome->env_count > 0)
-        snprintf(heard->first, sizeof(heard->first), "%s=%s", outcome->env[0].name,
+        snprintf(heard->first, sizeof heard->first, "%s=%s", outcome->env[0].name,
                  outcome->env[0].value);
     heard->env_count = outcome->env_count;
     heard->step_count = outcome->steps ? outcome->steps->step_count : 0;
     heard->active = outcome->sync ? outcome->sync->active : 0;
-    snprintf(heard->json, sizeof(heard->json), "%s", outcome->json ? outcome->json : "");
+    snprintf(heard->json, sizeof heard->json, "%s", outcome->json ? outcome->json : "");
     heard->releasing = outcome->releasing;
     heard->gone = outcome->gone;
 }

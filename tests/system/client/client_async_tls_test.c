@@ -50,8 +50,8 @@ static void hear(const struct mcast_outcome *outcome, void *arg)
     heard->times++;
     heard->good += outcome->code == 0;
     heard->code = outcome->code;
-    snprintf(heard->word, sizeof(heard->word), "%s", outcome->error->word);
-    snprintf(heard->text, sizeof(heard->text), "%s", outcome->error->text);
+    snprintf(heard->word, sizeof heard->word, "%s", outcome->error->word);
+    snprintf(heard->text, sizeof heard->text, "%s", outcome->error->text);
 }
 
 static struct mcast *open_handle(const char *url, bool certificate)
@@ -196,7 +196,7 @@ static void name__whose_look_up_hangs_holds_up_nobody(void **state)
     char url[64];
     struct heard heard = {0}, other = {0};
     uint64_t number = 0;
-    snprintf(url, sizeof(url), "https://broker.example:%s", strrchr(stand.url, ':') + 1);
+    snprintf(url, sizeof url, "https://broker.example:%s", strrchr(stand.url, ':') + 1);
     struct mcast_async *async = open_async(url, true), *well = open_async(stand.url, true);
     watch_hold("broker.example");
     begin(async, &heard, &number);
@@ -230,7 +230,7 @@ static void name__is_looked_up_by_somebody_else(void **state)
     (void)state;
     char url[64];
     struct heard heard = {0};
-    snprintf(url, sizeof(url), "https://broker.example:%s", strrchr(stand.url, ':') + 1);
+    snprintf(url, sizeof url, "https://broker.example:%s", strrchr(stand.url, ':') + 1);
     struct mcast_async *async = open_async(url, true);
     watch_hold("broker.example");
     begin(async, &heard, NULL);

@@ -19,7 +19,7 @@
 
 #define PROBLEM "application/problem+json"
 
-#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
 #define GET(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n"
 #define STREAM(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: text/event-stream\r\n"
@@ -360,7 +360,7 @@ static void reserve__does_not_drop_fields_of_later_versions(void **state)
         uint64_t later;
     } wide = {.request = MCAST_REQUEST_INIT, .later = 1};
     struct mcast_reservation *got = NULL;
-    wide.request.size = sizeof(wide);
+    wide.request.size = sizeof wide;
     wide.request.cluster = "elcap";
     wide.request.job = "f1";
     wide.request.uid = 5;
@@ -548,7 +548,7 @@ static void list__takes_an_older_filter_and_refuses_a_newer_one(void **state)
         struct mcast_filter filter;
         const char *more;
     } newer = {MCAST_FILTER_INIT, "more"};
-    newer.filter.size = sizeof(newer);
+    newer.filter.size = sizeof newer;
     assert_int_equal(mcast_list(handle, &newer.filter, join_place, log, NULL), MCAST_USAGE);
     fakebroker_expect(fake, 1, GET("/v1/jobs?limit=1000"));
     end(handle, fake);
@@ -564,7 +564,7 @@ static void list__refuses_to_go_in_circles(void **state)
     for (size_t i = 0; i < SIZE(links); i++) {
         char body[200], log[256] = "";
         struct mcast_error error;
-        snprintf(body, sizeof(body), "{\"jobs\":[],\"next\":\"%s\"}", links[i]);
+        snprintf(body, sizeof body, "{\"jobs\":[],\"next\":\"%s\"}", links[i]);
         struct reply script[] = {{200, NULL, body, THEN_KEEP}};
         struct fakebroker *fake = fakebroker_create(script, SIZE(script));
         struct mcast *handle = open_fake(fake);
@@ -762,7 +762,7 @@ static void on_wait(const struct mcast_error *why, void *data)
 {
     struct waited *waited = data;
     waited->times++;
-    snprintf(waited->word, sizeof(waited->word), "%s", why->word);
+    snprintf(waited->word, sizeof waited->word, "%s", why->word);
 }
 
 static struct mcast *open_retrying(struct fakebroker *fake, unsigned ms, struct waited *waited)

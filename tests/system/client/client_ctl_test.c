@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
 #define PROBLEM "application/problem+json"
 #define RUN(...) run(test, (const char *[]){"mcastctl", __VA_ARGS__, NULL})
@@ -58,9 +58,9 @@ static int run(struct test *test, const char *const *arguments)
     posix_spawn_file_actions_t files;
     pid_t child;
     int status = 0;
-    snprintf(out, sizeof(out), "%s/out", folder);
-    snprintf(err, sizeof(err), "%s/err", folder);
-    snprintf(url, sizeof(url), "MCAST_URL=%s", fakebroker_url(test->fake));
+    snprintf(out, sizeof out, "%s/out", folder);
+    snprintf(err, sizeof err, "%s/err", folder);
+    snprintf(url, sizeof url, "MCAST_URL=%s", fakebroker_url(test->fake));
     char *environment[] = {url, preload, NULL};
     assert_int_equal(posix_spawn_file_actions_init(&files), 0);
     posix_spawn_file_actions_addopen(&files, 0, test->input ? test->input : "/dev/null", O_RDONLY,
@@ -79,7 +79,7 @@ static int run(struct test *test, const char *const *arguments)
 
 static struct test *begin(const struct reply *script, size_t count)
 {
-    struct test *test = calloc(1, sizeof(*test));
+    struct test *test = calloc(1, sizeof *test);
     assert_non_null(test);
     test->fake = fakebroker_create(script, count);
     return test;
@@ -111,7 +111,7 @@ static void ctl__explains_itself(void **state)
                "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 not now: no broker");
     for (size_t i = 0; i < SIZE(commands); i++) {
         char example[64];
-        snprintf(example, sizeof(example), "mcastctl %s", commands[i]);
+        snprintf(example, sizeof example, "mcastctl %s", commands[i]);
         assert_int_equal(RUN(commands[i], "--help"), 0);
         assert_has(test->out, "Example:\n");
         assert_has(strstr(test->out, "Example:\n"), example);
@@ -193,10 +193,10 @@ static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
     if (geteuid() != 0)
         skip();
     struct test *test = begin(NULL, 0);
-    snprintf(address.sun_path, sizeof(address.sun_path), "%.80s/other",
+    snprintf(address.sun_path, sizeof address.sun_path, "%.80s/other",
              fakebroker_folder(test->fake));
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(seteuid(65533), 0); /* who listens is who serves */
     int rc = listen(listener, 1);
     assert_int_equal(seteuid(0), 0);
@@ -581,8 +581,8 @@ static void env__every_format(void **state)
         "{\n  \"FI_CXI_A\": \"it's $HOME `x` \\\"q\\\"\",\n  \"FI_CXI_B\": \"\"," UNSET_JSON);
     assert_int_equal(RUN("env", "--cluster=c", "--format=null", "f1"), 0);
     static const char null_form[] = "FI_CXI_A=it's $HOME `x` \"q\"\0FI_CXI_B=";
-    assert_int_equal(test->out_length, sizeof(null_form));
-    assert_memory_equal(test->out, null_form, sizeof(null_form));
+    assert_int_equal(test->out_length, sizeof null_form);
+    assert_memory_equal(test->out, null_form, sizeof null_form);
     assert_int_equal(RUN("env", "--cluster=c", "--format=json", "f1"), 0);
     assert_string_equal(test->out, "{" UNSET_JSON);
     end(test);
@@ -703,7 +703,7 @@ static void sync__reads_standard_input(void **state)
     static const char input[] = "a\r\n\n  b \nƒc";
     struct test *test = begin(script, SIZE(script));
     char path[128];
-    write_input(test, path, input, sizeof(input) - 1);
+    write_input(test, path, input, sizeof input - 1);
     assert_int_equal(RUN("sync", "--cluster=elcap"), 0);
     fakebroker_expect(test->fake, 1,
                       "POST /v1/clusters/elcap/sync HTTP/1.1\r\n" AGENT
@@ -730,10 +730,10 @@ static void sync__refuses_what_may_not_be_whole(void **state)
     test->input = "/"; /* reading it fails */
     assert_int_equal(RUN("sync", "--cluster=elcap", "--empty"), 2);
     assert_has(test->err, "could not be read to its end (Is a directory)");
-    write_input(test, path, binary, sizeof(binary) - 1);
+    write_input(test, path, binary, sizeof binary - 1);
     assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
     assert_has(test->err, "line 2");
-    write_input(test, path, space, sizeof(space) - 1);
+    write_input(test, path, space, sizeof space - 1);
     assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
     fakebroker_expect(test->fake, 0, NULL);
     test->input = NULL;
@@ -839,7 +839,7 @@ static void status__says_first_what_is_wrong(void **state)
         "collectives; connection refused?[2J\n"
         "NO VNI IS FREE: jobs that need one cannot start\n"
         "What to do: mcastctl doctor\n";
-    assert_int_equal(strncmp(test->out, first, sizeof(first) - 1), 0);
+    assert_int_equal(strncmp(test->out, first, sizeof first - 1), 0);
     assert_int_equal(RUN("status"), 0);
     assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
     assert_int_equal(RUN("status"), 0);
@@ -855,7 +855,7 @@ static void status__says_first_what_is_wrong(void **state)
         "drain, then see mcastctl list --held\n"
         "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it\n"
         "What to do: mcastctl doctor\n";
-    assert_int_equal(strncmp(test->out, nodes, sizeof(nodes) - 1), 0);
+    assert_int_equal(strncmp(test->out, nodes, sizeof nodes - 1), 0);
     assert_int_equal(RUN("status"), 0);
     assert_has(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs stay quarantined");
     assert_int_equal(RUN("status"), 0);
@@ -936,7 +936,7 @@ static void ctl__full_disk_is_an_error(void **state)
     static const struct reply script[] = {{200, NULL, "{\"version\":\"0.1.0\"}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     char command[512];
-    snprintf(command, sizeof(command), "'%s' status --url '%s' >/dev/full 2>/dev/null", MCASTCTL,
+    snprintf(command, sizeof command, "'%s' status --url '%s' >/dev/full 2>/dev/null", MCASTCTL,
              fakebroker_url(test->fake));
     int status = system(command);
     assert_true(WIFEXITED(status));

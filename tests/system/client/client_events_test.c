@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
 #define STREAM(path) "GET " path " HTTP/1.1\r\n" AGENT "Accept: text/event-stream\r\n"
 #define EVENT(seq)                                                                                 \
@@ -33,7 +33,7 @@ static int note(const struct mcast_event *event, void *data)
 {
     struct watch *watch = data;
     size_t used = strlen(watch->log);
-    snprintf(watch->log + used, sizeof(watch->log) - used, "%s%llu;", event->event,
+    snprintf(watch->log + used, sizeof watch->log - used, "%s%llu;", event->event,
              (unsigned long long)(event->seq > 0 ? event->seq : event->gap_to));
     return event->seq == watch->until ? 9 : 0;
 }

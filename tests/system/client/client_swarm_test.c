@@ -42,7 +42,7 @@ struct swarm {
 static void fail_once(struct swarm *swarm, const char *why)
 {
     if (swarm->failed++ == 0)
-        snprintf(swarm->why, sizeof(swarm->why), "%s", why);
+        snprintf(swarm->why, sizeof swarm->why, "%s", why);
 }
 
 static void on_reserved(const struct mcast_outcome *outcome, void *arg)
@@ -135,7 +135,7 @@ static void assert_unharmed(struct swarm *swarm)
 
 static int open_swarm(void **state)
 {
-    struct swarm *swarm = calloc(1, sizeof(*swarm));
+    struct swarm *swarm = calloc(1, sizeof *swarm);
     const struct testbed_options options = {.mcastd = MCASTD};
     struct mcast *handle = NULL;
     assert_non_null(swarm);
@@ -148,7 +148,7 @@ static int open_swarm(void **state)
     mcast_close(handle);
     for (unsigned i = 0; i < JOBS; i++) {
         swarm->jobs[i].swarm = swarm;
-        snprintf(swarm->jobs[i].name, sizeof(swarm->jobs[i].name), "f%u", i);
+        snprintf(swarm->jobs[i].name, sizeof swarm->jobs[i].name, "f%u", i);
     }
     *state = swarm;
     return 0;
@@ -167,7 +167,7 @@ static unsigned count_jobs(const struct swarm *swarm, const char *state)
 {
     char path[64];
     struct plainhttp_reply reply;
-    snprintf(path, sizeof(path), "/v1/jobs?limit=%d&state=%s", JOBS, state);
+    snprintf(path, sizeof path, "/v1/jobs?limit=%d&state=%s", JOBS, state);
     assert_int_equal(plainhttp_call(testbed_http(swarm->testbed), "GET", path, NULL, &reply), 200);
     unsigned count = (unsigned)json_array_size(json_object_get(reply.json, "jobs"));
     plainhttp_reply_release(&reply);

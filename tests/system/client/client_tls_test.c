@@ -55,7 +55,7 @@ static struct mcast *open_trusting(void)
 static int ask(struct mcast *handle, struct mcast_error *error)
 {
     char *json = NULL;
-    memset(error, 0, sizeof(*error));
+    memset(error, 0, sizeof *error);
     int rc = mcast_status(handle, &json, error);
     free(json);
     return rc;
@@ -98,7 +98,7 @@ static void tls__another_name_is_not_believed(void **state)
     (void)state;
     char url[64];
     struct mcast_error error;
-    snprintf(url, sizeof(url), "https://localhost:%s", strrchr(stand.url, ':') + 1);
+    snprintf(url, sizeof url, "https://localhost:%s", strrchr(stand.url, ':') + 1);
     struct mcast *handle = open_broker(url);
     assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
     assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
@@ -207,7 +207,7 @@ static void tls__plain_http_to_a_tls_port_says_so(void **state)
     (void)state;
     char url[64];
     struct mcast_error error;
-    snprintf(url, sizeof(url), "http://127.0.0.1:%s", strrchr(stand.url, ':') + 1);
+    snprintf(url, sizeof url, "http://127.0.0.1:%s", strrchr(stand.url, ':') + 1);
     struct mcast *handle = open_broker(url);
     int rc = ask(handle, &error);
     assert_true(rc == MCAST_UNREACHABLE || rc == MCAST_UNCLEAR);
@@ -223,7 +223,7 @@ static void munge__says_who_asks_each_time(void **state)
     struct mcast_error error;
     struct mcast *handle = open_trusting();
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_AUTO, stand.munge, NULL), 0);
-    snprintf(uid, sizeof(uid), "uid %u", (unsigned)getuid());
+    snprintf(uid, sizeof uid, "uid %u", (unsigned)getuid());
     for (int i = 0; i < 3; i++)
         assert_proof(handle, "munge", uid);
     if (ask(handle, &error) < 0)

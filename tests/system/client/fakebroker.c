@@ -88,7 +88,7 @@ static void give(int client, const struct reply *reply)
 {
     char head[256] = "";
     if (reply->status != 0)
-        snprintf(head, sizeof(head),
+        snprintf(head, sizeof head,
                  "HTTP/1.1 %ld Word\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n",
                  reply->status, reply->type ? reply->type : "application/json",
                  strlen(reply->body));
@@ -132,18 +132,18 @@ static void *run(void *data)
 
 struct fakebroker *fakebroker_create(const struct reply *script, size_t count)
 {
-    struct fakebroker *fake = calloc(1, sizeof(*fake));
+    struct fakebroker *fake = calloc(1, sizeof *fake);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     assert_non_null(fake);
     fake->script = script;
     fake->script_count = count;
     assert_int_equal(folder_create(fake->folder), 0);
-    folder_path(address.sun_path, sizeof(address.sun_path), fake->folder, "s");
-    snprintf(fake->url, sizeof(fake->url), "unix:%s", address.sun_path);
+    folder_path(address.sun_path, sizeof address.sun_path, fake->folder, "s");
+    snprintf(fake->url, sizeof fake->url, "unix:%s", address.sun_path);
     fake->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     fake->stop = eventfd(0, EFD_CLOEXEC);
     assert_true(fake->listener >= 0 && fake->stop >= 0);
-    assert_int_equal(bind(fake->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(bind(fake->listener, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(fake->listener, 16), 0);
     pthread_mutex_init(&fake->lock, NULL);
     pthread_cond_init(&fake->arrived, NULL);
@@ -189,7 +189,7 @@ size_t fakebroker_connections(struct fakebroker *fake)
 void fakebroker_destroy(struct fakebroker *fake)
 {
     uint64_t one = 1;
-    assert_int_equal(write(fake->stop, &one, sizeof(one)), sizeof(one));
+    assert_int_equal(write(fake->stop, &one, sizeof one), sizeof one);
     pthread_join(fake->thread, NULL);
     close(fake->listener);
     close(fake->stop);

@@ -35,11 +35,11 @@ static void start_munged(struct secured *secured)
     char seed[SECURED_PATH_SIZE + 16], log[SECURED_PATH_SIZE + 16];
     static const char secret[] = "a key of at least thirty-two bytes, for this test alone";
     assert_int_equal(folder_write(secured->folder, "munge.key", 0400, secret), 0);
-    snprintf(key, sizeof(key), "--key-file=%s", secured_file(secured, "munge.key"));
-    snprintf(socket, sizeof(socket), "--socket=%s", secured->munge);
-    snprintf(pid, sizeof(pid), "--pid-file=%s", secured_file(secured, "munge.pid"));
-    snprintf(seed, sizeof(seed), "--seed-file=%s", secured_file(secured, "munge.seed"));
-    snprintf(log, sizeof(log), "--log-file=%s", secured_file(secured, "munge.log"));
+    snprintf(key, sizeof key, "--key-file=%s", secured_file(secured, "munge.key"));
+    snprintf(socket, sizeof socket, "--socket=%s", secured->munge);
+    snprintf(pid, sizeof pid, "--pid-file=%s", secured_file(secured, "munge.pid"));
+    snprintf(seed, sizeof seed, "--seed-file=%s", secured_file(secured, "munge.seed"));
+    snprintf(log, sizeof log, "--log-file=%s", secured_file(secured, "munge.log"));
     const char *argv[] = {MUNGED, "--foreground", "--force", key, socket, pid, seed, log, NULL};
     secured->munged = process_start(argv, secured_file(secured, "munged.out"));
     assert_non_null(secured->munged);
@@ -53,11 +53,11 @@ static bool read_url(void *arg)
     struct secured *secured = arg;
     char line[LINE_SIZE];
     FILE *log = fopen(secured_file(secured, "mcastd.log"), "re");
-    while (log && !secured->url[0] && fgets(line, sizeof(line), log)) {
+    while (log && !secured->url[0] && fgets(line, sizeof line, log)) {
         const char *at = strstr(line, " READY ");
         at = at && strchr(at, '\n') ? strstr(at, "listen=127.0.0.1:") : NULL;
         if (at)
-            snprintf(secured->url, sizeof(secured->url), "https://127.0.0.1:%d",
+            snprintf(secured->url, sizeof secured->url, "https://127.0.0.1:%d",
                      atoi(at + strlen("listen=127.0.0.1:")));
     }
     if (log)
@@ -70,8 +70,8 @@ static void start_broker(struct secured *secured, const char *mcastd)
     char text[CONFIG_SIZE], munge[SECURED_PATH_SIZE + 32] = "";
     const char *f = secured->folder;
     if (secured->munged)
-        snprintf(munge, sizeof(munge), "munge_socket = %s\n", secured->munge);
-    snprintf(text, sizeof(text),
+        snprintf(munge, sizeof munge, "munge_socket = %s\n", secured->munge);
+    snprintf(text, sizeof text,
              "[broker]\nsocket = %s\nlisten = 127.0.0.1:0\nadmins = %u cert:admin\n"
              "tls_cert = %s/server.pem\ntls_key = %s/server.key\ntls_client_ca = %s/ca.pem\n%s"
              "[state]\nstore = memory\nkey_file = %s/state.key\n"
@@ -93,9 +93,9 @@ void secured_open(struct secured *secured, const char *mcastd, time_t end, bool 
     assert_int_equal(folder_create(secured->folder), 0);
     /* munged wants a folder that others can look into, and cannot write to. */
     assert_int_equal(chmod(secured->folder, 0755), 0);
-    folder_path(secured->config, sizeof(secured->config), secured->folder, "mcastd.conf");
-    folder_path(secured->socket, sizeof(secured->socket), secured->folder, "s");
-    folder_path(secured->munge, sizeof(secured->munge), secured->folder, "m");
+    folder_path(secured->config, sizeof secured->config, secured->folder, "mcastd.conf");
+    folder_path(secured->socket, sizeof secured->socket, secured->folder, "s");
+    folder_path(secured->munge, sizeof secured->munge, secured->folder, "m");
     authority_create(&secured->authority, secured->folder, "ca");
     authority_issue(&secured->authority, secured->folder, "server", end);
     authority_issue(&secured->authority, secured->folder, "admin", time(NULL) + DAY_S);

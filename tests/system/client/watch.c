@@ -41,7 +41,7 @@ static void note(const char *name, bool waits)
         return;
     watch->seen++;
     if (waits && watch->waits++ == 0)
-        snprintf(watch->first, sizeof(watch->first), "%s", name);
+        snprintf(watch->first, sizeof watch->first, "%s", name);
 }
 
 /* Of what is read and written: files on disk and /dev/urandom wait for nobody. */
@@ -58,7 +58,7 @@ static bool waits(int fd)
 static void find(void *function, const char *name)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
-    memcpy(function, &symbol, sizeof(symbol));
+    memcpy(function, &symbol, sizeof symbol);
 }
 
 #define REAL(type, name, parameters)                                                               \

@@ -40,7 +40,7 @@ static int run_doctor(const char *url, const char *config)
         argv[used++] = "--config";
         argv[used++] = config;
     }
-    const int status = program_run(argv, NULL, text, sizeof(text));
+    const int status = program_run(argv, NULL, text, sizeof text);
     json_decref(report);
     report = json_loads(text, 0, NULL);
     if (!report)
@@ -126,14 +126,14 @@ static int run_on_site(void)
 {
     char config[PATH_SIZE];
     return run_doctor(testbed_socket(testbed),
-                      folder_path(config, sizeof(config), testbed_folder(testbed), "mcastd.conf"));
+                      folder_path(config, sizeof config, testbed_folder(testbed), "mcastd.conf"));
 }
 
 /* mcastctl and a command, for people. */
 static int run_for_people(const char *command)
 {
     const char *argv[] = {MCASTCTL, "--url", testbed_socket(testbed), command, NULL};
-    return program_run(argv, NULL, text, sizeof(text));
+    return program_run(argv, NULL, text, sizeof text);
 }
 
 static void doctor__finds_nothing_where_all_is_well(void **state)
@@ -175,10 +175,10 @@ static void doctor__finds_what_others_could_read_or_change(void **state)
         {"passwd", "passwd can be read by others: chmod 0600 ", 0644},
     };
     start_site(&usual, false);
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         char path[PATH_SIZE];
         struct stat found;
-        folder_path(path, sizeof(path), testbed_folder(testbed), places[i].name);
+        folder_path(path, sizeof path, testbed_folder(testbed), places[i].name);
         assert_int_equal(stat(path, &found), 0);
         assert_int_equal(chmod(path, places[i].mode), 0);
         assert_int_equal(run_on_site(), 1);
@@ -193,7 +193,7 @@ static bool link_is_a_problem(void *arg)
 {
     (void)arg;
     (void)run_on_site();
-    return find("link", "problem", "") != NULL;
+    return find("link", "problem", "");
 }
 
 static void doctor__finds_a_fabric_manager_that_is_away(void **state)
@@ -258,8 +258,8 @@ static void doctor__finds_an_authority_that_jobs_would_miss(void **state)
     char ca[PATH_SIZE], hwcoll[2 * PATH_SIZE];
     struct testbed_options options = usual;
     assert_int_equal(folder_write(folder, "job-ca.pem", 0644, "not looked into\n"), 0);
-    folder_path(ca, sizeof(ca), folder, "job-ca.pem");
-    snprintf(hwcoll, sizeof(hwcoll), "%sjob_ca = %s\n", usual.hwcoll, ca);
+    folder_path(ca, sizeof ca, folder, "job-ca.pem");
+    snprintf(hwcoll, sizeof hwcoll, "%sjob_ca = %s\n", usual.hwcoll, ca);
     options.hwcoll = hwcoll;
     start_site(&options, true);
     (void)run_on_site();
@@ -299,12 +299,12 @@ static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
                           secured_file(site, "admin.key"),
                           "doctor",
                           NULL};
-    assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 1);
+    assert_int_equal(program_run(argv, NULL, text, sizeof text), 1);
     expect_text("ends in");
     expect_text("certificate \"admin\", an admin");
     argv[3] = "doctor"; /* nothing that proves who the broker is */
     argv[4] = NULL;
-    assert_int_equal(program_run(argv, NULL, text, sizeof(text)), 4);
+    assert_int_equal(program_run(argv, NULL, text, sizeof text), 4);
     expect_text("is not trusted");
 }
 
@@ -330,8 +330,8 @@ static void doctor__looks_around_without_a_broker(void **state)
                                   "[broker]\nsocket = relative\nlisten = nowhere\n"
                                   "[vni]\npool = 70000\n[nonsense]\nx = y\n"),
                      0);
-    folder_path(config, sizeof(config), folder, "bad.conf");
-    folder_path(socket, sizeof(socket), folder, "none");
+    folder_path(config, sizeof config, folder, "bad.conf");
+    folder_path(socket, sizeof socket, folder, "none");
     assert_int_equal(chmod(config, 0666), 0);
     assert_int_equal(run_doctor(socket, config), 4);
     expect("broker", "problem", "cannot reach mcastd");
@@ -346,7 +346,7 @@ static void doctor__looks_around_without_a_broker(void **state)
 static void write_program(const char *name, const char *says)
 {
     char script[PATH_SIZE];
-    snprintf(script, sizeof(script), "#!/bin/sh\necho '%s'\n", says);
+    snprintf(script, sizeof script, "#!/bin/sh\necho '%s'\n", says);
     assert_int_equal(folder_write(folder, name, 0755, script), 0);
 }
 
@@ -358,9 +358,9 @@ static void doctor__judges_the_software_of_the_machine(void **state)
     char *before = strdup(getenv("PATH"));
     write_program("fi_info", "fi_info: 2.2.0\nlibfabric: 2.2.0\nlibfabric api: 2.2");
     write_program("flux", "commands: 0.67.0\nlibflux-core: 0.67.0");
-    snprintf(path, sizeof(path), "%s:%s", folder, before);
+    snprintf(path, sizeof path, "%s:%s", folder, before);
     setenv("PATH", path, 1);
-    assert_int_equal(run_doctor(folder_path(socket, sizeof(socket), folder, "none"), NULL), 4);
+    assert_int_equal(run_doctor(folder_path(socket, sizeof socket, folder, "none"), NULL), 4);
     setenv("PATH", before, 1);
     free(before);
     expect("libfabric", "warning", "2.2.0 (fi_info): gives up");

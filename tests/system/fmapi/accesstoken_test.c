@@ -31,7 +31,7 @@ static void ask_token(void *arg, const struct scriptedserver_request *request,
                       struct scriptedserver_answer *answer)
 {
     struct guard *guard = arg;
-    bool forbidden = guard->forbids && strstr(request->path, "c-not") != NULL;
+    bool forbidden = guard->forbids && strstr(request->path, "c-not");
 
     if (issuer_number(request->head) < guard->oldest || forbidden) {
         guard->refused++;
@@ -74,7 +74,7 @@ static void scene_release(struct scene *scene)
 static void login_is(struct scene *scene, int code, const char *words)
 {
     struct landing login = apiclient_login(&scene->apiclient);
-    if (login.code != code || strstr(login.words, words) == NULL)
+    if (login.code != code || !strstr(login.words, words))
         fail_msg("%s: %s", error_word(login.code), login.words);
 }
 

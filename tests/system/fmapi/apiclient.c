@@ -28,7 +28,7 @@ static void on_deadline(uv_timer_t *timer)
 static void on_before_sleep(uv_prepare_t *prepare)
 {
     struct apiclient *apiclient = prepare->data;
-    if (apiclient->api == NULL || (apiclient->awaited != NULL && apiclient->awaited->times > 0))
+    if (!apiclient->api || (apiclient->awaited && apiclient->awaited->times > 0))
         uv_stop(&apiclient->loop);
 }
 
@@ -44,7 +44,7 @@ void apiclient_init(struct apiclient *apiclient, const struct fmapi_options *opt
     apiclient->before_sleep.data = apiclient;
     assert_int_equal(uv_prepare_start(&apiclient->before_sleep, on_before_sleep), 0);
     apiclient->api = fmapi_create(&apiclient->loop, options, &err);
-    if (apiclient->api == NULL)
+    if (!apiclient->api)
         fail_msg("%s", err.text);
 }
 
@@ -64,7 +64,7 @@ void apiclient_destroy_api(struct apiclient *apiclient)
 
 void apiclient_release(struct apiclient *apiclient)
 {
-    if (apiclient->api != NULL)
+    if (apiclient->api)
         apiclient_destroy_api(apiclient);
     while (!apiclient->closed)
         (void)uv_run(&apiclient->loop, UV_RUN_ONCE);
@@ -100,7 +100,7 @@ void apiclient_land(void *arg, const struct fmapi_reply *reply)
     (void)snprintf(landing->token, sizeof landing->token, "%s",
                    secret_none(reply->token) ? "" : secret_expose(reply->token));
     (void)snprintf(landing->words, sizeof landing->words, "%s", reply->words);
-    if (reply->steps != NULL)
+    if (reply->steps)
         write_steps(landing->steps, sizeof landing->steps, reply->steps);
 }
 

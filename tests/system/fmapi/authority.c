@@ -28,7 +28,7 @@ struct contents {
 static void add(X509 *cert, int kind, const char *value)
 {
     X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
-    must(extension != NULL && X509_add_ext(cert, extension, -1) == 1, value);
+    must(extension && X509_add_ext(cert, extension, -1) == 1, value);
     X509_EXTENSION_free(extension);
 }
 
@@ -43,18 +43,17 @@ static X509 *sign(EVP_PKEY *key, const struct contents *contents)
     (void)snprintf(common, sizeof common, "puppet %ld of %d", serial, (int)getpid());
     must(X509_set_version(cert, 2) == 1 &&
              ASN1_INTEGER_set(X509_get_serialNumber(cert), serial++) == 1 &&
-             X509_gmtime_adj(X509_getm_notBefore(cert), contents->from_s) != NULL &&
-             X509_gmtime_adj(X509_getm_notAfter(cert), contents->until_s) != NULL &&
+             X509_gmtime_adj(X509_getm_notBefore(cert), contents->from_s) &&
+             X509_gmtime_adj(X509_getm_notAfter(cert), contents->until_s) &&
              X509_set_pubkey(cert, key) == 1 &&
              X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char *)common,
                                         -1, -1, 0) == 1 &&
-             X509_set_issuer_name(cert, contents->issuer != NULL
-                                            ? X509_get_subject_name(contents->issuer)
-                                            : subject) == 1,
+             X509_set_issuer_name(cert, contents->issuer ? X509_get_subject_name(contents->issuer)
+                                                         : subject) == 1,
          "making a certificate");
     add(cert, NID_subject_alt_name, contents->name);
-    add(cert, NID_basic_constraints, contents->issuer != NULL ? "CA:FALSE" : "CA:TRUE");
-    must(X509_sign(cert, contents->issuer != NULL ? contents->issuer_key : key, EVP_sha256()) > 0,
+    add(cert, NID_basic_constraints, contents->issuer ? "CA:FALSE" : "CA:TRUE");
+    must(X509_sign(cert, contents->issuer ? contents->issuer_key : key, EVP_sha256()) > 0,
          "signing a certificate");
     return cert;
 }
@@ -62,7 +61,7 @@ static X509 *sign(EVP_PKEY *key, const struct contents *contents)
 static void write_cert(const char *path, X509 *cert)
 {
     FILE *file = fopen(path, "w");
-    must(file != NULL && PEM_write_X509(file, cert) == 1 && fclose(file) == 0, path);
+    must(file && PEM_write_X509(file, cert) == 1 && fclose(file) == 0, path);
 }
 
 static void make(struct authority *authority, const struct contents *contents)
@@ -70,7 +69,7 @@ static void make(struct authority *authority, const struct contents *contents)
     const char *parent = getenv("TMPDIR");
     *authority = (struct authority){0};
     (void)snprintf(authority->folder, sizeof authority->folder, "%.40s/mcast-tls-XXXXXX",
-                   parent != NULL ? parent : "/tmp");
+                   parent ? parent : "/tmp");
     must(mkdtemp(authority->folder) != NULL, "mkdtemp");
 
     EVP_PKEY *key = EVP_EC_gen("P-256");
@@ -83,7 +82,7 @@ static void make(struct authority *authority, const struct contents *contents)
     write_cert(authority->cert, cert);
     write_cert(authority->hashed, cert);
     FILE *file = fopen(authority->key, "w");
-    must(file != NULL && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1 &&
+    must(file && PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) == 1 &&
              fclose(file) == 0 && chmod(authority->key, 0600) == 0,
          authority->key);
     X509_free(cert);
@@ -102,10 +101,10 @@ void authority_issue(struct authority *authority, const char *name, const struct
     FILE *cert = fopen(issuer->cert, "r");
     FILE *key = fopen(issuer->key, "r");
 
-    must(cert != NULL && key != NULL, "reading the issuer");
+    must(cert && key, "reading the issuer");
     contents.issuer = PEM_read_X509(cert, NULL, NULL, NULL);
     contents.issuer_key = PEM_read_PrivateKey(key, NULL, NULL, NULL);
-    must(contents.issuer != NULL && contents.issuer_key != NULL, "reading the issuer");
+    must(contents.issuer && contents.issuer_key, "reading the issuer");
     (void)fclose(cert);
     (void)fclose(key);
     make(authority, &contents);
@@ -119,7 +118,7 @@ static void copy(const char *to, const char *from)
     FILE *in = fopen(from, "r");
     FILE *out = fopen(to, "w");
 
-    must(in != NULL && out != NULL, to);
+    must(in && out, to);
     size_t length = fread(bytes, 1, sizeof bytes, in);
     must(fwrite(bytes, 1, length, out) == length && fclose(out) == 0 && fclose(in) == 0, to);
 }

@@ -34,7 +34,7 @@ static void follow(void *arg, const struct scriptedserver_request *request,
     answer->status = plan->steps[step].status;
     answer->header = plan->steps[step].header;
     answer->close = plan->steps[step].close;
-    if (plan->steps[step].body != NULL)
+    if (plan->steps[step].body)
         answer->body = scriptedserver_text("%s", plan->steps[step].body);
 }
 
@@ -68,7 +68,7 @@ static void spoilt(struct plan plan, int64_t timeout_ms, enum fmcall_outcome out
     plan.count = 1;
     scene_init(&scene, &plan, timeout_ms);
     struct landing landing = apiclient_call(&scene.apiclient, FMCALL_RESERVE, "c-1");
-    if (landing.outcome != outcome || strstr(landing.words, words) == NULL)
+    if (landing.outcome != outcome || !strstr(landing.words, words))
         fail_msg("%s: %s", fmcall_outcome_word(landing.outcome), landing.words);
     assert_false(landing.has_token);
     assert_null(strstr(landing.words, "tok-1"));

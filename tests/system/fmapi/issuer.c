@@ -23,15 +23,14 @@ static void answer_token(void *arg, const struct scriptedserver_request *request
     (void)snprintf(issuer->head, sizeof issuer->head, "%s", request->head);
     (void)snprintf(issuer->form, sizeof issuer->form, "%s", request->body);
     answer->fault = (enum scriptedserver_fault)issuer->fault;
-    if (body != NULL) {
+    if (body) {
         answer->status = issuer->status;
         answer->body = scriptedserver_text("%s", body);
         return;
     }
     answer->body = scriptedserver_text(
         "{\"access_token\":\"" ISSUER_TOKEN "-%u\",\"token_type\":\"bearer\"%s%s,\"scope\":\"x\"}",
-        ++issuer->granted, expires_in != NULL ? ",\"expires_in\":" : "",
-        expires_in != NULL ? expires_in : "");
+        ++issuer->granted, expires_in ? ",\"expires_in\":" : "", expires_in ? expires_in : "");
 }
 
 void issuer_put(const char *path, const char *text, mode_t mode)
@@ -90,7 +89,7 @@ unsigned issuer_number(const char *head)
 {
     static const char line[] = "\r\nAuthorization: Bearer " ISSUER_TOKEN "-";
     const char *at = strstr(head, line);
-    return at != NULL ? (unsigned)strtoul(at + sizeof line - 1, NULL, 10) : 0;
+    return at ? (unsigned)strtoul(at + sizeof line - 1, NULL, 10) : 0;
 }
 
 unsigned issuer_requests(struct issuer *issuer)

@@ -32,7 +32,7 @@ static void turn(void *arg, const struct scriptedserver_request *request,
 {
     struct book *book = arg;
     size_t page = request->number - 1;
-    if (page >= 5 || book->pages[page].body == NULL) {
+    if (page >= 5 || !book->pages[page].body) {
         answer->status = 410;
         return;
     }
@@ -42,9 +42,9 @@ static void turn(void *arg, const struct scriptedserver_request *request,
     const char *mark = strstr(body, "%URL%");
     answer->status = book->pages[page].status != 0 ? book->pages[page].status : 200;
     answer->fault = book->pages[page].fault;
-    answer->body = mark == NULL ? scriptedserver_text("%s", body)
-                                : scriptedserver_text("%.*s%s%s", (int)(mark - body), body,
-                                                      book->url, mark + strlen("%URL%"));
+    answer->body = !mark ? scriptedserver_text("%s", body)
+                         : scriptedserver_text("%.*s%s%s", (int)(mark - body), body, book->url,
+                                               mark + strlen("%URL%"));
 }
 
 struct collected {
@@ -63,7 +63,7 @@ static void on_page(void *arg, const char *const *names, size_t count)
         (void)snprintf(all->names + length, sizeof all->names - length, "%s|", names[i]);
     }
     all->count += count;
-    if (all->destroy != NULL)
+    if (all->destroy)
         apiclient_destroy_api(all->destroy);
 }
 
@@ -88,7 +88,7 @@ static void lists(struct book *book, enum fmcall_outcome outcome, const char *na
     assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
     apiclient_await(&apiclient, &all.landing);
     if (all.landing.outcome != outcome || strcmp(all.names, names) != 0 ||
-        strstr(all.landing.words, words) == NULL)
+        !strstr(all.landing.words, words))
         fail_msg("%s: %s, names %s", fmcall_outcome_word(all.landing.outcome), all.landing.words,
                  all.names);
     assert_int_equal(scriptedserver_requests(scriptedserver), asked);
@@ -366,7 +366,7 @@ static void destroy__is_allowed_in_a_page(void **state)
     apiclient_init(&apiclient, &options);
     struct collected all = {.destroy = &apiclient};
     assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
-    while (apiclient.api != NULL)
+    while (apiclient.api)
         (void)uv_run(&apiclient.loop, UV_RUN_ONCE);
     apiclient_release(&apiclient);
     assert_string_equal(all.names, "c-1|");

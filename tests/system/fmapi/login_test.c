@@ -32,7 +32,7 @@ static void ask_login(void *arg, const struct scriptedserver_request *request,
                       struct scriptedserver_answer *answer)
 {
     struct guard *guard = arg;
-    if (strstr(request->head, guard->wanted) == NULL) {
+    if (!strstr(request->head, guard->wanted)) {
         guard->refused++;
         answer->status = guard->refusal;
         answer->body = scriptedserver_text("{\"message\":\"who are you?\"}");
@@ -229,11 +229,11 @@ static void quote_back(void *arg, const struct scriptedserver_request *request,
                        struct scriptedserver_answer *answer)
 {
     const char *login = strstr(request->head, "Basic ");
-    int length = login != NULL ? (int)strcspn(login, "\r") : 0;
+    int length = login ? (int)strcspn(login, "\r") : 0;
     answer->status = *(const int *)arg;
     answer->body = scriptedserver_text(
         "{\"message\":\"%.*s is cxi:fm-passw0rd\",\"detail\":\"got %.*s\"}", length,
-        login != NULL ? login : "", length > 6 ? length - 6 : 0, length > 6 ? login + 6 : "");
+        login ? login : "", length > 6 ? length - 6 : 0, length > 6 ? login + 6 : "");
 }
 
 static void login__is_not_quoted_in_words(void **state)

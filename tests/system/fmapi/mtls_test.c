@@ -75,7 +75,7 @@ static void scene_release(struct scene *scene)
 static void login_is(struct scene *scene, int code, const char *words)
 {
     struct landing login = apiclient_login(&scene->apiclient);
-    if (login.code != code || strstr(login.words, words) == NULL)
+    if (login.code != code || !strstr(login.words, words))
         fail_msg("%s: %s", error_word(login.code), login.words);
 }
 
@@ -103,7 +103,7 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
         apiclient_init(&scene.apiclient, &scene.options);
         login_is(&scene, 0, "");
         call_is(&scene, FM_OK);
-        if (headers[i] != NULL)
+        if (headers[i])
             assert_non_null(strstr(scene.head, headers[i]));
         else
             assert_null(strstr(scene.head, "\r\nAuthorization:"));

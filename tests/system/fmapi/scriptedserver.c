@@ -76,7 +76,7 @@ static void await_change(struct scriptedserver *scriptedserver)
 
 static ssize_t take(struct connection *connection, char *bytes, size_t size)
 {
-    if (connection->tls != NULL)
+    if (connection->tls)
         return SSL_read(connection->tls, bytes, (int)size);
     return recv(connection->socket, bytes, size, 0);
 }
@@ -85,7 +85,7 @@ static bool give(struct connection *connection, const char *bytes, size_t length
 {
     while (length > 0) {
         int chunk = length > 1 << 20 ? 1 << 20 : (int)length;
-        ssize_t gone = connection->tls != NULL
+        ssize_t gone = connection->tls
                            ? SSL_write(connection->tls, bytes, chunk)
                            : send(connection->socket, bytes, (size_t)chunk, MSG_NOSIGNAL);
         if (gone <= 0)
@@ -102,7 +102,7 @@ static size_t read_head(struct connection *connection)
     for (;;) {
         connection->head[connection->length] = '\0';
         const char *end = strstr(connection->head, "\r\n\r\n");
-        if (end != NULL)
+        if (end)
             return (size_t)(end - connection->head) + 4;
         if (connection->length > 0 && !isupper((unsigned char)connection->head[0]))
             return 0; /* TLS, for one */
@@ -154,12 +154,11 @@ static void consult(struct connection *connection, struct scriptedserver_request
 
 static bool reply(struct connection *connection, const struct scriptedserver_answer *answer)
 {
-    size_t length = answer->body != NULL ? strlen(answer->body) : 0;
-    char *head =
-        scriptedserver_text("HTTP/1.1 %d Whatever\r\nContent-Type: application/json\r\n"
-                            "Content-Length: %zu\r\n%s%s\r\n",
-                            answer->status, length, answer->header != NULL ? answer->header : "",
-                            answer->header != NULL ? "\r\n" : "");
+    size_t length = answer->body ? strlen(answer->body) : 0;
+    char *head = scriptedserver_text("HTTP/1.1 %d Whatever\r\nContent-Type: application/json\r\n"
+                                     "Content-Length: %zu\r\n%s%s\r\n",
+                                     answer->status, length, answer->header ? answer->header : "",
+                                     answer->header ? "\r\n" : "");
     bool half = answer->fault == SCRIPTEDSERVER_TRUNCATE || answer->fault == SCRIPTEDSERVER_STALL;
     bool sent = give(connection, head, strlen(head)) &&
                 (length == 0 || give(connection, answer->body, half ? length / 2 : length));
@@ -177,7 +176,7 @@ static bool reply_padded(struct connection *connection, const struct scriptedser
                                      answer->status);
     bool sent = give(connection, head, strlen(head));
 
-    if (padding == NULL)
+    if (!padding)
         die("malloc");
     memset(padding, 'e', SCRIPTEDSERVER_PADDING);
     for (const char *byte = answer->body; sent && *byte != '\0'; byte++) {
@@ -227,7 +226,7 @@ static bool serve(struct connection *connection)
         return false;
 
     const char *announced = strcasestr(connection->head, "\r\nContent-Length:");
-    size_t length = announced != NULL ? strtoul(announced + 17, NULL, 10) : 0;
+    size_t length = announced ? strtoul(announced + 17, NULL, 10) : 0;
     if (!read_body(connection, head + length))
         return false;
 
@@ -273,7 +272,7 @@ static void *run_connection(void *arg)
     if (scriptedserver->options.mute) {
         await_end(scriptedserver);
         usable = false;
-    } else if (scriptedserver->tls != NULL) {
+    } else if (scriptedserver->tls) {
         (void)pthread_mutex_lock(&scriptedserver->lock);
         connection->tls = SSL_new(scriptedserver->tls);
         (void)pthread_mutex_unlock(&scriptedserver->lock);
@@ -302,7 +301,7 @@ static void *run_accepting(void *arg)
 
     while ((socket = accept4(scriptedserver->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         struct connection *connection = calloc(1, sizeof *connection);
-        if (connection == NULL)
+        if (!connection)
             die("calloc");
         int at_once = 1; /* head and body are two writes: Nagle would hold the second back */
         (void)setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
@@ -323,13 +322,13 @@ static void *run_accepting(void *arg)
 
 static SSL_CTX *tls_create(const struct scriptedserver_options *options)
 {
-    if (options->tls_cert == NULL)
+    if (!options->tls_cert)
         return NULL;
     SSL_CTX *tls = SSL_CTX_new(TLS_server_method());
-    if (tls == NULL || SSL_CTX_use_certificate_chain_file(tls, options->tls_cert) != 1 ||
+    if (!tls || SSL_CTX_use_certificate_chain_file(tls, options->tls_cert) != 1 ||
         SSL_CTX_use_PrivateKey_file(tls, options->tls_key, SSL_FILETYPE_PEM) != 1)
         die("certificate or key");
-    if (options->client_ca != NULL) {
+    if (options->client_ca) {
         SSL_CTX_set_verify(tls, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
         if (SSL_CTX_load_verify_locations(tls, options->client_ca, NULL) != 1)
             die("authority of clients");
@@ -344,7 +343,7 @@ struct scriptedserver *scriptedserver_create(const struct scriptedserver_options
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
 
-    if (scriptedserver == NULL)
+    if (!scriptedserver)
         die("calloc");
     scriptedserver->options = *options;
     scriptedserver->tls = tls_create(options);
@@ -357,7 +356,7 @@ struct scriptedserver *scriptedserver_create(const struct scriptedserver_options
         getsockname(scriptedserver->listener, (struct sockaddr *)&address, &size) != 0)
         die("listen");
     (void)snprintf(scriptedserver->url, sizeof scriptedserver->url, "%s://127.0.0.1:%u",
-                   options->tls_cert != NULL ? "https" : "http", ntohs(address.sin_port));
+                   options->tls_cert ? "https" : "http", ntohs(address.sin_port));
     if (pthread_create(&scriptedserver->accepting, NULL, run_accepting, scriptedserver) != 0)
         die("pthread_create");
     return scriptedserver;
@@ -396,18 +395,18 @@ void scriptedserver_refuse(struct scriptedserver *scriptedserver)
 
 void scriptedserver_destroy(struct scriptedserver *scriptedserver)
 {
-    if (scriptedserver == NULL)
+    if (!scriptedserver)
         return;
     scriptedserver_refuse(scriptedserver);
     (void)pthread_mutex_lock(&scriptedserver->lock);
     scriptedserver->ending = true;
-    for (struct connection *each = scriptedserver->connections; each != NULL; each = each->next)
+    for (struct connection *each = scriptedserver->connections; each; each = each->next)
         if (each->socket >= 0)
             (void)shutdown(each->socket, SHUT_RDWR); /* wakes recv */
     (void)pthread_cond_broadcast(&scriptedserver->changed);
     (void)pthread_mutex_unlock(&scriptedserver->lock);
 
-    while (scriptedserver->connections != NULL) {
+    while (scriptedserver->connections) {
         struct connection *connection = scriptedserver->connections;
         scriptedserver->connections = connection->next;
         (void)pthread_join(connection->thread, NULL);

@@ -33,7 +33,7 @@ static void search(const char *words)
 {
     searched++;
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
-        if (strstr(words, secrets[i]) != NULL)
+        if (strstr(words, secrets[i]))
             fail_msg("%s", words);
 }
 
@@ -45,7 +45,7 @@ static char *quoted(const char *text)
     assert_non_null(out);
     for (; *text != '\0'; text++) {
         char escape = *text == '\r' ? 'r' : *text == '\n' ? 'n' : *text;
-        if (strchr("\r\n\"\\", *text) != NULL)
+        if (strchr("\r\n\"\\", *text))
             out[length++] = '\\';
         out[length++] = escape;
     }
@@ -55,11 +55,11 @@ static char *quoted(const char *text)
 /* What the head carries to log in, without the word before it, by which it is easily found. */
 static const char *bare_login(const char *head)
 {
-    if (strstr(head, "Authorization: Basic ") != NULL)
+    if (strstr(head, "Authorization: Basic "))
         return "cxi:" PASSWORD " " BASIC "== " BASIC;
-    if (strstr(head, "Authorization: Bearer " SESSION) != NULL)
+    if (strstr(head, "Authorization: Bearer " SESSION))
         return SESSION;
-    return strstr(head, "Authorization: Bearer ") != NULL ? ISSUER_TOKEN : "nothing";
+    return strstr(head, "Authorization: Bearer ") ? ISSUER_TOKEN : "nothing";
 }
 
 /* The template with each @ replaced by text, each $ by login. From malloc. */

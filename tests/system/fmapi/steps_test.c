@@ -221,7 +221,7 @@ static void mind_the_gate(void *arg, const struct scriptedserver_request *reques
                           struct scriptedserver_answer *answer)
 {
     struct gate *gate = arg;
-    if (strstr(request->head, "\r\nAuthorization: Bearer " SESSION "\r\n") != NULL) {
+    if (strstr(request->head, "\r\nAuthorization: Bearer " SESSION "\r\n")) {
         gate->tokens++;
         answer->status = gate->status;
         answer->fault = gate->fault;

@@ -293,7 +293,7 @@ static bool is_alone(void *arg)
     static const char alone[] = "\nmcastd_http_connections{door=\"unix\"} 1\n";
     struct answer answer;
     assert_int_equal(site_metrics(arg, &answer), 200);
-    bool is = strstr(answer.body, alone) != NULL;
+    bool is = strstr(answer.body, alone);
     answer_release(&answer);
     return is;
 }
@@ -374,7 +374,7 @@ static bool counts_both(void *arg)
 {
     struct answer answer;
     assert_int_equal(site_call(arg, "GET", "/metrics", NULL, &answer), 200);
-    const bool does = strstr(answer.body, "\nmcastd_jobs{state=\"active\"} 2\n") != NULL;
+    const bool does = strstr(answer.body, "\nmcastd_jobs{state=\"active\"} 2\n");
     answer_release(&answer);
     return does;
 }

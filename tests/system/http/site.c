@@ -145,7 +145,7 @@ static char *log_of(const struct site *site)
 bool site_logged(const struct site *site, const char *text)
 {
     char *log = log_of(site);
-    bool there = strstr(log, text) != NULL;
+    bool there = strstr(log, text);
     free(log);
     return there;
 }
@@ -154,7 +154,7 @@ static unsigned reloads(const struct site *site, const char *word)
 {
     unsigned count = 0;
     char *log = log_of(site);
-    for (const char *at = log; (at = strstr(at, word)) != NULL; at++)
+    for (const char *at = log; (at = strstr(at, word)); at++)
         count++;
     free(log);
     return count;

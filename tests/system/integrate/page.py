@@ -78,6 +78,7 @@ def known_codes():
         text = open(name, encoding="utf-8").read()
         calls = re.findall(r'\bproblem_set\(([^;"]*)"([a-z]+(?:-[a-z]+)*)",', text)
         codes |= {code for before, code in calls if "answer_word" not in before}
+        codes |= set(re.findall(r'\bpeer_shutdown\([^;"]*"([a-z-]+)"', text))
         codes |= set(re.findall(r'\brefuse_for_now\(\s*call,\s*"([a-z-]+)"', text))
         if name.endswith(("mungecred.c", "tokenproof.c")):
             codes |= set(re.findall(r'"((?:munge|token)-[a-z-]+)"', text))

@@ -90,7 +90,7 @@ static bool many_have_addresses(void *arg)
 
     for (size_t i = 0; i < CROWD_JOBS; i++)
         count += crowd_job(scene->crowd, i)->life == JOB_LIVE &&
-                 job_token(crowd_job(scene->crowd, i)->told) != NULL;
+                 job_token(crowd_job(scene->crowd, i)->told);
     return count >= WITH_ADDRESSES;
 }
 

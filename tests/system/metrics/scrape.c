@@ -17,7 +17,7 @@ void scrape_take(struct scrape *scrape, struct plainhttp *http)
     assert_int_equal(plainhttp_call(http, "GET", "/metrics", NULL, &reply), 200);
     *scrape = (struct scrape){0};
     assert_true(asprintf(&scrape->text, "\n%s", reply.text) > 0);
-    for (const char *at = scrape->text; (at = strchr(at, '\n')) != NULL; at++)
+    for (const char *at = scrape->text; (at = strchr(at, '\n')); at++)
         scrape->samples += at[1] != '#' && at[1] != '\0';
     plainhttp_reply_release(&reply);
 }
@@ -30,7 +30,7 @@ void scrape_release(struct scrape *scrape)
 static const char *find_series(const struct scrape *scrape, const char *series)
 {
     size_t length = strlen(series);
-    for (const char *at = scrape->text; (at = strstr(at, series)) != NULL; at++)
+    for (const char *at = scrape->text; (at = strstr(at, series)); at++)
         if (at[-1] == '\n' && at[length] == ' ')
             return at + length + 1;
     return NULL;
@@ -38,7 +38,7 @@ static const char *find_series(const struct scrape *scrape, const char *series)
 
 bool scrape_has(const struct scrape *scrape, const char *series)
 {
-    return find_series(scrape, series) != NULL;
+    return find_series(scrape, series);
 }
 
 double scrape_value(const struct scrape *scrape, const char *series)

@@ -155,7 +155,7 @@ size_t scene_count_events(const char *kind)
     size_t count = 0;
     call(testbed_http(testbed), "GET", "/v1/events?after=0&follow=0", NULL, &reply);
     (void)snprintf(mark, sizeof mark, "\nevent: %s\n", kind);
-    for (const char *at = reply.text; (at = strstr(at, mark)) != NULL; at += strlen(mark) - 1)
+    for (const char *at = reply.text; (at = strstr(at, mark)); at += strlen(mark) - 1)
         count++;
     plainhttp_reply_release(&reply);
     return count;

@@ -115,7 +115,7 @@ static bool is_asking_on(void *arg)
     snprintf(path, sizeof path, "%s/log", ((struct fixture *)arg)->folder);
     FILE *log = fopen(path, "re");
     while (log && !found && fgets(line, sizeof line, log))
-        found = strstr(line, "retrying for") != NULL;
+        found = strstr(line, "retrying for");
     if (log)
         fclose(log);
     return found;

@@ -100,7 +100,7 @@ static void split(const struct fixture *fixture, char *text, const char *argv[AR
         argv[count++] = "--node";
         argv[count++] = "n1";
     }
-    for (char *word; (word = strsep(&text, " ")) != NULL;) {
+    for (char *word; (word = strsep(&text, " "));) {
         assert_true(count < ARGUMENTS_MAX - 1);
         if (word[0])
             argv[count++] = word;
@@ -213,7 +213,7 @@ bool fixture_cxi_logged(struct fixture *fixture, const char *text)
     if (access(path, F_OK) < 0)
         return false;
     read_file(path, log);
-    return strstr(log, text) != NULL;
+    return strstr(log, text);
 }
 
 bool fixture_remembers(struct fixture *fixture)
@@ -222,7 +222,7 @@ bool fixture_remembers(struct fixture *fixture)
     bool any = false;
     DIR *listing = opendir(folder_path(path, sizeof path, fixture->folder, "spool"));
     const struct dirent *entry;
-    while (listing && (entry = readdir(listing)) != NULL)
+    while (listing && (entry = readdir(listing)))
         any |= strstr(entry->d_name, ".json") != NULL;
     if (listing)
         closedir(listing);
@@ -239,7 +239,7 @@ bool fixture_edit_spool(struct fixture *fixture, const char *number, const char 
     read_file(folder_path(path, sizeof path, spool, name), text);
     char *at = strstr(text, from);
     if (!at || !to)
-        return at != NULL;
+        return at;
     snprintf(edited, sizeof edited, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     assert_int_equal(folder_write(spool, name, 0644, edited), 0);
     return true;

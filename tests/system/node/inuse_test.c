@@ -208,7 +208,7 @@ static void in_use__is_its_own_housekeeping_s_first(void **state)
 static unsigned int lines_of(const char *text)
 {
     unsigned int lines = 0;
-    for (; (text = strchr(text, '\n')) != NULL; text++)
+    for (; (text = strchr(text, '\n')); text++)
         lines++;
     return lines;
 }

@@ -359,7 +359,7 @@ static void spool__is_bounded(void **state)
     unsigned int kept = 0;
     DIR *listing = opendir(spool);
     const struct dirent *entry;
-    while ((entry = readdir(listing)) != NULL)
+    while ((entry = readdir(listing)))
         kept += strstr(entry->d_name, ".json") != NULL;
     closedir(listing);
     assert_int_equal(kept, KEPT);

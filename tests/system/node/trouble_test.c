@@ -18,7 +18,7 @@ static const char *last_report(struct fixture *fixture)
 {
     const char *reports = fakebroker_reports(fixture->broker);
     const char *last = reports;
-    for (const char *at = reports; (at = strchr(at, '\n')) != NULL && at[1];)
+    for (const char *at = reports; (at = strchr(at, '\n')) && at[1];)
         last = ++at;
     return last;
 }

@@ -114,7 +114,7 @@ static bool is_active(const char *job)
     (void)snprintf(path, sizeof path, "/v1/clusters/tuo/jobs/%s", job);
     int status = plainhttp_call(testbed_http(testbed), "GET", path, NULL, &reply);
     const char *word = json_string_value(json_object_get(reply.json, "state"));
-    bool active = status == 200 && word != NULL && strcmp(word, "active") == 0;
+    bool active = status == 200 && word && strcmp(word, "active") == 0;
     plainhttp_reply_release(&reply);
     return active;
 }
@@ -197,7 +197,7 @@ static bool answer_has(const char *path, const char *text)
 {
     struct plainhttp_reply reply;
     assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", path, NULL, &reply), 200);
-    bool has = strstr(reply.text, text) != NULL;
+    bool has = strstr(reply.text, text);
     if (!has)
         print_error("%s\n", reply.text);
     plainhttp_reply_release(&reply);
@@ -215,7 +215,7 @@ static bool people_read(const char *text)
     size_t length = fread(said, 1, sizeof said - 1, pipe);
     said[length] = '\0';
     assert_int_equal(pclose(pipe), 0);
-    return strstr(said, text) != NULL;
+    return strstr(said, text);
 }
 
 /* How often the command was begun; the file has a line for each. */
@@ -261,7 +261,7 @@ static void expect_nothing_released(const char *mode, const char *words)
     expect_kept("f1");
     expect_kept("f2");
     ask_status(&told);
-    if (strstr(told.error, words) == NULL)
+    if (!strstr(told.error, words))
         fail_msg("\"%s\" lacks \"%s\"", told.error, words);
     assert_true(testbed_broker_logged(testbed, words));
     assert_true(answer_has("/metrics", "mcastd_cluster_list_failing{cluster=\"tuo\"} 1"));

@@ -96,7 +96,7 @@ void managed_open(const char *mcastd, const char *mock_fm)
 
 void managed_close(void)
 {
-    if (managed.broker != NULL)
+    if (managed.broker)
         managed_stop();
     for (int i = 0; i < MANAGED_FMS; i++) {
         process_kill(managed.fms[i].process);
@@ -119,8 +119,8 @@ static bool fm_serves(void *arg)
     struct fm *fm = starting->fm;
     char line[16] = "";
     FILE *file = fopen(starting->port_file, "re");
-    if (file != NULL) {
-        if (fgets(line, sizeof line, file) == NULL || strchr(line, '\n') == NULL)
+    if (file) {
+        if (!fgets(line, sizeof line, file) || !strchr(line, '\n'))
             line[0] = '\0';
         fclose(file);
     }
@@ -192,9 +192,9 @@ const char *managed_log(void)
 {
     FILE *file = fopen(managed.log, "re");
     size_t length = 0;
-    if (file != NULL && fseek(file, managed.mark, SEEK_SET) == 0)
+    if (file && fseek(file, managed.mark, SEEK_SET) == 0)
         length = fread(managed.text, 1, sizeof managed.text - 1, file);
-    if (file != NULL)
+    if (file)
         fclose(file);
     managed.text[length] = '\0';
     return managed.text;
@@ -210,14 +210,14 @@ void managed_mark(void)
 static bool awaited_is_there(void *arg)
 {
     (void)arg;
-    return strstr(managed_log(), managed.awaited) != NULL || !process_alive(managed.broker);
+    return strstr(managed_log(), managed.awaited) || !process_alive(managed.broker);
 }
 
 bool managed_logged(const char *text)
 {
     managed.awaited = text;
     (void)await(awaited_is_there, NULL, AWAIT_DEADLINE_MS);
-    return strstr(managed_log(), text) != NULL;
+    return strstr(managed_log(), text);
 }
 
 void managed_start(void)
@@ -265,8 +265,8 @@ static bool reload_is_over(void *arg)
 {
     (void)arg;
     const char *log = managed_log();
-    return strstr(log, " reloaded: ") != NULL ||
-           strstr(log, " reload: nothing was changed: ") != NULL || !process_alive(managed.broker);
+    return strstr(log, " reloaded: ") || strstr(log, " reload: nothing was changed: ") ||
+           !process_alive(managed.broker);
 }
 
 bool managed_reload(void)
@@ -275,7 +275,7 @@ bool managed_reload(void)
     assert_int_equal(kill(managed_pid(), SIGHUP), 0);
     assert_true(await(reload_is_over, NULL, AWAIT_DEADLINE_MS));
     assert_true(process_alive(managed.broker));
-    return strstr(managed_log(), " reloaded: ") != NULL;
+    return strstr(managed_log(), " reloaded: ");
 }
 
 /* ---- asking it ---- */
@@ -291,10 +291,9 @@ int managed_reserve(const char *job, const char *hwcoll, int *vni)
     char path[128], body[128];
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
     (void)snprintf(body, sizeof body, "{\"uid\":1000,\"nodes\":\"n[1-2]\"%s%s%s}",
-                   hwcoll != NULL ? ",\"hwcoll\":\"" : "", hwcoll != NULL ? hwcoll : "",
-                   hwcoll != NULL ? "\"" : "");
+                   hwcoll ? ",\"hwcoll\":\"" : "", hwcoll ? hwcoll : "", hwcoll ? "\"" : "");
     int status = plainhttp_call(managed.http, "PUT", path, body, &reply);
-    if (vni != NULL)
+    if (vni)
         *vni = (int)json_integer_value(json_array_get(json_object_get(reply.json, "vnis"), 0));
     plainhttp_reply_release(&reply);
     return status;
@@ -309,8 +308,7 @@ static bool link_is_there(void *arg)
         const json_t *fm = json_object_get(reply.json, "fabric_manager");
         const char *link = json_string_value(json_object_get(fm, "link"));
         const char *url = json_string_value(json_object_get(fm, "url"));
-        there = link != NULL && url != NULL && strcmp(link, "up") == 0 &&
-                strcmp(url, managed.awaited) == 0;
+        there = link && url && strcmp(link, "up") == 0 && strcmp(url, managed.awaited) == 0;
     }
     plainhttp_reply_release(&reply);
     return there;

@@ -78,7 +78,7 @@ static const char *await_words(const char *from, const char *words)
 {
     int64_t give_up = await_now_ns() + (int64_t)AWAIT_DEADLINE_MS * 1000000;
     const char *at;
-    while ((at = strstr(from, words)) == NULL) {
+    while (!(at = strstr(from, words))) {
         if (await_now_ns() > give_up)
             fail_msg("\"%s\" did not come; heard: %s", words, heard);
         hear(100);

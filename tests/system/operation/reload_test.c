@@ -196,7 +196,7 @@ static void refused(const char *text, const char *words)
     (void)snprintf(whole, sizeof whole, "[vni]\npool = 5000-5009\n%s", text);
     managed_configure(whole);
     bool applied = managed_reload();
-    if (applied || strstr(managed_log(), words) == NULL)
+    if (applied || !strstr(managed_log(), words))
         fail_msg("%s\nshould have been refused with: %s\n%s", text, words, managed_log());
     assert_logged("reload: nothing was changed: ");
     assert_int_equal(managed_reserve("f1", NULL, &vni), 200);
@@ -369,7 +369,7 @@ static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
     if (reply->status != 201) {
         load->bad++;
         print_message("job %u: %d %s\n", (unsigned)tag, reply->status,
-                      reply->body != NULL ? reply->body : "");
+                      reply->body ? reply->body : "");
     }
 }
 
@@ -419,7 +419,7 @@ static void load__is_not_disturbed(void **state)
 static unsigned times_logged(const char *words)
 {
     unsigned count = 0;
-    for (const char *at = managed_log(); (at = strstr(at, words)) != NULL; at++)
+    for (const char *at = managed_log(); (at = strstr(at, words)); at++)
         count++;
     return count;
 }
@@ -524,10 +524,10 @@ static void signal_during_the_start__is_kept(void **state)
     assert_int_equal(kill(pid, SIGHUP), 0);
     char text[4096] = "";
     int64_t give_up = await_now_ns() + (int64_t)AWAIT_DEADLINE_MS * 1000000;
-    while (strstr(text, " reloaded: ") == NULL && await_now_ns() < give_up &&
+    while (!strstr(text, " reloaded: ") && await_now_ns() < give_up &&
            waitpid(pid, &status, WNOHANG) == 0) {
         FILE *file = fopen(log, "re");
-        if (file != NULL) {
+        if (file) {
             text[fread(text, 1, sizeof text - 1, file)] = '\0';
             fclose(file);
         }

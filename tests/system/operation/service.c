@@ -114,8 +114,7 @@ int service_run_as(uid_t user, const char *option)
         length += (size_t)size;
         service_said[length] = '\0';
         /* The link is tried at once, so its trouble comes right after. */
-        if (!told && strstr(service_said, " READY ") != NULL &&
-            strstr(service_said, "link down") != NULL) {
+        if (!told && strstr(service_said, " READY ") && strstr(service_said, "link down")) {
             told = true;
             assert_int_equal(kill(pid, SIGTERM), 0);
         }
@@ -139,7 +138,7 @@ void service_refused(const char *words, const char *more)
 {
     int status = service_run(NULL);
     const char *line = strstr(service_said, words);
-    if (status != 1 || line == NULL || strstr(line, more) == NULL)
+    if (status != 1 || !line || !strstr(line, more))
         fail_msg("status %d; \"%s\" and \"%s\" should have been said:\n%s", status, words, more,
                  service_said);
 }
@@ -147,7 +146,7 @@ void service_refused(const char *words, const char *more)
 void service_checked(int status, const char *words)
 {
     int is = service_run("--check");
-    if (is != status || strstr(service_said, words) == NULL)
+    if (is != status || !strstr(service_said, words))
         fail_msg("--check ended with %d, \"%s\" should have been said:\n%s", is, words,
                  service_said);
 }

@@ -22,7 +22,7 @@ enum { OTHER_UID = 65533, TEXT_SIZE = 1024 };
 static void refused(const char *key, const char *words)
 {
     service_checked(1, words);
-    if (strstr(service_said, key) == NULL)
+    if (!strstr(service_said, key))
         fail_msg("\"%s\" is not named: %s", key, service_said);
     service_refused(key, words);
 }

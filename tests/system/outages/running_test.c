@@ -33,9 +33,9 @@ static bool is_settled(void *arg)
 {
     struct clients *clients = arg;
     return clients_get(clients, "/v1/status") == 200 &&
-           strstr(clients->answer, "\"fm_release\":0") != NULL &&
-           strstr(clients->answer, "\"fm_under_way\":0") != NULL &&
-           strstr(clients->answer, "\"unsaved\":0") != NULL;
+           strstr(clients->answer, "\"fm_release\":0") &&
+           strstr(clients->answer, "\"fm_under_way\":0") &&
+           strstr(clients->answer, "\"unsaved\":0");
 }
 
 static void open_with_jobs(struct clients *clients)

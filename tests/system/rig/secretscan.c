@@ -40,11 +40,11 @@ static bool has_form(const struct form *form, const char *bytes, size_t length, 
     const size_t prefix = strlen(form->begins);
     const char *end = bytes + length;
     for (const char *next = bytes;
-         (next = memmem(next, (size_t)(end - next), form->begins, prefix)) != NULL;) {
+         (next = memmem(next, (size_t)(end - next), form->begins, prefix));) {
         size_t run = 0;
         next += prefix;
         while (next + run < end && run < form->least && next[run] != '\0' &&
-               strchr(form->of, next[run]) != NULL)
+               strchr(form->of, next[run]))
             run++;
         if (run == form->least) {
             *at = (size_t)(next - bytes) - prefix;
@@ -75,23 +75,23 @@ struct known {
 
 static bool is_one_of(const char *name, const char *const *patterns)
 {
-    while (*patterns != NULL && fnmatch(*patterns, name, 0) != 0)
+    while (*patterns && fnmatch(*patterns, name, 0) != 0)
         patterns++;
-    return *patterns != NULL;
+    return *patterns;
 }
 
 static void learn(struct known *known, const char *path)
 {
     FILE *file = fopen(path, "re");
     char line[KNOWN_SIZE];
-    while (file != NULL && known->count < KNOWN_MAX && fgets(line, sizeof line, file) != NULL) {
+    while (file && known->count < KNOWN_MAX && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\r\n")] = '\0';
         const char *word = strrchr(line, ' ');
-        word = word != NULL ? word + 1 : line;
+        word = word ? word + 1 : line;
         if (strlen(word) >= KNOWN_MIN)
             (void)snprintf(known->words[known->count++], KNOWN_SIZE, "%s", word);
     }
-    if (file != NULL)
+    if (file)
         (void)fclose(file);
 }
 
@@ -100,7 +100,7 @@ static bool is_known(const struct known *known, const char *bytes, size_t length
 {
     for (size_t i = 0; i < known->count; i++) {
         const char *there = memmem(bytes, length, known->words[i], strlen(known->words[i]));
-        if (there != NULL) {
+        if (there) {
             *found = (struct secretscan){"a password or a key", (size_t)(there - bytes)};
             return true;
         }
@@ -115,16 +115,16 @@ static char *read_whole(const char *path, size_t *length)
     size_t room = 0;
     char *bytes = NULL;
     *length = 0;
-    while (file != NULL && *length == room) {
+    while (file && *length == room) {
         char *more = realloc(bytes, room = room * 2 + 65536);
-        if (more == NULL) {
+        if (!more) {
             perror(path);
             abort();
         }
         bytes = more;
         *length += fread(bytes + *length, 1, room - *length, file);
     }
-    if (file != NULL)
+    if (file)
         (void)fclose(file);
     return bytes;
 }
@@ -143,8 +143,8 @@ static bool search_file(const char *path, const struct known *known)
     size_t length;
     struct secretscan found;
     char *bytes = read_whole(path, &length);
-    const bool guilty = bytes != NULL && (secretscan_find(bytes, length, &found) ||
-                                          is_known(known, bytes, length, &found));
+    const bool guilty =
+        bytes && (secretscan_find(bytes, length, &found) || is_known(known, bytes, length, &found));
     if (guilty)
         tell(path, bytes, &found);
     free(bytes);
@@ -160,7 +160,7 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
     char *const roots[] = {(char *)folder, NULL};
     unsigned guilty = 0;
     FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-    for (FTSENT *entry; tree != NULL && (entry = fts_read(tree)) != NULL;) {
+    for (FTSENT *entry; tree && (entry = fts_read(tree));) {
         if (entry->fts_info != FTS_F)
             continue;
         if (learning && is_one_of(entry->fts_name, teachers))
@@ -169,7 +169,7 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
                  !is_one_of(entry->fts_parent->fts_name, folders))
             guilty += search_file(entry->fts_accpath, known);
     }
-    if (tree != NULL)
+    if (tree)
         (void)fts_close(tree);
     return guilty;
 }
@@ -177,7 +177,7 @@ static unsigned walk(const char *folder, struct known *known, bool learning)
 unsigned secretscan_search(const char *folder)
 {
     struct known *known = calloc(1, sizeof *known);
-    if (known == NULL)
+    if (!known)
         abort();
     (void)walk(folder, known, true);
     const unsigned guilty = walk(folder, known, false);
@@ -216,7 +216,7 @@ void secretscan_fail_if_title(pid_t pid)
     size_t length;
     (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
     char *title = read_whole(path, &length);
-    if (title != NULL)
+    if (title)
         secretscan_fail_if_text(title, length, path);
     free(title);
 }

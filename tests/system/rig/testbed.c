@@ -264,7 +264,7 @@ bool testbed_broker_logged(const struct testbed *testbed, const char *text)
     FILE *file = fopen(folder_path(path, sizeof path, testbed->folder, "mcastd.log"), "re");
 
     while (file && !found && fgets(line, sizeof line, file))
-        found = strstr(line, text) != NULL;
+        found = strstr(line, text);
     if (file)
         fclose(file);
     return found;
@@ -287,7 +287,7 @@ struct process *testbed_broker(const struct testbed *testbed)
 
 bool testbed_fm_runs(const struct testbed *testbed)
 {
-    return testbed->fm != NULL;
+    return testbed->fm;
 }
 
 struct plainhttp *testbed_http(const struct testbed *testbed)

@@ -37,7 +37,7 @@ struct test {
 
 static int setup(void **state)
 {
-    struct test *test = calloc(1, sizeof(*test));
+    struct test *test = calloc(1, sizeof *test);
     struct bearer bearer;
     assert_non_null(test);
     assert_int_equal(folder_create(test->folder), 0);
@@ -70,14 +70,14 @@ static int run(struct test *test, const char *const *arguments)
     posix_spawn_file_actions_t files;
     pid_t child;
     int status = 0;
-    const bool asked = arguments[2] != NULL && strcmp(arguments[2], "narrow") == 0;
-    folder_path(in, sizeof(in), test->folder, "in.token");
-    folder_path(out, sizeof(out), test->folder, asked ? "out.token" : "out");
-    folder_path(err, sizeof(err), test->folder, "err");
+    const bool asked = arguments[2] && strcmp(arguments[2], "narrow") == 0;
+    folder_path(in, sizeof in, test->folder, "in.token");
+    folder_path(out, sizeof out, test->folder, asked ? "out.token" : "out");
+    folder_path(err, sizeof err, test->folder, "err");
     if (test->input)
         assert_int_equal(folder_write(test->folder, "in.token", 0600, test->input), 0);
     if (test->variable)
-        snprintf(variable, sizeof(variable), "MCAST_TOKEN=%s", test->variable);
+        snprintf(variable, sizeof variable, "MCAST_TOKEN=%s", test->variable);
     char *environment[] = {variable, (char[]){"LC_ALL=C.UTF-8"}, NULL};
     assert_int_equal(posix_spawn_file_actions_init(&files), 0);
     posix_spawn_file_actions_addopen(&files, 0, test->input ? in : "/dev/null", O_RDONLY, 0);
@@ -122,7 +122,7 @@ static void narrow__prints_a_token_that_can_do_less(void **state)
 {
     struct test *test = *state;
     char line[BEARER_TEXT_MAX + 3];
-    snprintf(line, sizeof(line), "%s\n", test->token);
+    snprintf(line, sizeof line, "%s\n", test->token);
     test->input = line;
     int64_t before = time(NULL);
     assert_int_equal(RUN("narrow", "--steps",
@@ -140,7 +140,7 @@ static void narrow__prints_a_token_that_can_do_less(void **state)
     assert_int_equal(bearer.scope.number, 4711);
 
     char narrowed[OUTPUT_SIZE]; /* and so on, from the variable */
-    snprintf(narrowed, sizeof(narrowed), "%.*s", (int)strcspn(test->out, "\n"), test->out);
+    snprintf(narrowed, sizeof narrowed, "%.*s", (int)strcspn(test->out, "\n"), test->out);
     test->variable = narrowed;
     test->input = "this is not read";
     assert_int_equal(RUN("narrow", "--steps", "/fA/fB/0"), 0);
@@ -185,7 +185,7 @@ static void narrow__takes_times_with_units(void **state)
                  {"+1h", 0},     {"99999999999999999999s", 0}};
     struct test *test = *state;
     test->variable = test->token;
-    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         int64_t before = time(NULL);
         int code = RUN("narrow", "--expires", times[i].text);
         int64_t after = time(NULL);
@@ -278,14 +278,14 @@ static void token__that_is_none_is_refused(void **state)
     assert_int_equal(RUN("show"), 2);
     assert_has(test->err, "standard input is empty");
     test->variable = NULL;
-    snprintf(text, sizeof(text), "%s\n%s\n", test->token, test->token);
+    snprintf(text, sizeof text, "%s\n%s\n", test->token, test->token);
     test->input = text;
     assert_int_equal(RUN("show"), 2);
     assert_has(test->err, "more than one line");
-    snprintf(text, sizeof(text), "%s\r\n", test->token);
+    snprintf(text, sizeof text, "%s\r\n", test->token);
     assert_int_equal(RUN("show"), 0);
-    memset(text, 'A', sizeof(text) - 1);
-    text[sizeof(text) - 1] = '\0';
+    memset(text, 'A', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
     assert_int_equal(RUN("show"), 2);
     assert_has(test->err, "longer than 1024 characters");
     test->variable = text;
@@ -326,8 +326,8 @@ static void token__misused_is_2(void **state)
                      2); /* ʄ is not ƒ */
     assert_has(test->err, "byte 0xca");
     char deep[3000];
-    memset(deep, 'a', sizeof(deep) - 1);
-    deep[sizeof(deep) - 1] = '\0';
+    memset(deep, 'a', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
     assert_int_equal(RUN("narrow", "--steps", deep), 2);
     assert_has(test->err, "too long for a step");
     deep[600] = '\0';

@@ -94,7 +94,7 @@ static void nodelist_count__has_no_other_bytes(void **state)
     for (int byte = 1; byte < 256; byte++) {
         const char list[] = {'x', (char)byte, 'x', '\0'};
         uint32_t count;
-        int expected = strchr(allowed, byte) != NULL ? 0 : ERROR_INVALID;
+        int expected = strchr(allowed, byte) ? 0 : ERROR_INVALID;
         assert_int_equal(nodelist_count(list, &count, NULL), expected);
     }
 }

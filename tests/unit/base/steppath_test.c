@@ -90,7 +90,7 @@ static void step__has_no_other_bytes(void **state)
     for (int byte = 1; byte < 256; byte++) {
         const char alone[] = {'x', (char)byte, 'x', '\0'};
         const char path[] = {'/', 'x', (char)byte, 'x', '\0'};
-        bool expected = strchr(allowed, byte) != NULL;
+        bool expected = strchr(allowed, byte);
         assert_int_equal(steppath_valid(alone), expected);
         assert_int_equal(steppath_valid(path), expected || byte == '/');
     }
@@ -172,7 +172,7 @@ static int split(const char *text, char parts[PARTS_MAX][LONGEST + 1])
         memcpy(parts[count], text, length);
         parts[count][length] = '\0';
         bool first_of_path = count == 0 && length == 0 && text[0] == '/';
-        if (!first_of_path && (length == 0 || strchr(parts[count], '%') != NULL ||
+        if (!first_of_path && (length == 0 || strchr(parts[count], '%') ||
                                strcmp(parts[count], ".") == 0 || strcmp(parts[count], "..") == 0))
             return 0;
         count++;

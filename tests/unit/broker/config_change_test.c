@@ -176,7 +176,7 @@ static const struct namedfile *changed_since(const struct namedfiles *looked)
     size_t at = 0;
     namedfiles_stat(&now, before);
     const struct namedfile *first = namedfiles_next_changed(looked, &now, &at);
-    if (first != NULL)
+    if (first)
         assert_null(namedfiles_next_changed(looked, &now, &at));
     return first;
 }

@@ -443,9 +443,9 @@ static void way_of_jobs__that_others_can_read(void **state)
         char text[256];
         (void)snprintf(text, sizeof text, "%s" CLUSTER, cases[i].text);
         assert_int_equal(load_text(text), cases[i].rc);
-        if (strstr(heard, cases[i].words) == NULL)
+        if (!strstr(heard, cases[i].words))
             fail_msg("case %zu: %s", i, heard);
-        if (cases[i].words[0] == '\0' && strstr(heard, "job_ca") != NULL)
+        if (cases[i].words[0] == '\0' && strstr(heard, "job_ca"))
             fail_msg("case %zu: %s", i, heard);
     }
 }
@@ -620,7 +620,7 @@ static void file__of_another_kind_is_given_up(void **state)
                      "ELF..\n");
     assert_int_equal(load_text(text), ERROR_INVALID);
     size_t lines = 0;
-    for (const char *at = heard; (at = strchr(at, '\n')) != NULL; at++)
+    for (const char *at = heard; (at = strchr(at, '\n')); at++)
         lines++;
     assert_int_equal(lines, 21);
     assert_non_null(strstr(heard, "20 faults: the rest of this file was not read\n"));
@@ -682,9 +682,9 @@ static void sample__is_a_configuration(void **state)
     heard[0] = '\0';
     (void)load_text(text);
     free(text);
-    for (char *line = strtok(heard, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        if (strncmp(line, "W ", 2) != 0 && strstr(line, "is not known on this host") == NULL &&
-            strstr(line, "No such file") == NULL)
+    for (char *line = strtok(heard, "\n"); line; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "W ", 2) != 0 && !strstr(line, "is not known on this host") &&
+            !strstr(line, "No such file"))
             fail_msg("%s", line);
     }
     assert_int_equal(config->core.min_nodes, 64);

@@ -49,7 +49,7 @@ static void refuses(const char *section, const char *name, const char *text, con
 {
     if (takes(section, name, text))
         fail_msg("[%s] %s = %s was taken", section, name, text);
-    if (strstr(err.text, words) == NULL)
+    if (!strstr(err.text, words))
         fail_msg("[%s] %s = %s: \"%s\" lacks \"%s\"", section, name, text, err.text, words);
 }
 
@@ -318,15 +318,14 @@ static void table__is_whole(void **state)
         config_value_allowed(&keys[i], allowed, sizeof allowed);
         assert_true(strlen(allowed) > 0);
         assert_true(keys[i].sentence[strlen(keys[i].sentence) - 1] == '.');
-        assert_true((keys[i].initial != NULL) != (keys[i].example != NULL));
+        assert_true((keys[i].initial) != (keys[i].example));
         assert_ptr_equal(config_key_find(keys[i].section, keys[i].name), &keys[i]);
         bool in_cluster = strcmp(keys[i].section, "cluster") == 0;
         struct config_cluster cluster = {0};
-        assert_int_equal(
-            config_value_set(&keys[i], in_cluster ? (void *)&cluster : config,
-                             keys[i].initial != NULL ? keys[i].initial : keys[i].example, false,
-                             &err),
-            0);
+        assert_int_equal(config_value_set(&keys[i], in_cluster ? (void *)&cluster : config,
+                                          keys[i].initial ? keys[i].initial : keys[i].example,
+                                          false, &err),
+                         0);
         config_cluster_release(&cluster);
     }
 }

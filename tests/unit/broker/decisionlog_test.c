@@ -73,7 +73,7 @@ static const char *await_event(const char *word)
     const char *message;
     (void)snprintf(field, sizeof field, "\nMCASTD_EVENT=%s\n", word);
     while (*(message = datagrams_next()) != '\0') {
-        if (strstr(message, field) != NULL)
+        if (strstr(message, field))
             return message;
     }
     fail_msg("no message has %s", field);

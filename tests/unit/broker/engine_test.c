@@ -99,7 +99,7 @@ static int close_stand(void **state)
     if (stand->stopped == 0) {
         engine_stop(stand->engine, on_stopped, stand);
         stand->gate.automatic = true;
-        if (stand->gate.batch != NULL)
+        if (stand->gate.batch)
             gate_finish(&stand->gate, &stand->loop, 0);
         gate_await(&stand->loop, &stand->stopped, 1);
     }
@@ -168,8 +168,8 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
         asked.addresses = effect->u.call.addresses;
         asked.tree = effect->u.call.tree;
         (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.name);
-        (void)snprintf(asked.step, sizeof asked.step, "%s", step != NULL ? step : "");
-        (void)snprintf(asked.token, sizeof asked.token, "%s", token != NULL ? token : "");
+        (void)snprintf(asked.step, sizeof asked.step, "%s", step ? step : "");
+        (void)snprintf(asked.token, sizeof asked.token, "%s", token ? token : "");
     }
 }
 /* NOLINTEND(readability-identifier-naming) */
@@ -177,7 +177,7 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
 static void save_all(struct stand *stand)
 {
     turn(stand);
-    if (stand->gate.batch != NULL)
+    if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
     turn(stand);
 }

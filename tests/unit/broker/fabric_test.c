@@ -37,7 +37,7 @@ static unsigned times_closed;
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    if (options->urls[0] == NULL) {
+    if (!options->urls[0]) {
         (void)error_set(err, ERROR_INVALID, "no url");
         return NULL;
     }
@@ -110,11 +110,11 @@ static void on_step(void *arg, struct core_event *event)
         (void)snprintf(at, room, "call %llu %s %s (%s); ", (unsigned long long)event->u.call.id,
                        fmcall_outcome_word(event->u.call.outcome),
                        !secret_none(event->u.call.token) ? secret_expose(event->u.call.token) : "-",
-                       event->u.call.words != NULL ? event->u.call.words : "");
+                       event->u.call.words ? event->u.call.words : "");
         break;
     case CORE_LOGIN_DONE:
         (void)snprintf(at, room, "login %d (%s); ", event->u.login.ok,
-                       event->u.login.words != NULL ? event->u.login.words : "");
+                       event->u.login.words ? event->u.login.words : "");
         break;
     case CORE_LIST_NAMES:
         (void)snprintf(at, room, "names %llu %zu %s; ", (unsigned long long)event->u.names.list,
@@ -123,7 +123,7 @@ static void on_step(void *arg, struct core_event *event)
     case CORE_LIST_DONE:
         (void)snprintf(at, room, "list %llu %s (%s); ", (unsigned long long)event->u.list_done.list,
                        fmcall_outcome_word(event->u.list_done.outcome),
-                       event->u.list_done.words != NULL ? event->u.list_done.words : "");
+                       event->u.list_done.words ? event->u.list_done.words : "");
         break;
     default:
         fail();

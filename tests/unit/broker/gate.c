@@ -19,7 +19,7 @@ static int load(struct store *store, int (*each)(void *, const struct record *),
 static void commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct gate *gate = (struct gate *)store;
-    assert(gate->batch == NULL && gate->ready == NULL); /* batches never overlap */
+    assert(!gate->batch && !gate->ready); /* batches never overlap */
     gate->batch = batch;
     gate->done = done;
     gate->arg = arg;
@@ -34,7 +34,7 @@ static void commit(struct store *store, struct batch *batch, store_done_fn *done
 static bool offer(struct store *store, struct batch *batch, store_done_fn *done, void *arg)
 {
     struct gate *gate = (struct gate *)store;
-    assert(gate->batch != NULL && gate->ready == NULL && gate->taken == NULL);
+    assert(gate->batch && !gate->ready && !gate->taken);
     assert(done == gate->done && arg == gate->arg);
     if (gate->takes)
         gate->ready = batch;
@@ -51,7 +51,7 @@ static struct batch *withdraw(struct store *store)
 
 static void take(struct gate *gate)
 {
-    if (gate->ready != NULL)
+    if (gate->ready)
         gate->commits++;
     gate->taken = gate->ready;
     gate->ready = NULL;
@@ -59,7 +59,7 @@ static void take(struct gate *gate)
 
 void gate_take(struct gate *gate)
 {
-    assert(gate->ready != NULL);
+    assert(gate->ready);
     take(gate);
 }
 
@@ -79,7 +79,7 @@ static void dispatch(struct store *store)
     if (result.code != 0)
         (void)error_set(&result.error, result.code, "the gate says %s", error_word(result.code));
     gate->open = false;
-    if (result.code == 0 && gate->taken == NULL)
+    if (result.code == 0 && !gate->taken)
         take(gate);
     gate->batch = gate->taken;
     gate->taken = NULL;
@@ -125,7 +125,7 @@ void gate_release(struct gate *gate)
 
 void gate_finish(struct gate *gate, uv_loop_t *loop, int code)
 {
-    assert(gate->batch != NULL);
+    assert(gate->batch);
     gate->code = code;
     gate->open = true;
     (void)eventfd_write(gate->fd, 1);

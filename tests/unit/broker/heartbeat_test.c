@@ -64,7 +64,7 @@ static int close_stand(void **state)
     heartbeat_stop(&stand->sign);
     uv_close((uv_handle_t *)&stand->sign.timer, NULL);
     stand->gate.automatic = true;
-    if (stand->gate.batch != NULL)
+    if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
     engine_stop(stand->engine, on_stopped, stand);
     gate_await(&stand->loop, &stand->stopped, 1);
@@ -86,7 +86,7 @@ static void hear(struct stand *stand)
 static unsigned count(const struct stand *stand, const char *words)
 {
     unsigned n = 0;
-    for (const char *at = stand->heard; (at = strstr(at, words)) != NULL; at++)
+    for (const char *at = stand->heard; (at = strstr(at, words)); at++)
         n++;
     return n;
 }

@@ -52,10 +52,10 @@ static void perform(void *arg, const struct effect *effect, int code)
     if (effect->kind == EFFECT_CALL)
         (void)snprintf(desk->call, sizeof desk->call, "%d %s %u %s %u %s", effect->u.call.kind,
                        effect->u.call.name, effect->u.call.addresses,
-                       effect->u.call.step != NULL ? effect->u.call.step : "-", effect->u.call.tree,
+                       effect->u.call.step ? effect->u.call.step : "-", effect->u.call.tree,
                        secret_none(effect->u.call.token) ? "-"
                                                          : secret_expose(effect->u.call.token));
-    if (desk->on_effect != NULL)
+    if (desk->on_effect)
         desk->on_effect(desk, effect);
 }
 

@@ -110,7 +110,7 @@ static int delete (const char *path, const struct stat *found, int kind, struct 
 
 static void destroy(struct stand *stand)
 {
-    if (stand->commands != NULL)
+    if (stand->commands)
         listcommand_destroy(stand->commands, on_closed, stand);
     stand->commands = NULL;
     gate_await(&stand->loop, &stand->closed, 1);
@@ -134,7 +134,7 @@ static void configure(struct stand *stand, const char *const *argv, int64_t time
     static char words[4][PATH_SIZE], *copy[5];
     for (size_t i = 0; i < 5; i++)
         copy[i] = NULL;
-    for (size_t i = 0; argv[i] != NULL; i++) {
+    for (size_t i = 0; argv[i]; i++) {
         (void)snprintf(words[i], sizeof words[i], "%s", argv[i]);
         copy[i] = words[i];
     }
@@ -448,8 +448,8 @@ static pid_t start_tracer(const char *thread_file)
     int ready[2], thread = 0;
     char byte = 'n';
     FILE *file = fopen(thread_file, "re");
-    while (file == NULL || fscanf(file, "%d", &thread) != 1) {
-        if (file != NULL)
+    while (!file || fscanf(file, "%d", &thread) != 1) {
+        if (file)
             fclose(file);
         file = fopen(thread_file, "re");
     }

@@ -238,7 +238,7 @@ static void a_flood_and_one_more(void)
 static unsigned count(const char *text, const char *words)
 {
     unsigned n = 0;
-    for (const char *at = text; (at = strstr(at, words)) != NULL; at++)
+    for (const char *at = text; (at = strstr(at, words)); at++)
         n++;
     return n;
 }

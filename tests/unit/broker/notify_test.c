@@ -118,7 +118,7 @@ static void reloading__tells_the_moment(void **state)
 static uint64_t watchdog_with(const char *usec, const char *pid)
 {
     setenv("WATCHDOG_USEC", usec, 1);
-    if (pid != NULL)
+    if (pid)
         setenv("WATCHDOG_PID", pid, 1);
     else
         unsetenv("WATCHDOG_PID");

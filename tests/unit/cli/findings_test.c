@@ -63,9 +63,9 @@ static void findings__names_that_are_no_utf8_break_nothing(void **state)
     (void)state;
     struct findings *findings = findings_create();
     char long_text[4096];
-    memset(long_text, 'x', sizeof(long_text));
+    memset(long_text, 'x', sizeof long_text);
     memcpy(long_text + 1022, "\xc3\xa4", 2); /* cut in its middle */
-    long_text[sizeof(long_text) - 1] = '\0';
+    long_text[sizeof long_text - 1] = '\0';
     findings_add(findings, FINDING_PROBLEM, "a", "\xff\xfe", NULL);
     findings_add(findings, FINDING_PROBLEM, "b", long_text, long_text);
     assert_int_equal(findings_count(findings, FINDING_PROBLEM), 2);

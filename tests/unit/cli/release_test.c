@@ -19,10 +19,10 @@ static void release__is_found_in_what_programs_say(void **state)
         {"v2.6.0rc2", {{2, 6, 0, 0}}},       {"0.76.0-33-g1234", {{0, 76, 0, 0}}},
         {"build 7 of 1.2", {{1, 2, 0, 0}}},  {"23.02.8", {{23, 2, 8, 0}}},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct release found;
         assert_true(release_find(cases[i].said, &found));
-        assert_memory_equal(&found, &cases[i].release, sizeof(found));
+        assert_memory_equal(&found, &cases[i].release, sizeof found);
     }
     struct release none;
     assert_false(release_find("", &none));
@@ -35,7 +35,7 @@ static void release__compares_by_number_not_by_text(void **state)
     (void)state;
     static const char *const ascending[] = {"1.9.0",   "1.21.0",  "2.0.0",
                                             "2.0.0.1", "23.02.8", "23.11.0"};
-    for (size_t i = 0; i + 1 < sizeof(ascending) / sizeof(ascending[0]); i++) {
+    for (size_t i = 0; i + 1 < sizeof ascending / sizeof ascending[0]; i++) {
         struct release a, b;
         assert_true(release_find(ascending[i], &a) && release_find(ascending[i + 1], &b));
         assert_true(release_compare(&a, &b) < 0);

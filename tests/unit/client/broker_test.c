@@ -44,7 +44,7 @@ static void listen_as(struct server *server, int backlog, uid_t user)
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(server->listener >= 0);
     unlink(address.sun_path);
-    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(bind(server->listener, (struct sockaddr *)&address, sizeof address), 0);
     uid_t self = geteuid();
     assert_int_equal(seteuid(user), 0);
     int rc = listen(server->listener, backlog);
@@ -59,13 +59,13 @@ static void listen_on(struct server *server, int backlog)
 
 static int set_up(void **state)
 {
-    struct server *server = calloc(1, sizeof(*server));
+    struct server *server = calloc(1, sizeof *server);
     assert_non_null(server);
     unsetenv("MCAST_SERVER_USER");
-    snprintf(server->folder, sizeof(server->folder), "/tmp/mcast-way-XXXXXX");
+    snprintf(server->folder, sizeof server->folder, "/tmp/mcast-way-XXXXXX");
     assert_non_null(mkdtemp(server->folder));
     snprintf(server->handle.broker.peer.endpoint.socket,
-             sizeof(server->handle.broker.peer.endpoint.socket), "%s/s", server->folder);
+             sizeof server->handle.broker.peer.endpoint.socket, "%s/s", server->folder);
     listen_on(server, 16);
     server->handle.broker.connections = server->handle.broker.width = 4;
     assert_int_equal(broker_init(&server->handle.broker, NULL), 0);
@@ -99,7 +99,7 @@ static void on_done(struct request *request)
     const char *body = request->result.seen.json;
     assert_false(asked->done);
     asked->done = true;
-    snprintf(asked->body, sizeof(asked->body), "%s", body ? body : "");
+    snprintf(asked->body, sizeof asked->body, "%s", body ? body : "");
     result_release(&request->result);
 }
 
@@ -161,7 +161,7 @@ static int accept_one(const struct server *server)
 static void expect_request(int client, const char *expected)
 {
     char text[4096] = "";
-    ssize_t got = recv(client, text, sizeof(text) - 1, 0);
+    ssize_t got = recv(client, text, sizeof text - 1, 0);
     assert_true(got > 0);
     assert_string_equal(text, expected);
 }
@@ -236,7 +236,7 @@ static void broker__a_connection_is_not_kept(void **state)
     static const char *const answers[] = {
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", ANSWER ANSWER};
     struct server *server = *state;
-    for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
         char byte;
         int client = exchange(server, -1, false, answers[i]);
         assert_true(recv(client, &byte, 1, 0) <= 0);

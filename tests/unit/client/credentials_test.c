@@ -22,7 +22,7 @@ static int make_file(void **state)
     unsetenv("MCAST_MUNGE_SOCKET");
     if (!mkdtemp(folder))
         return -1;
-    snprintf(pem, sizeof(pem), "%s/x.pem", folder);
+    snprintf(pem, sizeof pem, "%s/x.pem", folder);
     FILE *file = fopen(pem, "w");
     return file && fclose(file) == 0 && chmod(pem, 0600) == 0 ? 0 : -1;
 }
@@ -128,7 +128,7 @@ static void credentials__refuse_a_key_that_is_open_to_others(void **state)
     struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
     assert_int_equal(mcast_set_certificate(&own, pem, pem, NULL), 0);
-    for (size_t i = 0; i < sizeof(open_modes) / sizeof(open_modes[0]); i++) {
+    for (size_t i = 0; i < sizeof open_modes / sizeof open_modes[0]; i++) {
         assert_int_equal(chmod(pem, open_modes[i]), 0);
         assert_int_equal(credentials_check(mine, &error), MCAST_USAGE);
         assert_non_null(strstr(error.text, pem));

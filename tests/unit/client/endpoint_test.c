@@ -73,7 +73,7 @@ static void endpoint__refuses_the_rest(void **state)
         "http://[]:7470",
         "http://a b:7470",
     };
-    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++)
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++)
         refuse_url(urls[i]);
 }
 
@@ -89,7 +89,7 @@ static void endpoint__speaks_in_the_clear_to_this_machine_only(void **state)
                                        "http://localhost.evil.org:80",
                                        "http://[::ffff:7f00:1]:80",
                                        "http://127.1:7470"};
-    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++) {
         struct endpoint endpoint;
         struct mcast_error error;
         assert_int_equal(endpoint_parse(&endpoint, urls[i], &error), MCAST_USAGE);
@@ -114,7 +114,7 @@ static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
     char path[200];
     struct endpoint endpoint;
     struct mcast_error error;
-    memset(path, 'x', sizeof(path));
+    memset(path, 'x', sizeof path);
     path[0] = '/';
     path[107] = '\0';
     assert_int_equal(endpoint_parse(&endpoint, path, &error), 0);
@@ -154,11 +154,11 @@ static void endpoint__tells_names_from_addresses(void **state)
     static const char *const names[] = {"https://broker:8443", "https://localhost.example:8443",
                                         "https://10.example:8443"};
     struct endpoint endpoint;
-    for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++) {
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
         assert_int_equal(endpoint_parse(&endpoint, addresses[i], NULL), 0);
         assert_false(endpoint_named(&endpoint));
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         assert_int_equal(endpoint_parse(&endpoint, names[i], NULL), 0);
         assert_true(endpoint_named(&endpoint));
     }

@@ -59,11 +59,11 @@ static int take(const struct mcast_variable *variable, void *data)
 {
     struct level *level = data;
     size_t used = strlen(level->text);
-    snprintf(level->text + used, sizeof(level->text) - used, "%s%s%s%s\n", variable->name,
+    snprintf(level->text + used, sizeof level->text - used, "%s%s%s%s\n", variable->name,
              variable->value ? "=" : " unset", variable->value ? variable->value : "",
              variable->secret && variable->value ? " secret" : "");
     if (variable->value) {
-        snprintf(level->lines[level->count], sizeof(level->lines[0]), "%s=%s", variable->name,
+        snprintf(level->lines[level->count], sizeof level->lines[0], "%s=%s", variable->name,
                  variable->value);
         level->environment[level->count] = level->lines[level->count];
         level->count++;
@@ -74,7 +74,7 @@ static int take(const struct mcast_variable *variable, void *data)
 static int inherit(const char *const *environment, const char *step, struct level *level,
                    struct mcast_error *error)
 {
-    memset(level, 0, sizeof(*level));
+    memset(level, 0, sizeof *level);
     return mcast_env_inherit(environment, step, take, level, error);
 }
 
@@ -170,13 +170,13 @@ static void inherit__half_is_refused(void **state)
 {
     (void)state;
     static const size_t needed[] = {1, 2, 3, 5, 6};
-    for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         char words[128];
-        const char *part[sizeof(outer) / sizeof(outer[0])];
-        memcpy(part, outer, sizeof(outer));
+        const char *part[sizeof outer / sizeof outer[0]];
+        memcpy(part, outer, sizeof outer);
         const char *left_out = part[needed[i]];
         part[needed[i]] = "PATH=/bin";
-        snprintf(words, sizeof(words), "%.*s is not set, and others", (int)strcspn(left_out, "="),
+        snprintf(words, sizeof words, "%.*s is not set, and others", (int)strcspn(left_out, "="),
                  left_out);
         assert_refused(part, "/fA", words);
     }
@@ -185,9 +185,9 @@ static void inherit__half_is_refused(void **state)
 static void inherit__without_ca_or_step(void **state)
 {
     (void)state;
-    const char *part[sizeof(outer) / sizeof(outer[0])];
+    const char *part[sizeof outer / sizeof outer[0]];
     struct level level;
-    memcpy(part, outer, sizeof(outer));
+    memcpy(part, outer, sizeof outer);
     part[4] = part[7] = "PATH=/bin";
     assert_golden(part, "fA", GOLDEN_CA("fA", "FI_CXI_COLL_FABRIC_MGR_CACERT unset\n"), &level);
 }
@@ -207,14 +207,14 @@ static void inherit__a_ca_that_is_not_there_is_yes(void **state)
                 {"ca.pem", "yes"}, /* in whose folder? */
                 {"/dev/null", "yes"},
                 {"YES", "yes"}};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *part[sizeof(outer) / sizeof(outer[0])];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *part[sizeof outer / sizeof outer[0]];
         char line[128], golden[WHOLE_SIZE];
         struct level level;
-        memcpy(part, outer, sizeof(outer));
-        snprintf(line, sizeof(line), "FI_CXI_COLL_FABRIC_MGR_CACERT=%s", rows[i].given);
+        memcpy(part, outer, sizeof outer);
+        snprintf(line, sizeof line, "FI_CXI_COLL_FABRIC_MGR_CACERT=%s", rows[i].given);
         part[7] = line;
-        snprintf(golden, sizeof(golden), GOLDEN_CA("%s", "FI_CXI_COLL_FABRIC_MGR_CACERT=%s\n"), "0",
+        snprintf(golden, sizeof golden, GOLDEN_CA("%s", "FI_CXI_COLL_FABRIC_MGR_CACERT=%s\n"), "0",
                  rows[i].handed_on);
         assert_golden(part, "0", golden, &level);
         assert_int_equal(mcast_env_cacert_usable(rows[i].given),
@@ -237,12 +237,12 @@ static void inherit__what_is_no_step_is_refused(void **state)
                    "/\xca\x84"
                    "A",
                    "byte 0xca"); /* U+0284 is no hooked f */
-    memset(deep + 1, 'a', sizeof(deep) - 2);
+    memset(deep + 1, 'a', sizeof deep - 2);
     assert_refused(outer, deep, "longer than 512 bytes");
 
-    const char *part[sizeof(outer) / sizeof(outer[0])];
+    const char *part[sizeof outer / sizeof outer[0]];
     char below[560] = "FI_CXI_COLL_JOB_STEP_ID=/";
-    memcpy(part, outer, sizeof(outer));
+    memcpy(part, outer, sizeof outer);
     part[4] = "FI_CXI_COLL_JOB_STEP_ID=/fA/..";
     assert_refused(part, "fB", "FI_CXI_COLL_JOB_STEP_ID cannot be inherited");
     memset(below + 25, 'a', 511); /* as long as a step may be */

@@ -12,7 +12,7 @@
 static bool is_later(int code, int status, const char *word)
 {
     struct mcast_error error = {.code = code, .status = status};
-    snprintf(error.word, sizeof(error.word), "%s", word);
+    snprintf(error.word, sizeof error.word, "%s", word);
     return mcast_later(&error, NULL);
 }
 
@@ -33,7 +33,7 @@ static void later__is_who_can_serve_nobody(void **state)
     static const char *const words[] = {"busy",     "too-many-connections", "storage",
                                         "stopping", "not-leader",           "out-of-memory",
                                         "",         "a-word-of-tomorrow"};
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_true(is_later(MCAST_REFUSED, 503, words[i]));
     assert_true(is_later(MCAST_REFUSED, 429, "too-many-cleanups"));
 }

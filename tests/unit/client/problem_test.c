@@ -10,7 +10,7 @@
 static int read_problem(int status, const char *type, const char *body, struct mcast_error *error)
 {
     struct answer answer = {.status = status};
-    snprintf(answer.type, sizeof(answer.type), "%s", type);
+    snprintf(answer.type, sizeof answer.type, "%s", type);
     assert_true(text_add(&answer.body, body, strlen(body)));
     int rc = problem_read(&answer, "/s", error);
     text_release(&answer.body);

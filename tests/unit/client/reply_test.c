@@ -118,9 +118,9 @@ static void reply__in_chunks(void **state)
                                        "3;x=y\r\n",   "1000000000000000\r\n",
                                        "3\nabc",      "3\r\nabcd\r\n",
                                        "3\r\nabc\rX", "0\r\nContent-Type: text/trailer\r\n\r\n"};
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         char text[256];
-        snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s",
+        snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s",
                  none[i]);
         garbled(text);
     }
@@ -232,14 +232,14 @@ static void reply__connection_is_kept(void **state)
 static void reply__long_headers(void **state)
 {
     (void)state;
-    enum { NAME = sizeof("Content-Type: ") - 1, LONGEST = REPLY_LINE_SIZE - 2 - NAME };
+    enum { NAME = sizeof "Content-Type: " - 1, LONGEST = REPLY_LINE_SIZE - 2 - NAME };
     char text[4096], value[REPLY_LINE_SIZE], type[64];
     for (int beyond = 0; beyond < 2; beyond++) {
-        memset(value, 'a', sizeof(value));
+        memset(value, 'a', sizeof value);
         value[LONGEST + beyond] = '\0';
-        snprintf(text, sizeof(text),
+        snprintf(text, sizeof text,
                  "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: 0\r\n\r\n", value);
-        snprintf(type, sizeof(type), "%.63s", value);
+        snprintf(type, sizeof type, "%.63s", value);
         if (beyond)
             garbled(text);
         else
@@ -254,9 +254,9 @@ static void reply__headers_without_end(void **state)
     static const char start[] = "HTTP/1.1 200 OK\r\n", line[] = "X-More: and more and more\r\n";
     struct reader reader;
     begin(&reader);
-    enum reply_state reply = feed(&reader, start, sizeof(start) - 1);
+    enum reply_state reply = feed(&reader, start, sizeof start - 1);
     for (int i = 0; i < 10000 && reply == REPLY_MORE; i++)
-        reply = feed(&reader, line, sizeof(line) - 1);
+        reply = feed(&reader, line, sizeof line - 1);
     assert_int_equal(reply, REPLY_OVER);
     assert_int_equal(reader.request.trouble.kind, TROUBLE_GARBLED);
 }
@@ -265,7 +265,7 @@ static int collect(const char *bytes, size_t length, void *data)
 {
     struct reader *reader = data;
     size_t used = strlen(reader->streamed);
-    assert_true(used + length < sizeof(reader->streamed));
+    assert_true(used + length < sizeof reader->streamed);
     memcpy(reader->streamed + used, bytes, length);
     return strstr(reader->streamed, "stop") ? 77 : 0;
 }

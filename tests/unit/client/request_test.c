@@ -50,7 +50,7 @@ static void request__date_refused(void **state)
         "Sun,  6 Nov 1994 08:49:37 GMT",
         "Sun. 06 Nov 1994 08:49:37 GMT",
     };
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int64_t seconds = -1;
         assert_false(request_read_date(wrong[i], &seconds));
         assert_int_equal(seconds, -1);

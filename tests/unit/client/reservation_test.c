@@ -142,7 +142,7 @@ static void reservation__refuses_odd_answers(void **state)
         {"env", "{\"FI_CXI_X\":\"\\u007f\"}"},
         {"warning", "{}"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         json_t *root = json_loads(whole, 0, NULL);
         json_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
         assert_non_null(value);
@@ -188,7 +188,7 @@ static void reservation__refuses_what_is_no_object(void **state)
                                          "{}{}",
                                          "{\"a\":\"\\u0000\"}",
                                          "{\"token\":\"s3cr3t\" oops}"};
-    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         struct mcast_reservation *r = NULL;
         struct mcast_error error;
         assert_int_equal(reservation_parse(bodies[i], strlen(bodies[i]), &r, &error),
@@ -241,7 +241,7 @@ static void reservation__tells_who_is_waited_for(void **state)
     assert_int_equal(r->waiting_report_count, 0);
     assert_null(r->waiting_silent);
     mcast_reservation_free(r);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(reservation_parse(bad[i], strlen(bad[i]), &r, &error), MCAST_UNCLEAR);
 }
 

@@ -28,7 +28,7 @@ static int open_folder(void **state)
     strcpy(folder, "/tmp/mcast-served-XXXXXX");
     assert_non_null(mkdtemp(folder));
     address.sun_family = AF_UNIX;
-    (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/s", folder);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/s", folder);
     return 0;
 }
 
@@ -45,12 +45,12 @@ static bool trusted(uid_t server, const char *configured, char *words, size_t si
     int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(listener >= 0 && client >= 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
     uid_t self = geteuid();
     assert_int_equal(seteuid(server), 0);
     assert_int_equal(listen(listener, 1), 0);
     assert_int_equal(seteuid(self), 0);
-    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof address), 0);
     bool yes = serveruser_trusted(client, address.sun_path, configured, words, size);
     close(client);
     close(listener);
@@ -60,7 +60,7 @@ static bool trusted(uid_t server, const char *configured, char *words, size_t si
 static void expect(uid_t server, const char *configured, bool yes, const char *said)
 {
     char words[256] = "";
-    if (trusted(server, configured, words, sizeof(words)) != yes || !strstr(words, said))
+    if (trusted(server, configured, words, sizeof words) != yes || !strstr(words, said))
         fail_msg("user %u: \"%s\"", (unsigned)server, words);
 }
 

@@ -65,18 +65,18 @@ static void sse__has_limits(void **state)
     char log[LOG_SIZE] = "";
     static char block[65536];
     int rc = 0;
-    memset(block, 'x', sizeof(block));
+    memset(block, 'x', sizeof block);
     size_t fed = 0;
-    for (; rc == 0 && fed < 4 * (size_t)SSE_LINE_MAX; fed += sizeof(block))
-        rc = sse_feed(&line, block, sizeof(block), note, log);
+    for (; rc == 0 && fed < 4 * (size_t)SSE_LINE_MAX; fed += sizeof block)
+        rc = sse_feed(&line, block, sizeof block, note, log);
     assert_int_equal(rc, SSE_TOO_LONG);
-    assert_true(fed <= (size_t)SSE_LINE_MAX + 2 * sizeof(block));
+    assert_true(fed <= (size_t)SSE_LINE_MAX + 2 * sizeof block);
     rc = 0;
-    snprintf(block, sizeof(block), "data: ");
+    snprintf(block, sizeof block, "data: ");
     block[6] = 'x';
-    block[sizeof(block) - 1] = '\n';
-    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_DATA_MAX; fed += sizeof(block))
-        rc = sse_feed(&data, block, sizeof(block), note, log);
+    block[sizeof block - 1] = '\n';
+    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_DATA_MAX; fed += sizeof block)
+        rc = sse_feed(&data, block, sizeof block, note, log);
     assert_int_equal(rc, SSE_TOO_LONG);
     assert_string_equal(log, "");
     sse_release(&line);
@@ -96,7 +96,7 @@ static void sse__stops_when_told(void **state)
     struct sse sse = {0};
     int count = 0;
     static const char two[] = "data: a\n\ndata: b\n\n";
-    assert_int_equal(sse_feed(&sse, two, sizeof(two) - 1, refuse, &count), 42);
+    assert_int_equal(sse_feed(&sse, two, sizeof two - 1, refuse, &count), 42);
     assert_int_equal(count, 1);
     sse_release(&sse);
 }
@@ -161,7 +161,7 @@ static void event__odd_ones_are_unclear(void **state)
                                       "{\"seq\":1}",
                                       "{\"seq\":1,\"event\":\"x\",\"fatal\":1}",
                                       "{\"seq\":-1,\"event\":\"x\"}"};
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         struct event event;
         struct mcast_error error;
         assert_int_equal(event_decode(&event, "x", odd[i], &error), MCAST_UNCLEAR);

@@ -46,7 +46,7 @@ static void token__narrowed_can_do_that_and_no_more(void **state)
     narrowing.steps = "/fA/fB/"; /* as one says "below" */
     narrowing.operations = operations;
     narrowing.expires = NOW + 10;
-    assert_int_equal(mcast_token_narrow(token, &narrowing, slim, sizeof(slim), &error), 0);
+    assert_int_equal(mcast_token_narrow(token, &narrowing, slim, sizeof slim, &error), 0);
     assert_int_equal(allows(slim, BEARER_CLEANUP, "/fA/fB/fC", NOW), 0);
     assert_int_equal(allows(slim, BEARER_CLEANUP, "/fA/fB", NOW), 0);
     assert_int_equal(allows(slim, BEARER_CLEANUP, "/fA/fBx", NOW), ERROR_REFUSED);
@@ -56,7 +56,7 @@ static void token__narrowed_can_do_that_and_no_more(void **state)
 
     struct mcast_narrowing more = MCAST_NARROWING_INIT; /* in place */
     more.steps = "/fA/fB/fC";
-    assert_int_equal(mcast_token_narrow(slim, &more, slim, sizeof(slim), &error), 0);
+    assert_int_equal(mcast_token_narrow(slim, &more, slim, sizeof slim, &error), 0);
     assert_int_equal(allows(slim, BEARER_CLEANUP, "/fA/fB/fC", NOW), 0);
     assert_int_equal(allows(slim, BEARER_CLEANUP, "/fA/fB", NOW), ERROR_REFUSED);
 }
@@ -96,26 +96,26 @@ static void token__refused_says_why_without_it(void **state)
     char token[MCAST_TOKEN_SIZE], deep[STEP_ID_MAX + 8];
     mint(token);
     narrowing.steps = "/fA";
-    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof(token), NULL), 0);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof token, NULL), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_refused(token, &bad[i].narrowing, MCAST_TOKEN_SIZE, bad[i].words);
     assert_refused(token, &narrowing, 0, "the buffer is too small");
     assert_refused(token, &narrowing, strlen(token), "the buffer is too small");
     token[10] ^= 1; /* in the root key's id: only the broker can tell */
-    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof(token), NULL), 0);
+    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof token, NULL), 0);
     token[strlen(token) - 1] = '=';
     assert_refused(token, &narrowing, MCAST_TOKEN_SIZE, "cut off or damaged");
     assert_refused("sess-f4ec6948c83408028802cab7572f92f7", &narrowing, MCAST_TOKEN_SIZE,
                    "no token of mcastd");
 
     /* The longest step, with and without its slash. */
-    memset(deep, 'a', sizeof(deep));
+    memset(deep, 'a', sizeof deep);
     memcpy(deep, "/fA/", 4);
     deep[STEP_ID_MAX] = '/';
     deep[STEP_ID_MAX + 1] = '\0';
     narrowing.steps = deep;
     mint(token);
-    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof(token), NULL), 0);
+    assert_int_equal(mcast_token_narrow(token, &narrowing, token, sizeof token, NULL), 0);
     mint(token);
     deep[STEP_ID_MAX] = 'a';
     assert_refused(token, &narrowing, MCAST_TOKEN_SIZE, "longer than 512 bytes");
@@ -135,16 +135,16 @@ static void narrowing__of_another_size(void **state)
     struct mcast_error error = {0};
     char token[MCAST_TOKEN_SIZE], slim[MCAST_TOKEN_SIZE];
     mint(token);
-    newer.known.size = sizeof(newer);
+    newer.known.size = sizeof newer;
     newer.known.steps = "/fA";
-    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof(slim), &error), 0);
+    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof slim, &error), 0);
     newer.later = "x";
-    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof(slim), &error),
+    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof slim, &error),
                      MCAST_USAGE);
     assert_non_null(strstr(error.text, "update libmcast"));
     newer.known.size = offsetof(struct mcast_narrowing, expires); /* nothing after steps is read */
     newer.known.expires = -1;
-    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof(slim), &error), 0);
+    assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof slim, &error), 0);
 }
 
 static void token__read_says_what_it_is_for(void **state)
@@ -168,13 +168,13 @@ static void token__read_says_what_it_is_for(void **state)
     assert_int_equal(seen->expires, 0);
     assert_int_equal(seen->restrictions, 0);
     assert_null(seen->warning);
-    (void)snprintf(id, sizeof(id), "%s", seen->id);
+    (void)snprintf(id, sizeof id, "%s", seen->id);
     mcast_token_free(seen);
 
     narrowing.steps = "/fA";
     narrowing.operations = operations;
     narrowing.expires = NOW;
-    assert_int_equal(mcast_token_narrow(text, &narrowing, text, sizeof(text), NULL), 0);
+    assert_int_equal(mcast_token_narrow(text, &narrowing, text, sizeof text, NULL), 0);
     assert_int_equal(mcast_token_read(text, &seen, NULL), 0);
     assert_string_equal(seen->id, id);
     assert_string_equal(seen->steps, "/fA");
@@ -200,7 +200,7 @@ static void token__read_warns_of_what_is_useless(void **state)
          "AQADL2ZYeks-l_tOiUjDWM54RdK0x1XyWFfQerHn-Q8w6iUITD0",
          "no step in common"},
     };
-    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
         struct mcast_token *seen = NULL;
         assert_int_equal(mcast_token_read(odd[i].token, &seen, NULL), 0);
         assert_non_null(strstr(seen->warning, odd[i].words));

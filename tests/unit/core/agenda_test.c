@@ -27,7 +27,7 @@ static void agenda__gives_them_in_order(void **state)
     }
     int seen = 0;
     int64_t last = -1;
-    for (struct reservation *first; (first = agenda_first(&a)) != NULL; seen++) {
+    for (struct reservation *first; (first = agenda_first(&a)); seen++) {
         assert_true(first->due_ms >= last);
         last = first->due_ms;
         agenda_set(&a, first, INT64_MAX);

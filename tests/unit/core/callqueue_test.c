@@ -14,7 +14,7 @@ static void callqueue__releases_never_starve_reserves(void **state)
     for (int i = 0; i < 100; i++)
         callqueue_push(&q, &releases[i], LANE_RELEASE, FMCALL_RELEASE);
     int begun = 0;
-    while (callqueue_begin(&q, AT_ONCE) != NULL)
+    while (callqueue_begin(&q, AT_ONCE))
         begun++;
     assert_int_equal(begun, 6); /* a quarter is kept free */
     callqueue_push(&q, &reserve, LANE_RESERVE, FMCALL_RESERVE);
@@ -30,7 +30,7 @@ static void callqueue__releases_go_before_questions(void **state)
     enum fmcall_kind kind;
     for (int i = 0; i < AT_ONCE; i++)
         callqueue_push(&q, &checks[i], LANE_CHECK, FMCALL_CHECK);
-    while (callqueue_begin(&q, AT_ONCE) != NULL)
+    while (callqueue_begin(&q, AT_ONCE))
         continue;
     callqueue_push(&q, &release, LANE_RELEASE, FMCALL_RELEASE);
     assert_null(callqueue_begin(&q, AT_ONCE)); /* they share what reserves leave them */
@@ -75,14 +75,14 @@ static void callqueue__shares_places(void **state)
             callqueue_push(&q, &checks[k], LANE_CHECK, FMCALL_CHECK);
             callqueue_push(&q, &releases[k], LANE_RELEASE, FMCALL_RELEASE);
         }
-        while (callqueue_begin(&q, cases[i].places) != NULL)
+        while (callqueue_begin(&q, cases[i].places))
             continue;
         assert_int_equal(q.lanes[LANE_CLEANUP].in_flight, cases[i].cleanups);
         assert_int_equal(q.lanes[LANE_RELEASE].in_flight, cases[i].others - cases[i].cleanups);
         assert_int_equal(q.lanes[LANE_CHECK].in_flight, 0);
         for (int k = 0; k < 80; k++)
             callqueue_push(&q, &reserves[k], LANE_RESERVE, FMCALL_RESERVE);
-        while (callqueue_begin(&q, cases[i].places) != NULL)
+        while (callqueue_begin(&q, cases[i].places))
             continue;
         assert_int_equal(q.lanes[LANE_RESERVE].in_flight, cases[i].reserves - cases[i].others);
     }

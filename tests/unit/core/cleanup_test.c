@@ -292,7 +292,7 @@ static void cleanup__is_tried_until_its_time_is_over(void **state)
     uint64_t losses = 0, tries = 0;
     while (pending(d) > 0) {
         const struct effect *effect = driver_find(d, EFFECT_CALL);
-        if (effect != NULL && effect->u.call.kind == FMCALL_END_STEP) {
+        if (effect && effect->u.call.kind == FMCALL_END_STEP) {
             tries++;
             driver_done(d, effect->u.call.id, FM_TIMEOUT, NULL);
         } else {
@@ -324,7 +324,7 @@ static const char *logged(const struct driver *d, int level)
 static void assert_says(const char *text, const char *words)
 {
     assert_non_null(text);
-    if (strstr(text, words) == NULL)
+    if (!strstr(text, words))
         fail_msg("\"%s\" lacks \"%s\"", text, words);
 }
 
@@ -352,9 +352,9 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
         clean(&d, "/fA");
         while (pending(&d) > 0) {
             const struct effect *effect = driver_find(&d, EFFECT_CALL);
-            if (effect != NULL && effect->u.call.kind == FMCALL_STEPS && !cases[i].login)
+            if (effect && effect->u.call.kind == FMCALL_STEPS && !cases[i].login)
                 steps_done(&d, effect->u.call.id, steps, 1);
-            else if (effect != NULL && fmcall_is_cleanup(effect->u.call.kind))
+            else if (effect && fmcall_is_cleanup(effect->u.call.kind))
                 driver_done(&d, effect->u.call.id, cases[i].outcome, NULL);
             else
                 driver_tick(&d, core_next_deadline(d.core) - d.now);

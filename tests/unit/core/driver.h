@@ -82,7 +82,7 @@ static inline int driver_events(const struct driver *d, enum event_kind kind)
 static inline const struct answer *driver_answer(const struct driver *d)
 {
     const struct effect *effect = driver_find(d, EFFECT_ANSWER);
-    return effect != NULL ? &effect->u.answer : NULL;
+    return effect ? &effect->u.answer : NULL;
 }
 
 static inline enum answer_kind driver_answered(const struct driver *d)

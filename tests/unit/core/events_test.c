@@ -116,7 +116,7 @@ static void trace__names_the_job_and_its_vni(void **state)
         size_t count, found = 0;
         const struct effect *effects = core_effects(d.core, &count);
         for (size_t i = 0; i < count; i++) {
-            if (effects[i].kind != EFFECT_TRACE || effects[i].u.trace.job == NULL)
+            if (effects[i].kind != EFFECT_TRACE || !effects[i].u.trace.job)
                 continue;
             assert_string_equal(effects[i].u.trace.cluster, "elcap");
             assert_string_equal(effects[i].u.trace.job, "a");

@@ -302,10 +302,10 @@ static uint64_t second_of_three(struct driver *d)
     driver_reserve(d, driver_request("c", 2));
     d->now++;
     named(d, id, NULL, 0); /* lacks none: they came after it was asked */
-    while (driver_find(d, EFFECT_JOBPOLL) == NULL)
+    while (!driver_find(d, EFFECT_JOBPOLL))
         driver_tick(d, core_next_deadline(d->core) - d->now);
     named(d, asked(d), one, 1);
-    while (driver_find(d, EFFECT_JOBPOLL) == NULL)
+    while (!driver_find(d, EFFECT_JOBPOLL))
         driver_tick(d, core_next_deadline(d->core) - d->now);
     return asked(d);
 }

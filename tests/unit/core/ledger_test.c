@@ -97,7 +97,7 @@ static void ledger__survives_churn(void **state)
     assert_true(l.row_capacity <= 4 * LIVE);
     uint64_t expected = ALL - LIVE + 1;
     struct ledger_walk walk = {0}, beyond = {.after = UINT64_MAX};
-    for (struct reservation *r; (r = ledger_walk(&l, &walk)) != NULL;) {
+    for (struct reservation *r; (r = ledger_walk(&l, &walk));) {
         assert_int_equal(r->number, expected);
         assert_ptr_equal(ledger_newest(&l, "c", r->job), r);
         assert_ptr_equal(ledger_by_number(&l, r->number), r);
@@ -158,7 +158,7 @@ static void walk__sees_what_stays(void **state)
         if (n <= FIRST)
             ledger_insert(&l, all[n]);
     }
-    for (struct reservation *r; (r = ledger_walk(&l, &walk)) != NULL; seen++) {
+    for (struct reservation *r; (r = ledger_walk(&l, &walk)); seen++) {
         assert_int_equal(r->number, seen + 1);
         if (r->number < FIRST / 2 || r->number % 3 == 0) /* many that are behind, and itself */
             ledger_remove(&l, r);

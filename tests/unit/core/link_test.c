@@ -229,7 +229,7 @@ static void configure_urls(struct driver *d, const char *first, const char *seco
 {
     const char *const urls[] = {first, second, third};
     d->config.fm_url_count = 0;
-    for (size_t i = 0; i < 3 && urls[i] != NULL; i++)
+    for (size_t i = 0; i < 3 && urls[i]; i++)
         strcpy(d->config.fm_urls[d->config.fm_url_count++], urls[i]);
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
 }
@@ -577,7 +577,7 @@ static void link__warns_of_an_equal_name_once(void **state)
         driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
                                            .u.names = {.list = list, .names = names, .count = 3}});
         const struct effect *trace = driver_find(d, EFFECT_TRACE);
-        if (trace != NULL)
+        if (trace)
             assert_non_null(strstr(trace->u.trace.text, "elcap-12"));
         warned += driver_count(d, EFFECT_TRACE);
         driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,

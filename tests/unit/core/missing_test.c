@@ -222,10 +222,10 @@ static int lists_until_released(int64_t early_ms)
     driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_BUSY, NULL);
     driver_release(&d, "a");
     while (driver_job(&d, "a")->fm_side != FM_SIDE_NOTHING) {
-        if (driver_find(&d, EFFECT_LIST) != NULL) {
+        if (driver_find(&d, EFFECT_LIST)) {
             driver_list(&d, NULL, 0, FM_OK);
             lists++;
-        } else if (driver_find(&d, EFFECT_CALL) != NULL) {
+        } else if (driver_find(&d, EFFECT_CALL)) {
             driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
         } else {
             driver_tick(&d, core_next_deadline(d.core) - d.now);

@@ -66,7 +66,7 @@ static void nodes__each_of_many_is_found(void **state)
         assert_string_equal(report->name, name);
     }
     uint32_t at = 0, seen = 0;
-    while (nodes_next(nodes, &at) != NULL)
+    while (nodes_next(nodes, &at))
         seen++;
     assert_int_equal(seen, nodes->count);
     nodes_destroy(nodes);
@@ -100,7 +100,7 @@ static void node_name__has_no_other_bytes(void **state)
     for (int byte = 1; byte < 256; byte++) {
         const char name[] = {'x', (char)byte, 'x', '\0'};
         const char service[] = {'x', (char)byte, 'x', ':', '1', '\0'};
-        const bool expected = strchr(allowed, byte) != NULL;
+        const bool expected = strchr(allowed, byte);
         assert_int_equal(node_name_valid(name), expected);
         assert_int_equal(node_services_valid(service), expected);
     }

@@ -81,7 +81,7 @@ static void calls__have_their_words(void **state)
         assert_int_equal(fmcall_is_cleanup((enum fmcall_kind)i), cleanup);
     }
     for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++) {
-        if (outcomes[i] != NULL)
+        if (outcomes[i])
             assert_string_equal(fmcall_outcome_word((enum fmcall_outcome)i), outcomes[i]);
     }
     assert_string_equal(fmcall_kind_word((enum fmcall_kind)99), "unknown");

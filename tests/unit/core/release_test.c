@@ -273,7 +273,7 @@ static void release__is_tried_until_it_is_done(void **state)
         int64_t wait = core_next_deadline(d->core) - d->now;
         assert_true(wait > 0 && wait <= 30 * 1000);
         driver_tick(d, wait);
-        if (driver_find(d, EFFECT_CALL) == NULL)
+        if (!driver_find(d, EFFECT_CALL))
             driver_tick(d, core_next_deadline(d->core) - d->now);
         call = driver_call(d, FMCALL_RELEASE);
     }

@@ -461,13 +461,13 @@ static void reserve__name_of_another_is_left_alone(void **state)
         driver_tick(d, d->config.relist_ms);
         driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
         assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
-        if (driver_find(d, EFFECT_CALL) != NULL) /* taken in, and looked at since */
+        if (driver_find(d, EFFECT_CALL)) /* taken in, and looked at since */
             driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "theirs");
     }
     for (int i = 0; i < 3; i++) {
         driver_tick(d, d->config.relist_ms);
         driver_list(d, NULL, 0, FM_OK);
-        if (driver_find(d, EFFECT_CALL) != NULL)
+        if (driver_find(d, EFFECT_CALL))
             driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
     }
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));

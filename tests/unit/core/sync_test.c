@@ -116,7 +116,7 @@ static void piece(struct driver *d, uint64_t ticket, const char *const *active, 
 static int ticks_to_answer(struct driver *d)
 {
     int ticks = 0;
-    for (; driver_answer(d) == NULL; ticks++) {
+    for (; !driver_answer(d); ticks++) {
         assert_in_range(ticks, 0, 100);
         assert_int_equal(core_next_deadline(d->core), d->now);
         driver_tick(d, 0);

@@ -42,8 +42,7 @@ static uint32_t chained(const struct tombstones *t)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < TOMBSTONES_MAX; i++) {
-        for (const struct tombstone *s = t->buckets[i]; s != NULL && count <= TOMBSTONES_MAX;
-             s = s->chain)
+        for (const struct tombstone *s = t->buckets[i]; s && count <= TOMBSTONES_MAX; s = s->chain)
             count++;
     }
     return count;

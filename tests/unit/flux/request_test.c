@@ -22,10 +22,10 @@ static const char one_node[] =
 static int parse(struct request *request, const char *r, const char *options, struct error *err)
 {
     char text[4096];
-    int length = snprintf(text, sizeof(text), "%s\n{\"attributes\":{\"system\":{%s%s%s}}}\n", r,
+    int length = snprintf(text, sizeof text, "%s\n{\"attributes\":{\"system\":{%s%s%s}}}\n", r,
                           options ? "\"shell\":{\"options\":" : "", options ? options : "",
                           options ? "}" : "");
-    assert_in_range(length, 1, sizeof(text) - 1);
+    assert_in_range(length, 1, sizeof text - 1);
     FILE *from = fmemopen(text, (size_t)length, "r");
     assert_non_null(from);
     int rc = request_read(request, from, err);
@@ -88,12 +88,12 @@ static void request__may_be_off(void **state)
     static const char *const off[] = {"{\"mcast\":\"off\"}", "{\"mcast\":false}"};
     static const char *const on[] = {"{\"mcast\":1}", "{\"mcast\":\"on\"}", "{\"mcast\":{}}", "{}"};
     struct request request;
-    for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++) {
         assert_int_equal(parse(&request, two_nodes, off[i], NULL), 0);
         assert_true(request.off);
         request_release(&request);
     }
-    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++) {
         assert_int_equal(parse(&request, two_nodes, on[i], NULL), 0);
         assert_false(request.off);
         request_release(&request);
@@ -113,7 +113,7 @@ static void request__single_node_is_of_one_node_only(void **state)
         {one_node, "{\"mcast\":{\"single-node\":\"off\",\"vnis\":2}}", 2},
         {two_nodes, "{\"mcast\":{\"single-node\":\"off\"}}", -1},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct request request;
         assert_int_equal(parse(&request, cases[i].r, cases[i].options, NULL), 0);
         assert_int_equal(request.wanted.vni_count, cases[i].vnis);
@@ -143,7 +143,7 @@ static void request__refuses_what_it_does_not_understand(void **state)
         {"{\"mcast\":2}", "on or off"},
         {"{\"mcast\":[]}", "on or off"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct request request;
         struct error err = {0};
         assert_int_equal(parse(&request, two_nodes, cases[i].options, &err), ERROR_INVALID);
@@ -164,7 +164,7 @@ static void request__needs_a_resource_set(void **state)
         "{\"execution\":{\"nodelist\":[\"a\"],\"R_lite\":[{\"rank\":\"0-\"}]}}",
         "{\"execution\":{\"nodelist\":[],\"R_lite\":[{\"rank\":\"0\"}]}}",
     };
-    for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         struct request request;
         struct error err = {0};
         assert_int_equal(parse(&request, broken[i], NULL, &err), ERROR_CORRUPT);
@@ -185,11 +185,11 @@ static void idset__counts(void **state)
                                       "[0",  "0]", "0 ,1", "0--1", "4294967296", "0-4294967295",
                                       "[0]]"};
     uint32_t count;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_true(request_count_ids(good[i].text, &count));
         assert_int_equal(count, good[i].count);
     }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(request_count_ids(bad[i], &count));
     assert_false(request_count_ids(NULL, &count));
 }

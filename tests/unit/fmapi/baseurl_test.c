@@ -53,7 +53,7 @@ static void baseurl_create__says_what_is_wrong(void **state)
         struct error err = {0};
         assert_null(baseurl_create(rows[i][0], &err));
         assert_int_equal(err.code, ERROR_INVALID);
-        if (strstr(err.text, rows[i][1]) == NULL)
+        if (!strstr(err.text, rows[i][1]))
             fail_msg("%s: %s", rows[i][0], err.text);
         assert_null(strstr(err.text, "secret"));
     }
@@ -83,7 +83,7 @@ static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **stat
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct error err = {0};
         char *base = baseurl_of_trees(rows[i][0], &err);
-        if (base == NULL)
+        if (!base)
             fail_msg("%s: %s", rows[i][0], err.text);
         assert_string_equal(base, rows[i][1]);
         free(base);
@@ -91,7 +91,7 @@ static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **stat
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct error err = {0};
         char *base = baseurl_of_trees(wrong[i], &err);
-        if (base != NULL)
+        if (base)
             fail_msg("%s: %s", wrong[i], base);
         assert_int_equal(err.code, ERROR_INVALID);
         assert_null(strstr(err.text, "secret"));
@@ -142,9 +142,9 @@ static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char *url = baseurl_resolve(rows[i][0], rows[i][1]);
-        if ((url == NULL) != (rows[i][2] == NULL))
-            fail_msg("%s + %s = %s", rows[i][0], rows[i][1], url != NULL ? url : "nothing");
-        if (url != NULL)
+        if ((!url) != (!rows[i][2]))
+            fail_msg("%s + %s = %s", rows[i][0], rows[i][1], url ? url : "nothing");
+        if (url)
             assert_string_equal(url, rows[i][2]);
         free(url);
     }

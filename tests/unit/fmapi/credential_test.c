@@ -19,7 +19,7 @@ static struct credential *basic(const char *password)
 static void header_is(struct credential *credential, const char *expected)
 {
     struct secret header = credential->header;
-    if (expected == NULL)
+    if (!expected)
         assert_true(secret_none(header));
     else
         assert_string_equal(secret_expose(header), expected);

@@ -178,7 +178,7 @@ static void check_row(const struct call_row *row, bool session)
 {
     bool token = row->outcome == FM_OK &&
                  (row->kind == FMCALL_RESERVE || row->kind == FMCALL_CHECK) &&
-                 strstr(row->body, TOKEN) != NULL;
+                 strstr(row->body, TOKEN);
     bool steps = row->outcome == FM_OK && row->kind == FMCALL_STEPS;
     struct decoded out;
 
@@ -187,7 +187,7 @@ static void check_row(const struct call_row *row, bool session)
         fail_msg("%s %d %s: %s \"%s\"", fmcall_kind_word(row->kind), row->status, row->body,
                  fmcall_outcome_word(out.outcome), out.words);
     assert_string_equal(out.token, token ? "tok-1" : "");
-    assert_int_equal(out.steps != NULL, steps);
+    assert_int_equal(out.steps, steps);
     decoded_release(&out);
     assert_null(out.steps);
 }
@@ -271,7 +271,7 @@ static void decode__takes_no_gateways_yes_for_removed(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof yeses / sizeof yeses[0]; i++) {
         char words[DECODE_WORDS_SIZE];
-        if (yeses[i].said == NULL)
+        if (!yeses[i].said)
             (void)snprintf(words, sizeof words, "HTTP 200");
         else
             (void)snprintf(words, sizeof words,
@@ -281,7 +281,7 @@ static void decode__takes_no_gateways_yes_for_removed(void **state)
         for (size_t kind = 0; kind < sizeof removals / sizeof removals[0]; kind++)
             for (int session = 0; session < 2; session++)
                 check_row(&(struct call_row){removals[kind], 200, yeses[i].body,
-                                             yeses[i].said == NULL ? FM_OK : FM_NOT_ROUTED, words},
+                                             !yeses[i].said ? FM_OK : FM_NOT_ROUTED, words},
                           session);
     }
 }
@@ -543,8 +543,8 @@ static void decode_page__knows_every_shape(void **state)
                                page.names[n]);
             assert_string_equal(names, row->names);
             assert_int_equal(page.claimed, row->claimed);
-            assert_int_equal(page.next != NULL, row->next != NULL);
-            if (row->next != NULL)
+            assert_int_equal(page.next, row->next);
+            if (row->next)
                 assert_string_equal(page.next, row->next);
         } else {
             assert_int_equal(outcome, FM_BUSY);

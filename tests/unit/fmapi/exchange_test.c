@@ -54,7 +54,7 @@ static bool copies_a_secret; /* into memory of libcurl's, which does not wipe it
 static void note(struct place *place, const char *path)
 {
     place->times++;
-    (void)snprintf(place->path, sizeof place->path, "%s", path != NULL ? path : "");
+    (void)snprintf(place->path, sizeof place->path, "%s", path ? path : "");
 }
 
 /* Integers, pointers and functions all come as one word on the machines that we run on. */
@@ -161,7 +161,7 @@ static void exchange__gives_secrets_that_can_be_wiped(void **state)
     assert_false(copies_a_secret);
 
     bool bearer = false, type = false;
-    for (const struct curl_slist *line = head; line != NULL; line = line->next) {
+    for (const struct curl_slist *line = head; line; line = line->next) {
         bearer |= strcmp(line->data, "Authorization: Bearer t0ken") == 0;
         type |= strcmp(line->data, "Content-Type: application/x-www-form-urlencoded") == 0;
     }
@@ -337,7 +337,7 @@ static void answer__tells_what_may_have_left(void **state)
         struct transport_answer answer = exchange_answer(exchange, cases[i].code);
         assert_int_equal(answer.end, cases[i].end);
         assert_int_equal(strncmp(answer.words, cases[i].words, strlen(cases[i].words)), 0);
-        assert_int_equal(strstr(answer.words, "without an answer") != NULL,
+        assert_int_equal(strstr(answer.words, "without an answer"),
                          cases[i].times > 1 && !cases[i].repeatable);
         assert_int_equal(answer.status, 0);
         assert_null(answer.body); /* half an answer is none */

@@ -112,7 +112,7 @@ static void clean_to(const char *text, size_t length, const char *expected)
     assert_int_equal(written, strlen(expected));
 }
 
-#define CLEAN(text, expected) clean_to(text, sizeof(text) - 1, expected)
+#define CLEAN(text, expected) clean_to(text, sizeof text - 1, expected)
 
 static void printable_copy__keeps_text(void **state)
 {

@@ -17,7 +17,7 @@ static void advises(struct tlsfault fault, const char *part)
 {
     const char *advice = tlsfault_advice(&fault);
     assert_non_null(advice);
-    if (strstr(advice, part) == NULL)
+    if (!strstr(advice, part))
         fail_msg("%s", advice);
 }
 

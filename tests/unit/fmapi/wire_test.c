@@ -40,9 +40,8 @@ static void *serve(void *arg)
     ssize_t got = 1;
 
     /* Until the body's end: all bodies here end so, and requests without one in an empty line. */
-    while (peer >= 0 && got > 0 && strstr(server->head, "}}") == NULL &&
-           (strstr(server->head, "\r\n\r\n") == NULL ||
-            strstr(server->head, "Content-Length") != NULL)) {
+    while (peer >= 0 && got > 0 && !strstr(server->head, "}}") &&
+           (!strstr(server->head, "\r\n\r\n") || strstr(server->head, "Content-Length"))) {
         got = recv(peer, server->head + length, sizeof server->head - 1 - length, 0);
         length += got > 0 ? (size_t)got : 0;
     }
@@ -63,7 +62,7 @@ static void server_start(struct server *server, const char *answer)
     assert_int_equal(getsockname(server->listener, (struct sockaddr *)&at, &size), 0);
     server->port = ntohs(at.sin_port);
     (void)snprintf(server->base, sizeof server->base, "http://127.0.0.1:%u", server->port);
-    if (answer != NULL) { /* else connections are refused */
+    if (answer) { /* else connections are refused */
         assert_int_equal(listen(server->listener, 1), 0);
         assert_int_equal(pthread_create(&server->thread, NULL, serve, server), 0);
     }
@@ -71,7 +70,7 @@ static void server_start(struct server *server, const char *answer)
 
 static void server_end(struct server *server)
 {
-    if (server->answer != NULL)
+    if (server->answer)
         assert_int_equal(pthread_join(server->thread, NULL), 0);
     (void)close(server->listener);
 }
@@ -186,7 +185,7 @@ static void words__are_bare_where_that_is_asked_for(void **state)
         assert_int_equal(answer.end, TRANSPORT_UNREACHED);
         assert_true(answer.tls_fault);
         assert_non_null(strstr(answer.words, "/nowhere/ca.pem"));
-        assert_int_equal(strstr(answer.words, "[fm]") == NULL, bare);
+        assert_int_equal(!strstr(answer.words, "[fm]"), bare);
         exchange_destroy(exchange);
         request_release(&request);
     }

@@ -163,7 +163,7 @@ static void shown__keys_beyond_reason_end_the_handshake(void **state)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         gnutls_datum_t der = der_of_rsa(keys[i].modulus_bits, keys[i].exponent_bytes);
         const char *why = certificate_unbearable(&der, 1);
-        if ((why == NULL) != (keys[i].why == NULL) || (why && !strstr(why, keys[i].why)))
+        if ((!why) != (!keys[i].why) || (why && !strstr(why, keys[i].why)))
             fail_msg("row %zu: %s", i, why ? why : "taken");
         gnutls_free(der.data);
     }
@@ -190,7 +190,7 @@ static void shown__certificates_of_thousands_of_parts_are_not_read(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         gnutls_datum_t der = der_of_names(rows[i].names, rows[i].subjects);
         const char *why = certificate_unbearable(&der, 1);
-        if ((why == NULL) != rows[i].taken || (why && !strstr(why, "too many parts")))
+        if ((!why) != rows[i].taken || (why && !strstr(why, "too many parts")))
             fail_msg("row %zu: %s", i, why ? why : "taken");
         gnutls_datum_t chain[] = {der, der}; /* counted together */
         if (rows[i].names == 900)

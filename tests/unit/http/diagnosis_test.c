@@ -84,7 +84,7 @@ static void look(void *arg, const struct diagnosis_finding *finding)
     assert_true(finding->level == DIAGNOSIS_OK || (finding->advice && finding->advice[0]));
     if (strcmp(finding->check, looking->check) == 0 && finding->level == looking->level) {
         looking->found++;
-        looking->advised = finding->advice != NULL;
+        looking->advised = finding->advice;
         snprintf(looking->text, sizeof looking->text, "%s", finding->finding);
     } else if (finding->level != DIAGNOSIS_OK) {
         looking->others++;

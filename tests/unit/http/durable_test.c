@@ -105,7 +105,7 @@ static int close_stand(void **state)
     http_quiesce(stand->http);
     engine_stop(stand->engine, on_stopped, stand);
     stand->gate.automatic = true;
-    if (stand->gate.batch != NULL)
+    if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
     gate_await(&stand->loop, &stand->closed, 1);
     engine_destroy(stand->engine);
@@ -147,7 +147,7 @@ static void ask(struct stand *stand, int client, const char *method, const char 
 
 static void assert_heard(const struct stand *stand, int client, const char *text)
 {
-    if (strstr(stand->heard[client], text) == NULL)
+    if (!strstr(stand->heard[client], text))
         fail_msg("no %s in: %s", text, stand->heard[client]);
 }
 

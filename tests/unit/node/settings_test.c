@@ -139,7 +139,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     fclose(out);
     FILE *kept = open_memstream(&bare, &bare_size);
     unsigned int keys = 0;
-    for (char *rest = sample, *line; (line = strsep(&rest, "\n")) != NULL;) {
+    for (char *rest = sample, *line; (line = strsep(&rest, "\n"));) {
         if (line[0] == '#' && line[1] != ' ') {
             fprintf(kept, "%s\n", line + 1);
             keys++;

@@ -37,7 +37,7 @@ static void expect(const struct variables *variables, enum variables_format form
     free(got);
 }
 
-#define EXPECT(variables, format, text) expect(variables, format, text, sizeof(text) - 1)
+#define EXPECT(variables, format, text) expect(variables, format, text, sizeof text - 1)
 
 static void variables__are_those_of_the_design_s_example(void **state)
 {

@@ -156,7 +156,7 @@ static int ended_by(void (*act)(const char *), const char *argument)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        if (freopen("/dev/null", "w", stderr) == NULL)
+        if (!freopen("/dev/null", "w", stderr))
             _exit(2);
         act(argument);
         _exit(0);
@@ -172,7 +172,7 @@ static bool has_title(void *arg)
     char path[64], title[16] = "";
     (void)snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process_pid(arg));
     FILE *file = fopen(path, "re");
-    if (file != NULL) {
+    if (file) {
         (void)fread(title, 1, sizeof title - 1, file);
         (void)fclose(file);
     }
@@ -184,7 +184,7 @@ static void run_with_title(const char *title)
     static const char *argv[] = {"/bin/sh", "-c", "kill -s STOP $$", NULL, NULL};
     argv[3] = title;
     struct process *process = process_start(argv, "/dev/null");
-    if (process == NULL || !await(has_title, process, AWAIT_DEADLINE_MS))
+    if (!process || !await(has_title, process, AWAIT_DEADLINE_MS))
         _exit(2);
     process_kill(process);
 }

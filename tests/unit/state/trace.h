@@ -18,7 +18,7 @@ static inline bool file_has(int folder, const char *name, const char *text)
     assert_int_equal(fstat(file, &status), 0);
     char *bytes = malloc((size_t)status.st_size + 1);
     assert_int_equal(read(file, bytes, (size_t)status.st_size), status.st_size);
-    bool has = memmem(bytes, (size_t)status.st_size, text, strlen(text)) != NULL;
+    bool has = memmem(bytes, (size_t)status.st_size, text, strlen(text));
     free(bytes);
     close(file);
     return has;

@@ -19,7 +19,7 @@ static int place_make(void **state)
 {
     (void)state;
     (void)snprintf(folder, sizeof folder, "/tmp/mcast-keyfile-XXXXXX");
-    if (mkdtemp(folder) == NULL)
+    if (!mkdtemp(folder))
         return -1;
     (void)snprintf(file, sizeof file, "%s/key", folder);
     return 0;

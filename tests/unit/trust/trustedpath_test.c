@@ -81,7 +81,7 @@ static void expect(int code, const char *name, const char *words)
 {
     struct error err = {0};
     int rc = look(name[0] == '/' ? name : in(name), &err);
-    if (rc != code || strstr(err.text, words) == NULL)
+    if (rc != code || !strstr(err.text, words))
         fail_msg("%s: %d \"%s\", expected %d \"%s\"", name, rc, err.text, code, words);
 }
 

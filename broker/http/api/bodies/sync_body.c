@@ -45,7 +45,7 @@ static bool skip(struct scan *scan, char wanted)
 static bool at_other_value(struct scan *scan)
 {
     const char next = peek(scan);
-    return next != '\0' && strchr("{[-0123456789tfn", next) != NULL;
+    return next != '\0' && strchr("{[-0123456789tfn", next);
 }
 
 /* From the quote on; decoded where it stands, which takes less room than it had with its quotes. */
