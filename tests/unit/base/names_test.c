@@ -61,8 +61,8 @@ static void names__have_no_other_bytes(void **state)
     for (int byte = 1; byte < 256; byte++) {
         const char name[] = {'x', (char)byte, 'x', '\0'};
         const bool printable = byte > ' ' && byte < 0x7f;
-        assert_int_equal(cluster_name_valid(name), strchr(cluster, byte));
-        assert_int_equal(job_id_valid(name), strchr(job, byte));
+        assert_int_equal(cluster_name_valid(name), strchr(cluster, byte) != NULL);
+        assert_int_equal(job_id_valid(name), strchr(job, byte) != NULL);
         assert_int_equal(step_id_valid(name), printable && !strchr("\"\\'", byte));
     }
 }

@@ -187,7 +187,7 @@ static void check_row(const struct call_row *row, bool session)
         fail_msg("%s %d %s: %s \"%s\"", fmcall_kind_word(row->kind), row->status, row->body,
                  fmcall_outcome_word(out.outcome), out.words);
     assert_string_equal(out.token, token ? "tok-1" : "");
-    assert_int_equal(out.steps, steps);
+    assert_int_equal(out.steps != NULL, steps);
     decoded_release(&out);
     assert_null(out.steps);
 }
@@ -543,7 +543,7 @@ static void decode_page__knows_every_shape(void **state)
                                page.names[n]);
             assert_string_equal(names, row->names);
             assert_int_equal(page.claimed, row->claimed);
-            assert_int_equal(page.next, row->next);
+            assert_int_equal(page.next != NULL, row->next != NULL);
             if (row->next)
                 assert_string_equal(page.next, row->next);
         } else {
