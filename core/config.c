@@ -85,7 +85,7 @@ static int check_classes(const struct core_config *c, struct error *err)
     return 0;
 }
 
-/* broker/config/table.c has the ranges, and words for each. */
+/* broker/config/keys.inc has the ranges, and words for each. */
 static bool within_ranges(const struct core_config *c)
 {
     return c->calls_at_once > 0 && c->call_timeout_ms > 0 && c->reserve_timeout_ms > 0 &&

@@ -80,8 +80,8 @@ void store_dispatch(struct store *store);
 /* Waits for a commit in progress (its done is not called), closes, frees. NULL is allowed. */
 void store_close(struct store *store);
 
-/* What a keeper implements, as state/memory.c and state/sqlite/sqlite.c do. It embeds struct store
- * as its first member. */
+/* What a keeper implements, as state/sqlite/sqlite.c does, in a file or in memory. It embeds struct
+ * store as its first member. */
 struct store_ops {
     int (*load)(struct store *, store_each_fn *, void *arg, struct error *err);
     void (*refuse)(struct store *, struct error *err); /* may be NULL */

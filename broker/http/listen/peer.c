@@ -152,12 +152,12 @@ static struct quota_holder holder_by_address(const struct peer *peer, enum quota
  * accepted, each would wait for all others, give up before its turn, and come again; the oldest
  * would be closed for the next. So a few hundred are served, and the others wait in the listen
  * queue. A peer that is idle for two seconds does not count. */
-bool peer_may_accept(void *arg)
+bool peer_may_accept(void *arg, unsigned connections)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
     const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
-    if (http->traffic.open[listener - http->listeners] >= http->quota.max + CONNECTIONS_SPARE)
+    if (connections >= http->quota.max + CONNECTIONS_SPARE)
         return false;
     const unsigned eighth = http->quota.max / 8;
     unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;

@@ -66,7 +66,8 @@ void peer_close_slow(struct http *http);
 /* Hooks of the server; arg is the struct listener. */
 uint64_t peer_user(void *arg, int fd); /* users without a role have turns of their own */
 void peer_check_heads(void *arg);
-bool peer_may_accept(void *arg); /* false: too many are there, or at their handshake */
+/* False: too many are there, or at their handshake. */
+bool peer_may_accept(void *arg, unsigned connections);
 void peer_connection(void *arg, struct httpworker *worker, struct MHD_Connection *connection,
                      void **context, enum MHD_ConnectionNotificationCode code);
 

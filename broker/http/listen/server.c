@@ -102,7 +102,8 @@ static void close_unused_workers(struct server *server)
  * cost nothing and none has to be refused. */
 static bool may_accept(const struct server *server)
 {
-    return !server->hooks.may_accept || server->hooks.may_accept(server->hooks.arg);
+    return !server->hooks.may_accept ||
+           server->hooks.may_accept(server->hooks.arg, server->connections);
 }
 
 static void on_arrival(uv_poll_t *poll, int status, int events)

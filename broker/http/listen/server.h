@@ -16,11 +16,13 @@ struct server_hooks {
     MHD_RequestCompletedCallback completed;
     void (*connection)(void *arg, struct httpworker *worker, struct MHD_Connection *connection,
                        void **context, enum MHD_ConnectionNotificationCode code);
-    /* Before a connection is accepted; NULL: yes. While it says no, clients wait in the kernel's
-     * listen queue; it is asked again whenever something has happened, or a second later. */
-    bool (*may_accept)(void *arg);
+    /* Before a connection is accepted; NULL: yes. connections: that are open here, also those that
+     * are refused, or closed, and that MHD has not freed yet. While it says no, clients wait in the
+     * kernel's listen queue; it is asked again whenever something has happened, or a second later.
+     */
+    bool (*may_accept)(void *arg, unsigned connections);
     /* Of one that is accepted: its user, whose connections have workers of their own, or
-     * WORKQUEUE_SHARED; NULL: all are shared. */
+     * WORKERQUEUE_SHARED; NULL: all are shared. */
     uint64_t (*user)(void *arg, int fd);
     void (*before_run)(void *arg); /* of a worker; or NULL */
     struct turn *turn;             /* where the time goes that MHD takes */

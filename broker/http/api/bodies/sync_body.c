@@ -97,7 +97,8 @@ static int refuse_list(struct scan *scan)
 
 static int read_active(struct scan *scan)
 {
-    if (peek(scan) == '"' || (*scan->at != '[' && at_other_value(scan)))
+    const char next = peek(scan);
+    if (next == '"' || (next != '[' && at_other_value(scan)))
         return refuse_list(scan);
     if (!skip(scan, '['))
         return refuse_json(scan, "a list expected");
