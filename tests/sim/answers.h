@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Whether each answer is right by the books, when the core gives it; and what follows from it when
+/* Whether each answer is right by the model, when the core gives it; and what follows from it when
  * it leaves the broker. */
 
 struct sim;

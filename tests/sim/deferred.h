@@ -16,7 +16,7 @@ struct told { /* what an answer says */
     uint64_t ticket;
     enum answer_kind kind;
     uint64_t number; /* 0: it named no reservation */
-    uint32_t epoch;  /* of the ledger that gave it (books.h); filled in when it leaves */
+    uint32_t epoch;  /* of the ledger that gave it (model.h); filled in when it leaves */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, hwcoll, state;
     uint32_t addresses;

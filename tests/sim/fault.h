@@ -48,7 +48,7 @@
     X(SYNC_LOST, "sync-lost", 150)                                                                 \
     X(SYNC_LAGS, "sync-lags", 300)   /* the list is older, by less than the grace */               \
     X(RECONFIGURE, "reconfigure", 0) /* the VNI pool shrinks, grows, moves; limits change */       \
-    X(DOOR_CLOSES, "door-closes", 0) /* one of several URLs; when is drawn by doors.c */           \
+    X(DOOR_CLOSES, "door-closes", 0) /* one of several URLs; when is drawn by fmurls.c */          \
     X(CLOCK_SET, "clock-set", 300)   /* while the broker is away, forward or back */               \
     X(SYNC_LIES, "sync-lies", 200)   /* for a moment, some of the jobs are not named */            \
     X(ROLL_FAILS, "roll-fails", 200) /* asked which jobs are active: half a list and an error */   \
@@ -70,11 +70,12 @@
     X(STEP_LIVES, "step-lives", 800) /* a step makes trees after its cleanup was asked for */      \
     X(GATEWAY, "gateway", 0) /* 404s that the fabric manager did not write; when: gateway.c */     \
     X(FM_LIES, "fm-lies", 0) /* it does not find what it has, or says what it had */               \
-    X(RIVAL, "rival", 0)     /* a second broker under our names; when: rival.c */                  \
+    X(RIVAL, "rival", 0)     /* a second broker under our names; when: secondbroker.c */           \
     X(LEDGER_BACK, "ledger-back", 0)    /* an old state of the disk comes back; when: rewind.c */  \
     X(NODE_CUT_OFF, "node-cut-off", 60) /* for longer than its VNIs are held, with its services */ \
     X(NODE_BOOTS, "node-boots", 300)    /* … or a dead one: all services of before are gone */   \
-    X(CROWD, "crowd", 0) /* thousands of releases of jobs that nobody reserved; when: crowd.c */
+    X(CROWD, "crowd",                                                                              \
+      0) /* thousands of releases of jobs that nobody reserved; when: epilogstorm.c */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The simulator's own books: who was told what, which VNI may be in whose hands, what the fabric
+/* The model of what must hold: who was told what, which VNI may be in whose hands, what the fabric
  * manager lost. Kept from what leaves the broker, not from what the core thinks; the invariants of
  * docs/promises.md are checked against them after every step. */
 

@@ -43,7 +43,7 @@ struct job {
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
-    /* What it was told in this life and must be able to rely on; kept by books.c. */
+    /* What it was told in this life and must be able to rely on; kept by model.c. */
     bool told;
     uint64_t told_number;
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "launch/credential.h"
+
+#include "base/memory.h"
+
+#include <dlfcn.h>
+#include <munge.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char library_name[] = "libmunge.so.2";
+
+#define FUNCTIONS(X)                                                                               \
+    X(munge_ctx_create)                                                                            \
+    X(munge_ctx_destroy)                                                                           \
+    X(munge_ctx_set)                                                                               \
+    X(munge_encode)                                                                                \
+    X(munge_decode)                                                                                \
+    X(munge_strerror)
+
+static struct {
+#define MEMBER(name) __typeof__(&name) name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+} munge;
+static bool is_open;
+static pthread_once_t library_once = PTHREAD_ONCE_INIT;
+
+static void open_library(void)
+{
+    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    void *symbol;
+    is_open = library != NULL;
+#define FIND(name)                                                                                 \
+    symbol = library ? dlsym(library, #name) : NULL;                                               \
+    memcpy(&munge.name, &symbol, sizeof symbol); /* ISO C has no cast for it */                    \
+    is_open = is_open && symbol;
+    FUNCTIONS(FIND)
+#undef FIND
+}
+
+/* A context for this socket; NULL with an error. */
+static munge_ctx_t open_context(const char *socket, struct error *err)
+{
+    pthread_once(&library_once, open_library);
+    if (!is_open) {
+        (void)error_set(err, ERROR_IO,
+                        "%s cannot be opened: install libmunge (Debian: libmunge2), or give the "
+                        "broker and its nodes a launch key",
+                        library_name);
+        return NULL;
+    }
+    munge_ctx_t context = munge.munge_ctx_create();
+    if (context &&
+        (!socket || munge.munge_ctx_set(context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
+        return context;
+    munge.munge_ctx_destroy(context);
+    (void)error_set(err, ERROR_NOMEM, "no memory for a MUNGE credential");
+    return NULL;
+}
+
+static int explain(munge_err_t code, const char *socket, struct error *err)
+{
+    switch (code) {
+    case EMUNGE_NO_MEMORY:
+        return error_set(err, ERROR_NOMEM, "no memory for a MUNGE credential");
+    case EMUNGE_SNAFU:
+    case EMUNGE_SOCKET:
+    case EMUNGE_TIMEOUT:
+        return error_set(err, ERROR_IO,
+                         "munged at %s does not answer (%s): see that it runs (systemctl status "
+                         "munge)",
+                         socket ? socket : "its usual socket", munge.munge_strerror(code));
+    case EMUNGE_CRED_UNAUTHORIZED:
+        return error_set(err, ERROR_REFUSED,
+                         "the launch document can be read by root only: run this as root");
+    case EMUNGE_CRED_INVALID:
+        return error_set(err, ERROR_REFUSED,
+                         "the launch document was made with another MUNGE key than this host's, or "
+                         "was changed: compare munge.key of this host and the broker's");
+    default:
+        return error_set(err, ERROR_INVALID,
+                         "it is no launch document (%s): it is cut short, or "
+                         "changed",
+                         munge.munge_strerror(code));
+    }
+}
+
+char *credential_close(const char *socket, const char *document, struct error *err)
+{
+    munge_ctx_t context = open_context(socket, err);
+    char *credential = NULL;
+    if (!context)
+        return NULL;
+    munge_err_t code = munge.munge_ctx_set(context, MUNGE_OPT_UID_RESTRICTION, (uid_t)0);
+    if (code == EMUNGE_SUCCESS)
+        code = munge.munge_ctx_set(context, MUNGE_OPT_TTL, (int)MUNGE_TTL_MAXIMUM);
+    if (code == EMUNGE_SUCCESS)
+        code = munge.munge_encode(&credential, context, document, (int)strlen(document));
+    munge.munge_ctx_destroy(context);
+    if (code == EMUNGE_SUCCESS)
+        return credential;
+    free(credential);
+    (void)explain(code, socket, err);
+    return NULL;
+}
+
+/* The credential was made with the site's key and not changed, whatever its time. */
+static bool is_authentic(munge_err_t code)
+{
+    return code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED || code == EMUNGE_CRED_REWOUND ||
+           code == EMUNGE_CRED_REPLAYED;
+}
+
+char *credential_open(const char *socket, const char *envelope, uid_t maker, struct error *err)
+{
+    munge_ctx_t context = open_context(socket, err);
+    void *payload = NULL;
+    char *document = NULL;
+    int length = 0;
+    uid_t uid = (uid_t)-1;
+    gid_t gid;
+    if (!context)
+        return NULL;
+    munge_err_t code = munge.munge_decode(envelope, context, &payload, &length, &uid, &gid);
+    munge.munge_ctx_destroy(context);
+    if (!is_authentic(code)) {
+        (void)explain(code, socket, err);
+    } else if (uid != maker) {
+        (void)error_set(err, ERROR_REFUSED,
+                        "the launch document was made by uid %u, and the broker is uid %u: see "
+                        "launch_user in node.conf",
+                        (unsigned)uid, (unsigned)maker);
+    } else if (length <= 0 || memchr(payload, '\0', (size_t)length)) {
+        (void)error_set(err, ERROR_INVALID, "it is no launch document, but another credential");
+    } else {
+        document = memory_zeroed((size_t)length + 1);
+        memcpy(document, payload, (size_t)length);
+    }
+    if (payload)
+        explicit_bzero(payload, (size_t)length);
+    free(payload);
+    return document;
+}
