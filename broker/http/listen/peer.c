@@ -242,6 +242,8 @@ void peer_request(struct peer *peer, enum peer_request state)
 {
     struct quota *quota = &peer->listener->http->quota;
     peer->answering = state == PEER_ANSWERING;
+    if (state == PEER_OVER && peer->closing)
+        return; /* no head is expected of it any more */
     set_head(peer, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE);
     if (state == PEER_DECIDING)
         quota_serve(quota, &peer->slot);
