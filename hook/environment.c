@@ -47,10 +47,10 @@ static bool ends_in_trees(const char *url)
 /* It becomes part of a request header. */
 static bool token_is_valid(const char *token)
 {
-    size_t length = 0;
-    while (token[length] > ' ' && token[length] <= '~')
-        length++;
-    return token[length] == '\0' && length <= TOKEN_MAX;
+    const char *end = token;
+    while (*end > ' ' && *end <= '~')
+        end++;
+    return *end == '\0' && end - token <= TOKEN_MAX;
 }
 
 enum { TOKEN, JOB, URL, FABRIC_COUNT };

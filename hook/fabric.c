@@ -37,7 +37,7 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
 {
     const struct environment *s = connection->environment;
     const int64_t left = connection->end_ms - hook_now_ms();
-    struct decoded own, *decoded = out ? out : &own;
+    struct decoded own = {0}, *decoded = out ? out : &own;
     struct secrets secrets = {0};
     struct request request = request_call(
         connection->base, kind, &(struct fmcall_about){.name = s->job, .step = step, .tree = tree});

@@ -262,7 +262,7 @@ static void expire_in_flight(struct broker *broker, struct request *request)
 /* The first that is due, or NULL; notes when the others are. */
 static struct request *find_due(struct broker *broker, int64_t now, int64_t *due_ms)
 {
-    struct request *request;
+    struct request *request = NULL;
     TAILQ_FOREACH(request, &broker->requests, link)
     {
         if (request->state != REQUEST_ENDED && request->deadline_ms <= now)
@@ -277,7 +277,7 @@ static struct request *find_due(struct broker *broker, int64_t now, int64_t *due
 static void expire_all(struct broker *broker)
 {
     int64_t now = later_now_ms(), due_ms = INT64_MAX;
-    struct request *request;
+    struct request *request = NULL;
     if (now < broker->due_ms)
         return;
     broker->due_ms = INT64_MAX; /* what a callback begins may lower it */
@@ -398,7 +398,7 @@ void broker_cancel(struct broker *broker, struct request *request)
 
 void broker_release(struct broker *broker)
 {
-    struct request *request;
+    struct request *request = NULL;
     int saved = errno;
     broker->ending = true;
     if (broker->transport) {

@@ -97,9 +97,9 @@ struct broker {
     /* broker.c's own */
     struct transport *transport;
     int epoll, timer;
-    int64_t armed_ms;               /* what the timer is set to; INT64_MAX: nothing */
-    int64_t due_ms;                 /* no request is due before */
-    TAILQ_HEAD(, request) requests; /* in the order in which they were begun */
+    int64_t armed_ms;                            /* what the timer is set to; INT64_MAX: nothing */
+    int64_t due_ms;                              /* no request is due before */
+    TAILQ_HEAD(request_queue, request) requests; /* in the order in which they were begun */
     unsigned count;
     unsigned sent, width; /* of those that are not waiting: how many there are, and may be */
     unsigned connected;   /* the transport's, at the last look */

@@ -77,7 +77,7 @@ static void drop_if_stuck(struct stream *stream)
 /* text: what those that wait get first; or NULL. */
 static void wake_all(struct http *http, const char *text)
 {
-    struct stream *stream;
+    struct stream *stream = NULL;
     LIST_FOREACH(stream, &http->streams, link)
     {
         if (!stream->waiting) {

@@ -290,7 +290,7 @@ void peer_check_heads(void *arg)
 
 void peer_close_slow(struct http *http)
 {
-    struct peer *peer;
+    struct peer *peer = NULL;
     peer_check_heads(&http->listeners[LISTENER_UNIX]);
     LIST_FOREACH(peer, &http->peers, link)
     {

@@ -63,7 +63,7 @@ struct quota_holder quota_address(enum quota_class which, const struct sockaddr 
  * moment. */
 static struct quota_share *find_share(const struct quota *quota, const struct quota_holder *holder)
 {
-    struct quota_share *share;
+    struct quota_share *share = NULL;
     LIST_FOREACH(share, &quota->shares, link)
     if (share->holder.which == holder->which &&
         memcmp(share->holder.id, holder->id, sizeof holder->id) == 0)
@@ -132,7 +132,7 @@ void quota_release(struct quota *quota, struct quota_slot *slot)
 struct quota_slot *quota_displaced(const struct quota *quota, const struct quota_holder *newcomer)
 {
     const struct quota_share *own = find_share(quota, newcomer);
-    struct quota_slot *slot, *found = NULL;
+    struct quota_slot *slot = NULL, *found = NULL;
     unsigned most = 0;
     TAILQ_FOREACH(slot, &quota->classes[newcomer->which].slots, link)
     {

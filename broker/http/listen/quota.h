@@ -57,9 +57,9 @@ struct quota {
     unsigned taken; /* of them */
     struct quota_count {
         unsigned taken, idle;
-        TAILQ_HEAD(, quota_slot) slots; /* that are idle, the oldest first */
-    } classes[CLASSES];                 /* of peers without a role */
-    LIST_HEAD(, quota_share) shares;
+        TAILQ_HEAD(quota_slots, quota_slot) slots; /* that are idle, the oldest first */
+    } classes[CLASSES];                            /* of peers without a role */
+    LIST_HEAD(quota_shares, quota_share) shares;
 };
 
 void quota_init(struct quota *quota, unsigned max);

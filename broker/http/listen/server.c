@@ -69,7 +69,7 @@ static bool is_unused(const struct httpworker *worker)
  * user does not use any more. */
 static struct httpworker *worker_for(struct server *server, uint64_t user, struct error *err)
 {
-    struct httpworker *worker, *unused = NULL;
+    struct httpworker *worker = NULL, *unused = NULL;
     TAILQ_FOREACH(worker, &server->queue.all, link)
     {
         if (worker->user == user && worker->connections < worker->capacity)

@@ -39,7 +39,8 @@ static int grow(struct objects *objects, const char *job, const char *step, uint
     int id = -1;
 
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(json_object_get(tree, "macs"), json_integer((json_int_t)(first + i)));
+        json_array_append_new(json_object_get(tree, "macs"),
+                              json_integer((json_int_t)first + (json_int_t)i));
     if (objects_may_grow(objects, tree, problem) == 0) {
         assert_int_equal(objects_apply(objects, tree), 0);
         id = (int)json_integer_value(json_object_get(tree, "mcastID"));
