@@ -65,7 +65,7 @@ static struct config *load_config(const char *path, uid_t user, config_look_fn *
 static int find_service(struct serviceuser *user, const struct options *options, struct error *err)
 {
     struct config *config = config_create();
-    /* Whoever owns its files: nothing will be done because of them. */
+    /* Its files may belong to any user: nothing is done with what they say. */
     (void)config_load(config, options->config_path, CONFIG_ANY_OWNER, NULL, NULL, NULL);
     int rc = serviceuser_find(user, options->user, config, err);
     config_destroy(config);

@@ -374,7 +374,7 @@ MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t
                                 uint64_t *reservations, struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
- * started anew), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
+ * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */
 MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *reason,
                           uint64_t *reservations, struct mcast_error *error);

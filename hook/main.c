@@ -124,7 +124,7 @@ static int read_option(struct options *options, int option)
     return MISUSED; /* getopt has said it */
 }
 
-/* The same. Fills options whatever is returned: strict is known even where something is wrong. */
+/* The same. Fills options also when it fails: strict is known even where something is wrong. */
 static int read_options(struct options *options, int argc, char **argv)
 {
     int below = 0, wait = 0, strict = 0, status = GO_ON, option;

@@ -106,7 +106,7 @@ char *credential_close(const char *socket, const char *document, struct error *e
     return NULL;
 }
 
-/* The credential was made with the site's key and not changed, whatever its time. */
+/* The credential was made with the site's key and not changed. Its time is not judged. */
 static bool is_authentic(munge_err_t code)
 {
     return code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED || code == EMUNGE_CRED_REWOUND ||

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson's strings, which nobody else has a reference to. */
+/* jansson's strings; the document has the only reference. */
 static void wipe_strings(json_t *object)
 {
     const char *key;

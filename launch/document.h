@@ -18,7 +18,7 @@
  *
  * "driver" is for the interconnect's code on the node, "tasks" is the environment of the job's
  * tasks; both hold secrets. A node list longer than LAUNCH_NODES_MAX is left out, and
- * "nodes_digest" stands for it, so that the document is small whatever the number of nodes: the
+ * "nodes_digest" stands for it, so that the document is small for any number of nodes: the
  * node has the list from its resource manager. "restart" is the resource manager's count of
  * restarts, and missing where it has none. Times are seconds since 1970.
  *
@@ -46,7 +46,7 @@ struct launch {
     json_t *driver, *tasks; /* objects; the values of tasks are strings */
 };
 
-/* As JSON on one line, of `launch` without root; for free(). nodes: the whole list, whatever its
+/* As JSON on one line, of `launch` without root; for free(). nodes: the whole list, of any
  * length; nodes_digest is not looked at. NULL without memory. To be wiped: it holds secrets. */
 char *launch_format(const struct launch *launch);
 

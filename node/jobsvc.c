@@ -123,7 +123,7 @@ static int destroy_all(struct node *node, const struct note *note, const struct 
         services_destroy(&node->nics, service_is_of_claim, &search, &retry, result);
     }
     /* A NIC that has gone, with a service on it, is not known to be clean: it may come back with
-     * the service, until the machine is started anew. */
+     * the service, until the machine boots. */
     for (unsigned int i = 0; i < note->service_count; i++) {
         const struct service_place *service = &note->services[i];
         if (!nics_find(&node->nics, service->device))

@@ -58,7 +58,7 @@ static const char *look_up(const char *const *environment, const char *name)
 }
 
 /* Without these there are no hardware collectives. The step is ours to set, and without a CA
- * libfabric checks nobody, as in the outer job. */
+ * libfabric verifies no server, as in the outer job. */
 static int check_values(const char *const values[COUNT], struct mcast_error *error)
 {
     for (size_t i = 0; i < COUNT; i++)

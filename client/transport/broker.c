@@ -156,8 +156,8 @@ static void pause_before_retry(struct broker *broker, struct request *request, u
         set_deadline(request, broker->resume_ms);
 }
 
-/* Whether it is to be sent again. A connection that broke is made anew at once, because the broker
- * may have closed a kept one, or been restarted; a stream goes on by itself (events.c). */
+/* Whether it is to be sent again. A connection that broke is opened again at once, because the
+ * broker may have closed a kept one, or been restarted; a stream goes on by itself (events.c). */
 static bool is_retried(struct broker *broker, struct request *request, int64_t now)
 {
     bool broken = trouble_broken(&request->trouble);
@@ -323,8 +323,8 @@ static void send_request(struct broker *broker, struct request *request, int64_t
     }
 }
 
-/* Those that cannot be sent are answered at once, and the caller may ask anew then: no more of them
- * at a time than there are connections. */
+/* Those that cannot be sent are answered at once, and the caller may ask again then: no more of
+ * them at a time than there are connections. */
 static void send_waiting(struct broker *broker)
 {
     int64_t now = later_now_ms();

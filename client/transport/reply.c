@@ -42,7 +42,7 @@ static bool read_number(const char *text, int base, uint64_t *number)
 {
     size_t length = strspn(text, base == 16 ? "0123456789abcdefABCDEF" : "0123456789");
     *number = strtoull(text, NULL, base);
-    return length >= 1 && length <= 15 && text[length] == '\0'; /* hence no overflow */
+    return length >= 1 && length <= 15 && text[length] == '\0'; /* so it cannot overflow */
 }
 
 static void read_header(struct reply *reply)

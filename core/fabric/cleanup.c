@@ -368,7 +368,7 @@ static void call_succeeded(struct core *core, struct reservation *r, struct clea
         steps_shown(core, r, c, steps);
     else if (kind == FMCALL_END_TREE) {
         /* A tree is known by its number, which another step's may get as soon as it is free: so
-         * before each that is ended, what the step has is asked for anew. */
+         * before each that is ended, the trees of the step are listed again. */
         k->ended = k->pieces[k->piece].tree + UINT32_C(1);
         cleaner_forget_pieces(k);
     } else if (!k->looked || ++k->piece == k->piece_count)

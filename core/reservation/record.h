@@ -115,8 +115,8 @@ enum reservation_origin {
     uint8_t hwcoll;          /* enum hwcoll_state */                                               \
     uint8_t fm_side;         /* enum fm_side */                                                    \
     uint8_t origin;          /* enum reservation_origin */                                         \
-    uint8_t regranted; /* 1: granted more than once, perhaps to a job that started anew before     \
-                          its release came: which life a node speaks of cannot be told */
+    uint8_t regranted;       /* 1: granted more than once, perhaps to a job that restarted before  \
+                                its release came: which life a node speaks of cannot be told */
 
 struct reservation_numbers {
     RESERVATION_MEMBERS

@@ -19,7 +19,7 @@
 struct waiter {
     struct waiter *next;
     uint64_t ticket;
-    int64_t due_ms; /* of a cleanup: answered by then, whatever has become of it */
+    int64_t due_ms; /* of a cleanup: answered by then, done or not */
     bool repeat;    /* a repeated request: answered SAME instead of CREATED */
 };
 

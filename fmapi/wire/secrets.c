@@ -133,7 +133,7 @@ size_t printable_copy(char *out, size_t size, const char *text, size_t length)
 
 void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size)
 {
-    char blanked[2 * WORDS_MAX]; /* more than fits: printable_copy shall see that it must cut */
+    char blanked[2 * WORDS_MAX]; /* more than fits: printable_copy must see that it has to cut */
     out[0] = '\0';
     if (text && secrets_blank(secrets, text, blanked, sizeof blanked))
         (void)printable_copy(out, size, blanked, strlen(blanked));

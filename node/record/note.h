@@ -90,7 +90,7 @@ const struct note *notes_other_of_owner(const struct notes *notes, const struct 
 /* What lingers here of another reservation and has one of the claim's VNIs; or NULL. */
 const struct note *notes_lingering_with(const struct notes *notes, const struct claim *claim);
 
-/* A job's newest reservation; cluster NULL: whichever. Or NULL. */
+/* A job's newest reservation; cluster NULL: of any cluster. Or NULL. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
 
 /* The position of this boot in the order of the node's reports to the broker (F3): later than all

@@ -75,7 +75,7 @@
     X(NODE_CUT_OFF, "node-cut-off", 60) /* for longer than its VNIs are held, with its services */ \
     X(NODE_BOOTS, "node-boots", 300)    /* … or a dead one: all services of before are gone */   \
     X(CROWD, "crowd",                                                                              \
-      0) /* thousands of releases of jobs that nobody reserved; when: epilogstorm.c */
+      0) /* thousands of releases of jobs without a reservation; when: epilogstorm.c */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

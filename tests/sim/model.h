@@ -86,7 +86,7 @@ static inline bool model_protects(const struct job *job)
 const struct entry *model_entry(const struct model *model, uint64_t number); /* or NULL */
 struct entry *model_at(struct sim *sim, uint64_t number);                    /* or NULL */
 
-/* How many VNIs of the pool are in nobody's hands and not quarantined, at least. */
+/* How many VNIs of the pool no job has and that are not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
 
 #endif

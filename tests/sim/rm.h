@@ -77,11 +77,11 @@ struct request { /* one message; a duplicate is another one */
     struct job *job; /* NULL: sync, nonsense, unknown job, administrator */
     uint32_t life;
     struct wanted wanted;
-    bool other;                  /* differs from what the job asked for */
-    uint64_t unknown_job;        /* RELEASE of a job that nobody knows: which; 0: of one known */
-    unsigned nonsense;           /* not 0: which nonsense */
-    struct jobview jobview;      /* SYNC */
-    size_t named;                /* of it, in the end */
+    bool other;             /* differs from what the job asked for */
+    uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
+    unsigned nonsense;      /* not 0: which nonsense */
+    struct jobview jobview; /* SYNC */
+    size_t named;           /* of it, in the end */
     const struct job *named_job; /* SYNC: one that it names and that relied on us by then, */
     uint64_t named_number;       /* with this reservation */
     struct host *host;           /* REPORT, FENCE */

@@ -399,7 +399,7 @@ static void pool__shrinks_with_a_job_running(void **state)
     SAID("answer created 2 ineligible [2000]");
 }
 
-/* F3: across a crash a released VNI stays quarantined; the time begins anew, for how long the
+/* F3: across a crash a released VNI stays quarantined; the time begins again, for how long the
  * broker was away only a clock could tell that may have been set. */
 static void hold__survives_a_crash(void **state)
 {

@@ -288,7 +288,7 @@ int gate_judge(struct call *call, const char *method)
 }
 
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
- * certificate. A token is judged anew, a MUNGE credential only by what it has proved. */
+ * certificate. A token is judged again, a MUNGE credential only by what it has proved. */
 static int check_still(struct call *call)
 {
     if (call->identity.proof.kind != PROOF_MUNGE)

@@ -149,7 +149,7 @@ static void report_overdue(struct work *work)
     report_host((struct resolver *)work->queue, &((struct name *)work)->askers, &overdue);
 }
 
-/* What was not answered says nothing of the name. Whoever is told may ask again at once. */
+/* A lookup without an answer says nothing about the name. The caller may ask again at once. */
 static void finish_lookup(struct work *work)
 {
     struct name *name = (struct name *)work;

@@ -8,7 +8,7 @@
 #include <uv.h>
 
 /* Questions that block, asked by worker threads of the loop: few at once, the rest queued. What has
- * waited too long is reported as overdue, whatever its thread waits for. */
+ * waited too long is reported as overdue, even while its thread still waits. */
 
 struct workqueue;
 

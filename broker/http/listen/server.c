@@ -244,8 +244,8 @@ static void run_worker(struct server *server, struct httpworker *worker)
         rest_worker(server, worker, took_ns);
 }
 
-/* One worker has its turn whatever the other listener's took: many connections there do not block
- * this one. And one of a user's: busy managers block no user. */
+/* One worker has its turn however long the other listener's took: many connections there do not
+ * block this one. And one of a user's: busy managers block no user. */
 static void run_workers(struct server *server)
 {
     bool served = false, served_user = false;

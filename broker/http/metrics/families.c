@@ -318,7 +318,7 @@ static const struct family families[] = {
     {"mcastd_fabric_manager_calls_total", COUNTER, "Calls of the fabric manager that ended, by "
      "kind and outcome; a list is one call, however many pages it has.", .write = write_calls},
     {"mcastd_fabric_manager_call_duration_seconds", HISTOGRAM, "How long calls of the fabric "
-     "manager took, by kind, whatever their outcome.", .write = write_call_times},
+     "manager took, by kind, with any outcome.", .write = write_call_times},
     {"mcastd_fabric_manager_logins_total", COUNTER, "Logins that succeeded: to bring the link up, "
      "or to renew one early or for a call that was refused.", LABEL("reason", "link"),
      ENGINE(fabric.logins)},

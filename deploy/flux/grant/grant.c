@@ -32,7 +32,7 @@ static int print_variable(const struct mcast_variable *variable, void *data)
     return 0;
 }
 
-/* What the reservation does not name shall be unset, so this process has it as its environment and
+/* What the reservation does not name must be unset, so this process has it as its environment and
  * nothing else. */
 static int print_env(const json_t *grant, const char *step)
 {

@@ -138,7 +138,7 @@ static flux_future_t *commit_text(struct hold *hold, const char *text)
  *
  * Nobody has to wait until the KVS has it: it takes what one sender sends in its order, so whoever
  * sees an event that is posted afterwards, as the job's prolog-finish and its start, sees the
- * reservation, too. Whoever does not find it waits for that event, and looks again. False: it
+ * reservation, too. A caller that does not find it waits for that event, and looks again. False: it
  * cannot be done. */
 static bool publish_grant(struct hold *hold, const struct mcast_reservation *reservation)
 {

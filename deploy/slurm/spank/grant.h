@@ -51,7 +51,7 @@ int grant_find(const char *name, size_t length);
 int grant_take(struct grant *grant, size_t length, struct error *err);
 
 /* Fills it with what the file holds, which must be a regular one of root's or this user's that
- * nobody else can write. ERROR_NOT_FOUND: there is none; ERROR_REFUSED: not one to be trusted;
+ * no other user can write. ERROR_NOT_FOUND: there is none; ERROR_REFUSED: not one to be trusted;
  * ERROR_IO, ERROR_INVALID. */
 int grant_load(struct grant *grant, const char *path);
 

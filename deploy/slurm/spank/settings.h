@@ -32,7 +32,7 @@ struct settings {
  * running.
  *
  * plugin: its file; links are followed. Our programs lie at the prefix at which the plugin itself
- * was installed, whichever was configured; no variable of a user's environment has a say. One that
+ * was installed, not the configured one; no variable of a user's environment has a say. One that
  * is not where it should be from there, as with a plugin that was copied elsewhere, is looked for
  * where it was configured to be. */
 int settings_read(struct settings *settings, const char *plugin, int count, char *const words[],

@@ -167,7 +167,7 @@ static void munge__missing_is_told_without_waiting(void **state)
     assert_int_equal(mcast_async_open(&async, handle, 0, &error), MCAST_USAGE);
     assert_non_null(strstr(error.text, "client certificate"));
     mcast_close(handle);
-    handle = open_handle(stand.socket, false); /* where the kernel proves the uid nobody is asked */
+    handle = open_handle(stand.socket, false); /* the kernel proves the uid, munged is not asked */
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, stand.munge, NULL), 0);
     assert_int_equal(mcast_async_open(&async, handle, 0, &error), 0);
     mcast_async_close(async);

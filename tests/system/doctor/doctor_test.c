@@ -159,7 +159,7 @@ static void doctor__finds_nothing_where_all_is_well(void **state)
     assert_null(strstr(text, "PROBLEMS"));
 }
 
-/* B8: whatever others could read, or put in its place, while a broker runs. */
+/* B8: all files that others could read or replace while a broker runs. */
 static void doctor__finds_what_others_could_read_or_change(void **state)
 {
     (void)state;

@@ -155,7 +155,7 @@ static void consult(struct connection *connection, struct scriptedserver_request
 static bool reply(struct connection *connection, const struct scriptedserver_answer *answer)
 {
     size_t length = answer->body ? strlen(answer->body) : 0;
-    char *head = scriptedserver_text("HTTP/1.1 %d Whatever\r\nContent-Type: application/json\r\n"
+    char *head = scriptedserver_text("HTTP/1.1 %d Status\r\nContent-Type: application/json\r\n"
                                      "Content-Length: %zu\r\n%s%s\r\n",
                                      answer->status, length, answer->header ? answer->header : "",
                                      answer->header ? "\r\n" : "");
@@ -172,7 +172,7 @@ static bool reply(struct connection *connection, const struct scriptedserver_ans
 static bool reply_padded(struct connection *connection, const struct scriptedserver_answer *answer)
 {
     char *padding = malloc(SCRIPTEDSERVER_PADDING);
-    char *head = scriptedserver_text("HTTP/1.1 %d Whatever\r\nTransfer-Encoding: chunked\r\n\r\n",
+    char *head = scriptedserver_text("HTTP/1.1 %d Status\r\nTransfer-Encoding: chunked\r\n\r\n",
                                      answer->status);
     bool sent = give(connection, head, strlen(head));
 

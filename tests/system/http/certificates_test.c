@@ -312,7 +312,7 @@ static void reload__counts_for_a_request_whose_body_is_to_come(void **state)
     line_close(again);
 }
 
-/* Who is not trusted any more is nobody, on an open connection, too. */
+/* A certificate that is no longer trusted proves nothing, on an open connection, too. */
 static void reload__of_the_authority_counts_for_open_connections(void **state)
 {
     struct tlssite *tls = *state;

@@ -16,7 +16,7 @@
 
 #define ELCAP "/v1/clusters/elcap/jobs/"
 #define TUO "/v1/clusters/tuo/jobs/"
-#define NOBODY "4000000000"
+#define OTHER_UID "4000000000"
 
 static char me[16];
 static unsigned my_uid;
@@ -29,7 +29,7 @@ static struct site_options as_admin(void)
 static struct site_options as_manager_of(const char *elcap, const char *tuo)
 {
     return (struct site_options){
-        .mcastd = MCASTD, .keep = true, .admins = NOBODY, .users = elcap, .users_tuo = tuo};
+        .mcastd = MCASTD, .keep = true, .admins = OTHER_UID, .users = elcap, .users_tuo = tuo};
 }
 
 /* As admin: on each cluster one job of mine and one of somebody else's. */
@@ -123,7 +123,7 @@ static void admin__may_do_everything(void **state)
 static void manager__rules_its_cluster_only(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(me, NOBODY);
+    struct site_options options = as_manager_of(me, OTHER_UID);
     const char *body = "{\"uid\":7,\"node_count\":1}";
     site_restart(site, &options);
     assert_int_equal(site_call(site, "PUT", ELCAP "new", body, NULL), 201);
@@ -160,7 +160,7 @@ static void manager__of_two_clusters_sees_both(void **state)
 static void owner__reads_own_jobs_only(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(NOBODY, NOBODY);
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
     char path[64];
     site_restart(site, &options);
     assert_int_equal(site_call(site, "GET", ELCAP "mine", NULL, NULL), 200);
@@ -187,11 +187,11 @@ static void owner__reads_own_jobs_only(void **state)
 static void metrics__are_for_roles_and_who_is_named(void **state)
 {
     struct site *site = *state;
-    struct site_options options = as_manager_of(me, NOBODY);
+    struct site_options options = as_manager_of(me, OTHER_UID);
     char named[64];
     site_restart(site, &options);
     assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
-    options = as_manager_of(NOBODY, NOBODY);
+    options = as_manager_of(OTHER_UID, OTHER_UID);
     assert_true(site_reload(site, &options));
     assert_forbidden(site, "GET", "/metrics", NULL);
     snprintf(named, sizeof named, "metrics_users = %s", me);

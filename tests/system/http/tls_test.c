@@ -120,7 +120,7 @@ static void handshake__is_not_begun_with_who_has_left(void **state)
     assert_int_equal(site_accepted(tls->site, "tcp"), before + 1);
 }
 
-/* Unauthenticated peers displace each other, and nobody who has proved something. */
+/* Unauthenticated peers displace each other, and no peer that has proved an identity. */
 static void unauthenticated__are_displaced(void **state)
 {
     struct tlssite *tls = *state;

@@ -116,7 +116,7 @@ static void credential__changed_is_refused(void **state)
     free(envelope);
 }
 
-/* As another user, whom munged tells from us. Returns the exit status of act. */
+/* As another user; munged sees the difference. Returns the exit status of act. */
 static int as_user(int (*act)(const char *socket, int out), const char *socket, char *text,
                    size_t size)
 {

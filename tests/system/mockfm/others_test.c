@@ -127,7 +127,7 @@ static void replica__lags_in_every_second_read(void **state)
     assert_int_equal(ask(fm, "DELETE", DOUBLE_JOBS "/c-1", NULL, NULL), 404);
     assert_int_equal(ask(fm, "GET", DOUBLE_JOBS "/c-1", NULL, NULL), 404);
     assert_int_equal(ask(fm, "GET", DOUBLE_JOBS "/c-1", NULL, NULL), 200);
-    mockfm_fault(fm, "{\"method\":\"GET\",\"stale_ms\":3600000}"); /* it begins anew */
+    mockfm_fault(fm, "{\"method\":\"GET\",\"stale_ms\":3600000}"); /* it begins again */
     assert_int_equal(listed(fm), 2);
     mockfm_reserve(fm, "c-4", 1, bearer);
     assert_int_equal(listed(fm), 2);

@@ -366,7 +366,7 @@ static void kill_prolog(struct fixture *fixture)
     fixture_set_cxi(fixture, "nics = 4\n");
 }
 
-/* What was made is found, though nobody wrote its id down. */
+/* A service is found although its id was not recorded. */
 static void prolog__killed_between_two_nics(void **state)
 {
     struct fixture *fixture = *state;

@@ -33,7 +33,7 @@ void managed_configure(const char *text);
 void managed_start(void); /* until READY */
 void managed_stop(void);  /* SIGTERM; asserts the exit status 0 */
 struct process *managed_broker(void);
-pid_t managed_pid(void); /* of whoever serves the socket */
+pid_t managed_pid(void); /* of the process that serves the socket */
 
 /* SIGHUP, and waits until the log says what came of it: true when it was applied. */
 bool managed_reload(void);

@@ -229,7 +229,7 @@ static void file__that_is_wrong_is_refused(void **state)
         else
             faults[i].damage();
         assert_refused("%s", faults[i].words);
-        /* A key that is missing is not made anew. */
+        /* A missing key is not replaced by a new one. */
         assert_int_equal(remove(file(faults[i].name)), faults[i].damage == remove_key ? -1 : 0);
         move("good", faults[i].name);
         assert_mended();
@@ -252,7 +252,7 @@ static void ledger__with_a_damaged_log_is_refused(void **state)
     assert_mended();
 }
 
-/* Each row is as a broker writes it, and yet no broker wrote both. The log is somebody's evidence.
+/* Each row is valid, but no broker wrote both. The log stays, as evidence.
  */
 static void ledger__whose_rows_contradict_each_other_is_refused(void **state)
 {

@@ -38,9 +38,9 @@ int site_destroy(void **state);
 void site_expect_nothing_left(struct site *site);
 
 /* Nodes report nothing of a job that ended before they heard of it, or that slurmctld forgot; and a
- * reservation that was granted twice is quarantined for its time whatever they report. Waits until
- * that is all that is waited for, with no service left anywhere, and lets the time pass: the broker
- * is restarted with a short [vni] hold, and then again as it was. */
+ * reservation that was granted twice is quarantined for its time, also when they report. Waits
+ * until that is all that is waited for, with no service left anywhere, and lets the time pass: the
+ * broker is restarted with a short [vni] hold, and then again as it was. */
 void site_end_holding(struct site *site);
 
 /* Until it has its link to the fabric manager. */

@@ -276,7 +276,8 @@ static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
     (void)driver_call(d, FMCALL_RESERVE);
 }
 
-/* F3: whichever way the clock was set while we were away, a VNI is quarantined for all of its time.
+/* F3: whether the clock was set forward or back while the broker was down, a VNI is quarantined for
+ * all of its time.
  */
 static void load__holding_back_begins_anew(void **state)
 {

@@ -64,7 +64,7 @@ static void list__of_a_node(void **state)
     struct driver *d = *state;
     reserve(d, "a", "n[1-3]", 3);
     reserve(d, "b", "n[3-4],m1", 3);
-    reserve(d, "c", NULL, 2); /* wherever it runs */
+    reserve(d, "c", NULL, 2); /* it may run on any node */
     assert_seen(d, "n1", "1,3");
     assert_seen(d, "n3", "1,2,3");
     assert_seen(d, "m1", "2,3");

@@ -169,7 +169,7 @@ static void nodes_named__says_what_the_list_says(void **state)
     }
 }
 
-/* Whatever the list, what is expanded says what the list says; and nobody has reported by that. */
+/* For any list, the expanded form names the same nodes; and no node counts as having reported. */
 static void nodes_named__agrees_with_the_list(void **state)
 {
     (void)state;

@@ -530,7 +530,7 @@ static void reserve__waits_for_room_that_is_being_made(void **state)
     d->config.clusters[0].budget = 23;
     driver_up(d);
     driver_reserved_job(d, "a");
-    driver_reserve(d, driver_request("b", 128)); /* nobody is leaving: no use in waiting */
+    driver_reserve(d, driver_request("b", 128)); /* no job is releasing: waiting is useless */
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
     driver_release(d, "a");
     uint64_t release = driver_call(d, FMCALL_RELEASE);

@@ -254,7 +254,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
     static const char *const names[] = {"elcap-77", "elcap-78"};
     static const char *const active[] = {"77"};
     d->config.addresses_per_job = 23;
-    d->config.clusters[0].budget = 23; /* what 77 has makes room for it when it is reserved anew */
+    d->config.clusters[0].budget = 23; /* what 77 has makes room for it when it is reserved again */
     driver_start(d);
     driver_login(d);
     driver_list(d, names, 2, FM_OK);

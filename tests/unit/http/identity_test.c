@@ -250,7 +250,7 @@ static const struct tokenproof token = {.session = true};
 #define CLUSTER "only an admin or this cluster's"
 #define ADMINS "only an admin may"
 #define NODE "only an admin, this cluster's resource manager, or the node"
-#define NOBODY "authentication required"
+#define UNPROVED "authentication required"
 #define HOST "only an admin or the node"
 
 /* What each identity is told: by a route that needs a peer, a manager, the manager of elcap,
@@ -259,8 +259,14 @@ static const struct {
     struct proof proof;
     const char *peer, *manager, *elcap, *tuo, *admin, *metrics;
 } identities[] = {
-    {{.kind = PROOF_NONE}, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY},
-    {{.kind = PROOF_BEARER, .token = &token}, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY},
+    {{.kind = PROOF_NONE}, UNPROVED, UNPROVED, UNPROVED, UNPROVED, UNPROVED, UNPROVED},
+    {{.kind = PROOF_BEARER, .token = &token},
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED},
     {{.kind = PROOF_SOCKET, .uid = 0}, NULL, NULL, NULL, NULL, NULL, NULL},
     {{.kind = PROOF_SOCKET, .uid = 100}, NULL, NULL, NULL, NULL, NULL, NULL},
     {{.kind = PROOF_SOCKET, .uid = 200}, NULL, NULL, NULL, CLUSTER, ADMINS, NULL},

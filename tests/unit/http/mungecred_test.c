@@ -133,7 +133,8 @@ static void authorization__takes_credentials_and_tokens(void **state)
     }
 }
 
-/* ---- credentials wait in a queue with a bound, whatever munged does; the test is munged ---- */
+/* ---- credentials wait in a queue with a limit, also when munged hangs; the test plays munged ----
+ */
 
 static struct {
     atomic_uint at_once, most;

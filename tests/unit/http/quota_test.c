@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connection quotas: nobody without a role can take all connections. */
+/* Connection quotas: users without a role cannot take all connections. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,7 @@ static void holder__has_its_share_only(void **state)
     assert_int_equal(quota.taken, 0);
 }
 
-/* Each class fills up, in whatever order, and leaves the others theirs; managers have an eighth. */
+/* Each class fills up, in any order, and leaves the others theirs; managers have an eighth. */
 static void class__has_connections_of_its_own(void **state)
 {
     (void)state;

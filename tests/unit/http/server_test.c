@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many connections a server holds, whatever becomes of them (B8). */
+/* How many connections a server holds, also refused ones (B8). */
 
 #include <setjmp.h>
 #include <stdarg.h>

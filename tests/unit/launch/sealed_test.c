@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sealed envelope of launch documents (S5): nodes can read what the broker made, and nobody
- * else can read or make one. */
+/* The sealed envelope of launch documents (S5): nodes can read what the broker made, and no
+ * one else can read or make one. */
 #include "launch/sealed.h"
 
 #include <setjmp.h>

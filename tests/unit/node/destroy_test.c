@@ -54,7 +54,7 @@ static bool of_1024(void *arg, const struct nic *nic, const struct cxi_svc_desc 
     return service_is_of(service, 5588, &vni, 1);
 }
 
-static bool whatever(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
+static bool accepts_any(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
     (void)arg;
     (void)nic;
@@ -88,7 +88,7 @@ static void destroy__never_takes_a_system_service(void **state)
     struct cxi_svc_desc system = chip_service(9, 0, 77);
     system.is_system_svc = 1;
     driver_add(1, system);
-    struct services_left result = destroy(whatever, 0);
+    struct services_left result = destroy(accepts_any, 0);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 1);
     assert_int_equal(driver.count[1], 2);

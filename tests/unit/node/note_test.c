@@ -282,7 +282,7 @@ static void notes__of_no_folder_are_none(void **state)
     assert_non_null(strstr(err.text, "it cannot be made"));
 }
 
-/* Whoever changes a job's services, or allocates, is alone. */
+/* Only one process at a time changes a job's services, or allocates. */
 static void notes__other_of_the_owner_is_one_that_has_services(void **state)
 {
     (void)state;
