@@ -29,7 +29,6 @@ struct engine {
     uint64_t steps;
     uint64_t tickets;   /* accepted and not yet answered */
     uint64_t event_seq; /* durable, not yet given to the listener; 0: none */
-    bool answered;      /* since listener.flushed was called last */
     bool stepping;      /* between core_step and the last of its effects */
 
     uv_timer_t deadline;
@@ -58,7 +57,6 @@ static void send_answer(struct engine *engine, uint64_t ticket, int code, const 
 {
     assert(engine->tickets > 0);
     engine->tickets--;
-    engine->answered = true;
     if (engine->listener.send)
         engine->listener.send(engine->listener.arg, ticket, code, why);
 }
@@ -97,13 +95,9 @@ static void on_flushed(void *arg)
 {
     struct engine *engine = arg;
     uint64_t seq = engine->event_seq;
-    bool answered = engine->answered;
     engine->event_seq = 0;
-    engine->answered = false;
     if (seq != 0 && engine->listener.events)
         engine->listener.events(engine->listener.arg, seq);
-    if (answered && engine->listener.flushed)
-        engine->listener.flushed(engine->listener.arg);
 }
 
 static void on_deposed(void *arg)

@@ -31,9 +31,6 @@ struct engine_listener {
      * request), ERROR_NOT_LEADER, ERROR_REFUSED (the broker is stopping; these two may come without
      * a render before). Called exactly once for each ticket. */
     void (*send)(void *arg, uint64_t ticket, int code, const char *why);
-    /* All answers that were ready in this turn of the loop are sent (for one MHD_run after many).
-     */
-    void (*flushed)(void *arg);
     /* Events up to and with this seq are durable and may be sent (core_event_at). */
     void (*events)(void *arg, uint64_t last_seq);
 };

@@ -19,6 +19,8 @@ struct deferred {
     struct event_record event; /* effect.u.event points here */
 };
 
+enum { SPARE_MAX = 512 };
+
 /* All zero: empty. */
 struct queue {
     struct deferred *first, *last;
@@ -41,6 +43,8 @@ struct journal {
     struct pack *gathering;
     struct pack *writing[2]; /* the older first: being committed, or failed and to be retried */
     struct queue ready;
+    struct queue spare; /* performed, their memory is kept: each request needs two of them */
+    unsigned spare_count;
     unsigned in_progress; /* of `writing` the store has so many */
     bool offered;         /* the store may take `gathering`, too */
     bool flushing;        /* journal_flush is at work further up the stack */
@@ -80,10 +84,15 @@ static void queue_append(struct queue *to, struct queue *from)
 }
 
 /* The effect's pointers die with the next step of the core. */
-static struct deferred *deferred_create(const struct effect *effect)
+static struct deferred *deferred_create(struct journal *journal, const struct effect *effect)
 {
-    struct deferred *deferred = memory_zeroed(sizeof *deferred);
+    struct deferred *deferred = queue_pop(&journal->spare);
+    if (deferred)
+        journal->spare_count--;
+    else
+        deferred = memory_zeroed(sizeof *deferred);
     struct effect *copy = &deferred->effect;
+    deferred->code = 0;
     *copy = *effect;
     if (effect->kind == EFFECT_ANSWER) {
         copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
@@ -102,7 +111,7 @@ static struct deferred *deferred_create(const struct effect *effect)
 }
 
 /* It has been performed, or never will be. A session token does not outlive its call. */
-static void deferred_destroy(struct deferred *deferred)
+static void deferred_destroy(struct journal *journal, struct deferred *deferred)
 {
     struct effect *effect = &deferred->effect;
     if (effect->kind == EFFECT_CALL) {
@@ -112,13 +121,18 @@ static void deferred_destroy(struct deferred *deferred)
     } else if (effect->kind == EFFECT_JOBPOLL) {
         free((char *)(uintptr_t)effect->u.jobpoll.cluster);
     }
-    free(deferred);
+    if (journal->spare_count == SPARE_MAX) {
+        free(deferred);
+        return;
+    }
+    queue_push(&journal->spare, deferred);
+    journal->spare_count++;
 }
 
-static void queue_release(struct queue *queue)
+static void queue_release(struct journal *journal, struct queue *queue)
 {
     for (struct deferred *deferred; (deferred = queue_pop(queue));)
-        deferred_destroy(deferred);
+        deferred_destroy(journal, deferred);
 }
 
 /* Answers in the queue do not wait for the disk: they become ready with the failure. The others
@@ -132,7 +146,7 @@ static void fail_answers(struct journal *journal, struct queue *queue, int code)
             deferred->code = code;
             queue_push(&journal->ready, deferred);
         } else if (code == ERROR_NOT_LEADER) {
-            deferred_destroy(deferred);
+            deferred_destroy(journal, deferred);
         } else {
             queue_push(queue, deferred);
         }
@@ -327,7 +341,7 @@ void journal_defer(struct journal *journal, const struct effect *effect)
     bool is_answer = effect->kind == EFFECT_ANSWER;
     if (journal->deposed && !is_answer)
         return;
-    struct deferred *deferred = deferred_create(effect);
+    struct deferred *deferred = deferred_create(journal, effect);
     if (!last->batch) {
         deferred->code = journal->deposed ? ERROR_NOT_LEADER : 0;
         queue_push(&journal->ready, deferred);
@@ -347,7 +361,7 @@ void journal_flush(struct journal *journal)
     while (journal->ready.first) {
         for (struct deferred *deferred; (deferred = queue_pop(&journal->ready));) {
             journal->sink.perform(journal->sink.arg, &deferred->effect, deferred->code);
-            deferred_destroy(deferred);
+            deferred_destroy(journal, deferred);
         }
         journal->sink.flushed(journal->sink.arg);
     }
@@ -401,10 +415,12 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
     if (journal->in_progress == 0)
         batch_destroy(journal->writing[0]->batch);
     batch_destroy(journal->gathering->batch);
-    queue_release(&journal->gathering->queue);
-    queue_release(&journal->writing[0]->queue);
-    queue_release(&journal->writing[1]->queue);
-    queue_release(&journal->ready);
+    queue_release(journal, &journal->gathering->queue);
+    queue_release(journal, &journal->writing[0]->queue);
+    queue_release(journal, &journal->writing[1]->queue);
+    queue_release(journal, &journal->ready);
+    for (struct deferred *deferred; (deferred = queue_pop(&journal->spare));)
+        free(deferred);
     journal->closed = closed;
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);

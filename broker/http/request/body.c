@@ -52,26 +52,6 @@ json_t *body_read(const char *bytes, size_t length, struct problem *problem)
     return NULL;
 }
 
-/* The first that is none of the fields. */
-static int refuse_name(const json_t *object, const struct body_field *fields,
-                       struct problem *problem)
-{
-    const char *name = "";
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
-        const struct body_field *field = fields;
-        while (field->name && strcmp(field->name, name) != 0)
-            field++;
-        if (!field->name)
-            break;
-    }
-    return problem_set(problem, 422, "unknown-field", name,
-                       "there is no field '%.64s' in this request; GET /openapi.json lists those "
-                       "that there are",
-                       name);
-}
-
 int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
                 struct problem *problem)
 {
@@ -85,11 +65,17 @@ int body_number(const json_t *value, const char *field, int64_t min, int64_t max
     return 0;
 }
 
-static int read_field(const json_t *value, const char *within, const struct body_field *field,
+static int refuse_name(const char *name, struct problem *problem)
+{
+    return problem_set(problem, 422, "unknown-field", name,
+                       "there is no field '%.64s' in this request; GET /openapi.json lists those "
+                       "that there are",
+                       name);
+}
+
+static int read_field(const json_t *value, const char *name, const struct body_field *field,
                       struct problem *problem)
 {
-    char name[96];
-    snprintf(name, sizeof name, "%s%s%s", within, within[0] ? "." : "", field->name);
     if (field->number)
         return body_number(value, name, field->min, field->max, field->number, problem);
     if (field->text && !json_is_string(value))
@@ -102,17 +88,27 @@ static int read_field(const json_t *value, const char *within, const struct body
     return 0;
 }
 
+static const struct body_field *find_field(const struct body_field *fields, const char *name)
+{
+    while (fields->name && strcmp(fields->name, name) != 0)
+        fields++;
+    return fields->name ? fields : NULL;
+}
+
 int body_read_fields(const json_t *object, const char *within, const struct body_field *fields,
                      struct problem *problem)
 {
-    size_t known = 0;
-    for (const struct body_field *field = fields; field->name; field++)
-        known += json_object_get(object, field->name) != NULL;
-    if (known < json_object_size(object))
-        return refuse_name(object, fields, problem);
-    for (const struct body_field *field = fields; field->name; field++) {
-        const json_t *value = json_object_get(object, field->name);
-        if (value && read_field(value, within, field, problem) < 0)
+    const char *name;
+    json_t *value;
+    json_t *body = (json_t *)(uintptr_t)object;
+    json_object_foreach(body, name,
+                        value) if (!find_field(fields, name)) return refuse_name(name, problem);
+    json_object_foreach(body, name, value)
+    {
+        char path[96];
+        if (within[0])
+            snprintf(path, sizeof path, "%s.%s", within, name);
+        if (read_field(value, within[0] ? path : name, find_field(fields, name), problem) < 0)
             return -1;
     }
     return 0;

@@ -20,98 +20,90 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct stand {
+struct fixture {
     uv_loop_t loop;
     struct gate gate;
     struct config config;
     struct engine *engine;
-    char heard[1024]; /* "render 1 created; speak 1; events 1; spoken; " */
-    unsigned flushed, stopped;
+    char calls[1024]; /* "render 1 created; send 1; events 1; " */
+    unsigned answered, stopped;
 };
 
-static void hear(struct stand *stand, const char *format, ...)
+static void note_call(struct fixture *fixture, const char *format, ...)
 {
-    size_t length = strlen(stand->heard);
+    size_t length = strlen(fixture->calls);
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(stand->heard + length, sizeof stand->heard - length, format, args);
+    (void)vsnprintf(fixture->calls + length, sizeof fixture->calls - length, format, args);
     va_end(args);
 }
 
 static void on_render(void *arg, const struct answer *answer)
 {
-    hear(arg, "render %d %s; ", (int)answer->ticket, answer_word(answer->kind));
+    note_call(arg, "render %d %s; ", (int)answer->ticket, answer_word(answer->kind));
 }
 
 static void on_send(void *arg, uint64_t ticket, int code, const char *words)
 {
     if (code == 0)
-        hear(arg, "speak %d; ", (int)ticket);
+        note_call(arg, "send %d; ", (int)ticket);
     else
-        hear(arg, "refuse %d %s (%s); ", (int)ticket, error_word(code), words);
-    ((struct stand *)arg)->flushed++;
-}
-
-static void on_flushed(void *arg)
-{
-    hear(arg, "spoken; ");
+        note_call(arg, "refuse %d %s (%s); ", (int)ticket, error_word(code), words);
+    ((struct fixture *)arg)->answered++;
 }
 
 static void on_events(void *arg, uint64_t last_seq)
 {
-    hear(arg, "events %d; ", (int)last_seq);
+    note_call(arg, "events %d; ", (int)last_seq);
 }
 
 static void on_stopped(void *arg)
 {
-    ((struct stand *)arg)->stopped++;
+    ((struct fixture *)arg)->stopped++;
 }
 
-static int open_stand(void **state)
+static int open_fixture(void **state)
 {
-    static struct stand stand;
+    static struct fixture fixture;
     struct error err = {0};
-    memset(&stand, 0, sizeof stand);
+    memset(&fixture, 0, sizeof fixture);
     log_set_level(-1);
-    assert_int_equal(uv_loop_init(&stand.loop), 0);
-    gate_init(&stand.gate, false);
-    core_config_init(&stand.config.core);
-    strcpy(stand.config.core.clusters[0].name, "elcap");
-    stand.config.core.cluster_count = 1;
+    assert_int_equal(uv_loop_init(&fixture.loop), 0);
+    gate_init(&fixture.gate, false);
+    core_config_init(&fixture.config.core);
+    strcpy(fixture.config.core.clusters[0].name, "elcap");
+    fixture.config.core.cluster_count = 1;
     struct engine_options options = {
-        .loop = &stand.loop, .config = &stand.config, .store = &stand.gate.store};
-    stand.engine = engine_create(&options);
-    assert_non_null(stand.engine);
-    struct engine_listener listener = {.arg = &stand,
-                                       .render = on_render,
-                                       .send = on_send,
-                                       .flushed = on_flushed,
-                                       .events = on_events};
-    engine_listen(stand.engine, &listener);
-    assert_int_equal(engine_start(stand.engine, &err), 0);
-    *state = &stand;
+        .loop = &fixture.loop, .config = &fixture.config, .store = &fixture.gate.store};
+    fixture.engine = engine_create(&options);
+    assert_non_null(fixture.engine);
+    struct engine_listener listener = {
+        .arg = &fixture, .render = on_render, .send = on_send, .events = on_events};
+    engine_listen(fixture.engine, &listener);
+    assert_int_equal(engine_start(fixture.engine, &err), 0);
+    *state = &fixture;
     return 0;
 }
 
-static int close_stand(void **state)
+static int close_fixture(void **state)
 {
-    struct stand *stand = *state;
-    if (stand->stopped == 0) {
-        engine_stop(stand->engine, on_stopped, stand);
-        stand->gate.automatic = true;
-        if (stand->gate.batch)
-            gate_finish(&stand->gate, &stand->loop, 0);
-        gate_await(&stand->loop, &stand->stopped, 1);
+    struct fixture *fixture = *state;
+    if (fixture->stopped == 0) {
+        engine_stop(fixture->engine, on_stopped, fixture);
+        fixture->gate.automatic = true;
+        if (fixture->gate.batch)
+            gate_finish(&fixture->gate, &fixture->loop, 0);
+        gate_await(&fixture->loop, &fixture->stopped, 1);
     }
-    assert_int_equal(stand->stopped, 1);
-    engine_destroy(stand->engine);
-    assert_true(stand->gate.closed);
-    gate_release(&stand->gate);
-    assert_int_equal(uv_loop_close(&stand->loop), 0);
+    assert_int_equal(fixture->stopped, 1);
+    engine_destroy(fixture->engine);
+    assert_true(fixture->gate.closed);
+    gate_release(&fixture->gate);
+    assert_int_equal(uv_loop_close(&fixture->loop), 0);
     return 0;
 }
 
-static void reserve(struct stand *stand, uint64_t ticket, const char *job)
+static void reserve(struct fixture *fixture, uint64_t ticket, const char *job)
 {
     struct core_event event = {
         .kind = CORE_RESERVE,
@@ -122,18 +114,18 @@ static void reserve(struct stand *stand, uint64_t ticket, const char *job)
                                   .uid = 1000,
                                   .vni_count = -1}},
     };
-    engine_step(stand->engine, &event);
+    engine_step(fixture->engine, &event);
 }
 
-static void turn(struct stand *stand)
+static void turn(struct fixture *fixture)
 {
-    (void)uv_run(&stand->loop, UV_RUN_NOWAIT);
+    (void)uv_run(&fixture->loop, UV_RUN_NOWAIT);
 }
 
-static struct engine_counters counters_of(const struct stand *stand)
+static struct engine_counters counters_of(const struct fixture *fixture)
 {
     struct engine_counters counters;
-    engine_counters(stand->engine, &counters);
+    engine_counters(fixture->engine, &counters);
     return counters;
 }
 
@@ -174,16 +166,16 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
 }
 /* NOLINTEND(readability-identifier-naming) */
 
-static void save_all(struct stand *stand)
+static void save_all(struct fixture *fixture)
 {
-    turn(stand);
-    if (stand->gate.batch)
-        gate_finish(&stand->gate, &stand->loop, 0);
-    turn(stand);
+    turn(fixture);
+    if (fixture->gate.batch)
+        gate_finish(&fixture->gate, &fixture->loop, 0);
+    turn(fixture);
 }
 
 /* The call that is under way ends so. */
-static void answered(struct stand *stand, enum fmcall_outcome outcome, const char *token,
+static void answered(struct fixture *fixture, enum fmcall_outcome outcome, const char *token,
                      const struct fmcall_steps *steps)
 {
     struct core_event event = {.kind = CORE_CALL_DONE,
@@ -192,201 +184,201 @@ static void answered(struct stand *stand, enum fmcall_outcome outcome, const cha
                                           .token = secret_of(token),
                                           .steps = steps,
                                           .words = "as told"}};
-    engine_step(stand->engine, &event);
-    save_all(stand);
+    engine_step(fixture->engine, &event);
+    save_all(fixture);
 }
 
 /* With a fabric manager: the core's link is up. */
-static void link_up(struct stand *stand)
+static void link_up(struct fixture *fixture)
 {
     struct error err = {0};
-    stand->config.core.fm_present = true;
-    stand->config.core.fm_url_count = 1;
-    strcpy(stand->config.core.fm_urls[0], "http://fm");
-    stand->config.core.addresses_per_job = 23;
-    stand->config.core.min_nodes = 2;
+    fixture->config.core.fm_present = true;
+    fixture->config.core.fm_url_count = 1;
+    strcpy(fixture->config.core.fm_urls[0], "http://fm");
+    fixture->config.core.addresses_per_job = 23;
+    fixture->config.core.min_nodes = 2;
     memset(&asked, 0, sizeof asked);
-    assert_int_equal(engine_configure(stand->engine, &stand->config, true, &err), 0);
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, true, &err), 0);
     assert_int_equal(asked.logins, 1);
     struct core_event login = {.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}};
-    engine_step(stand->engine, &login);
-    save_all(stand);
+    engine_step(fixture->engine, &login);
+    save_all(fixture);
     assert_int_not_equal(asked.list, 0);
     struct core_event listed = {.kind = CORE_LIST_DONE,
                                 .u.list_done = {.list = asked.list, .outcome = FM_OK}};
-    engine_step(stand->engine, &listed);
-    save_all(stand);
+    engine_step(fixture->engine, &listed);
+    save_all(fixture);
 }
 
 /* F8, F19: how many addresses, which step, which tree, and with which token. */
 static void calls__reach_the_fabric_manager_whole(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     static const uint16_t trees[] = {4077};
     static const struct fmcall_step step = {"/fA", trees, 1};
     static const struct fmcall_steps steps = {.steps = &step, .count = 1};
     static const char *const scope[] = {NULL};
-    link_up(stand);
-    reserve(stand, 1, "f1");
-    turn(stand);
+    link_up(fixture);
+    reserve(fixture, 1, "f1");
+    turn(fixture);
     assert_int_equal(asked.calls, 0); /* B6: not before the intent is on disk */
-    save_all(stand);
+    save_all(fixture);
     assert_int_equal(asked.kind, FMCALL_RESERVE);
     assert_string_equal(asked.name, "elcap-f1");
     assert_int_equal(asked.addresses, 23);
-    answered(stand, FM_OK, "sess-1", NULL);
+    answered(fixture, FM_OK, "sess-1", NULL);
 
     struct core_event cleanup = {
         .kind = CORE_CLEANUP,
         .u.cleanup = {.ticket = 2, .number = 1, .step = "/fA", .scopes = scope}};
-    engine_step(stand->engine, &cleanup);
-    save_all(stand);
+    engine_step(fixture->engine, &cleanup);
+    save_all(fixture);
     assert_int_equal(asked.kind, FMCALL_END_STEP);
     assert_string_equal(asked.name, "elcap-f1");
     assert_string_equal(asked.step, "/fA");
     assert_string_equal(asked.token, "sess-1");
-    answered(stand, FM_REFUSED, NULL, NULL);
+    answered(fixture, FM_REFUSED, NULL, NULL);
     assert_int_equal(asked.kind, FMCALL_STEPS);
-    answered(stand, FM_OK, NULL, &steps);
+    answered(fixture, FM_OK, NULL, &steps);
     assert_int_equal(asked.kind, FMCALL_END_TREE);
     assert_string_equal(asked.step, "/fA");
     assert_int_equal(asked.tree, 4077);
     assert_string_equal(asked.token, "sess-1");
-    answered(stand, FM_GONE, NULL, NULL);
-    answered(stand, FM_OK, NULL, NULL); /* STEPS: none is left */
+    answered(fixture, FM_GONE, NULL, NULL);
+    answered(fixture, FM_OK, NULL, NULL); /* STEPS: none is left */
     assert_int_equal(asked.calls, 5);
 }
 
 /* B6, I2: what is acknowledged is on disk. */
 static void answer__goes_out_when_it_is_durable(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    assert_string_equal(stand->heard, "render 1 created; ");
-    assert_int_equal(stand->gate.commits, 1);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    assert_non_null(strstr(stand->heard, "render 1 created; speak 1; "));
-    assert_non_null(strstr(stand->heard, "spoken; "));
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    assert_string_equal(fixture->calls, "render 1 created; ");
+    assert_int_equal(fixture->gate.commits, 1);
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_non_null(strstr(fixture->calls, "render 1 created; send 1; "));
+    assert_non_null(strstr(fixture->calls, ""));
 }
 
 /* I7: the same request again; nothing to save, but not before the first one is durable. */
 static void repeat__waits_for_the_first(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    reserve(stand, 2, "f1");
-    engine_after_saved(stand->engine, 3);
-    assert_string_equal(stand->heard, "render 1 created; render 2 same; ");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    assert_non_null(strstr(stand->heard, "speak 1; "));
-    assert_non_null(strstr(stand->heard, "speak 2; speak 3; "));
-    engine_after_saved(stand->engine, 4);
-    assert_non_null(strstr(stand->heard, "speak 4; spoken; "));
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    reserve(fixture, 2, "f1");
+    engine_after_saved(fixture->engine, 3);
+    assert_string_equal(fixture->calls, "render 1 created; render 2 same; ");
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_non_null(strstr(fixture->calls, "send 1; "));
+    assert_non_null(strstr(fixture->calls, "send 2; send 3; "));
+    engine_after_saved(fixture->engine, 4);
+    assert_non_null(strstr(fixture->calls, "send 4; "));
 }
 
 /* G4 */
 static void requests_of_one_turn__share_a_commit(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     for (uint64_t i = 0; i < 40; i++) {
         char job[8];
         (void)snprintf(job, sizeof job, "f%d", (int)i);
-        reserve(stand, i, job);
+        reserve(fixture, i, job);
     }
-    turn(stand);
-    assert_int_equal(stand->gate.commits, 1);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    assert_int_equal(stand->flushed, 40);
-    assert_int_equal(counters_of(stand).commits, 1);
-    assert_int_equal(counters_of(stand).steps, 40);
+    turn(fixture);
+    assert_int_equal(fixture->gate.commits, 1);
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_int_equal(fixture->answered, 40);
+    assert_int_equal(counters_of(fixture).commits, 1);
+    assert_int_equal(counters_of(fixture).steps, 40);
 }
 
 static void failing_store__refuses_and_recovers(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
-    assert_non_null(strstr(stand->heard, "refuse 1 full (the gate says full); "));
-    assert_true(counters_of(stand).storage_failing);
-    assert_string_equal(counters_of(stand).storage_error, "the gate says full");
-    assert_int_equal(counters_of(stand).commit_failures, 1);
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    gate_finish(&fixture->gate, &fixture->loop, ERROR_FULL);
+    assert_non_null(strstr(fixture->calls, "refuse 1 full (the gate says full); "));
+    assert_true(counters_of(fixture).storage_failing);
+    assert_string_equal(counters_of(fixture).storage_error, "the gate says full");
+    assert_int_equal(counters_of(fixture).commit_failures, 1);
 
-    gate_await(&stand->loop, &stand->gate.commits, 2);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    assert_false(counters_of(stand).storage_failing);
-    assert_int_equal(stand->flushed, 1); /* not a second time */
-    reserve(stand, 2, "f1");
-    assert_non_null(strstr(stand->heard, "render 2 same; speak 2; "));
+    gate_await(&fixture->loop, &fixture->gate.commits, 2);
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_false(counters_of(fixture).storage_failing);
+    assert_int_equal(fixture->answered, 1); /* not a second time */
+    reserve(fixture, 2, "f1");
+    assert_non_null(strstr(fixture->calls, "render 2 same; send 2; "));
 }
 
 /* Issue: SIGTERM answers what was accepted. */
 static void stop__answers_what_was_accepted(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    engine_stop(stand->engine, on_stopped, stand);
-    reserve(stand, 2, "f2"); /* came too late */
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    engine_stop(fixture->engine, on_stopped, fixture);
+    reserve(fixture, 2, "f2"); /* came too late */
     for (int i = 0; i < 5; i++)
-        turn(stand);
-    assert_int_equal(stand->stopped, 0);
-    assert_non_null(strstr(stand->heard, "refuse 2 refused (mcastd is stopping"));
-    stand->gate.automatic = true;
-    gate_finish(&stand->gate, &stand->loop, 0);
-    assert_non_null(strstr(stand->heard, "speak 1; "));
-    gate_await(&stand->loop, &stand->stopped, 1);
-    engine_after_saved(stand->engine, 3); /* whoever still looks is answered */
-    assert_non_null(strstr(stand->heard, "speak 3; "));
+        turn(fixture);
+    assert_int_equal(fixture->stopped, 0);
+    assert_non_null(strstr(fixture->calls, "refuse 2 refused (mcastd is stopping"));
+    fixture->gate.automatic = true;
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_non_null(strstr(fixture->calls, "send 1; "));
+    gate_await(&fixture->loop, &fixture->stopped, 1);
+    engine_after_saved(fixture->engine, 3); /* whoever still looks is answered */
+    assert_non_null(strstr(fixture->calls, "send 3; "));
 }
 
 static void stop__does_not_wait_for_a_disk_that_fails(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    gate_finish(&stand->gate, &stand->loop, ERROR_IO);
-    engine_stop(stand->engine, on_stopped, stand);
-    gate_await(&stand->loop, &stand->stopped, 1);
-    assert_int_equal(stand->gate.records, 0);
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    gate_finish(&fixture->gate, &fixture->loop, ERROR_IO);
+    engine_stop(fixture->engine, on_stopped, fixture);
+    gate_await(&fixture->loop, &fixture->stopped, 1);
+    assert_int_equal(fixture->gate.records, 0);
 }
 
 /* B7: the store says that another broker leads. */
 static void deposed__is_standby_and_leaves_the_loop(void **state)
 {
-    struct stand *stand = *state;
-    reserve(stand, 1, "f1");
-    turn(stand);
-    gate_finish(&stand->gate, &stand->loop, ERROR_NOT_LEADER);
-    assert_int_equal(counters_of(stand).role, ROLE_STANDBY);
-    assert_non_null(strstr(stand->heard, "refuse 1 not-leader (the gate says not-leader); "));
-    reserve(stand, 2, "f2");
-    assert_non_null(strstr(stand->heard, "refuse 2 not-leader (this broker does not lead"));
+    struct fixture *fixture = *state;
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    gate_finish(&fixture->gate, &fixture->loop, ERROR_NOT_LEADER);
+    assert_int_equal(counters_of(fixture).role, ROLE_STANDBY);
+    assert_non_null(strstr(fixture->calls, "refuse 1 not-leader (the gate says not-leader); "));
+    reserve(fixture, 2, "f2");
+    assert_non_null(strstr(fixture->calls, "refuse 2 not-leader (this broker does not lead"));
 }
 
 /* F3: a held-back VNI comes free by a tick that nobody but the engine's timer brings. */
 static void deadline__ticks_the_core(void **state)
 {
-    struct stand *stand = *state;
-    stand->gate.automatic = true;
+    struct fixture *fixture = *state;
+    fixture->gate.automatic = true;
     struct core_event configure = {.kind = CORE_CONFIGURE};
-    stand->config.core.vni_hold_ms = 20;
-    configure.u.config = &stand->config.core;
-    engine_step(stand->engine, &configure);
-    reserve(stand, 1, "f1");
-    gate_await(&stand->loop, &stand->flushed, 1);
+    fixture->config.core.vni_hold_ms = 20;
+    configure.u.config = &fixture->config.core;
+    engine_step(fixture->engine, &configure);
+    reserve(fixture, 1, "f1");
+    gate_await(&fixture->loop, &fixture->answered, 1);
     struct core_event release = {.kind = CORE_RELEASE,
                                  .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
-    engine_step(stand->engine, &release);
-    gate_await(&stand->loop, &stand->flushed, 2);
+    engine_step(fixture->engine, &release);
+    gate_await(&fixture->loop, &fixture->answered, 2);
     struct core_status status;
-    int64_t give_up = engine_now_ms(stand->engine) + 10000;
+    int64_t give_up = engine_now_ms(fixture->engine) + 10000;
     do {
-        (void)uv_run(&stand->loop, UV_RUN_ONCE);
-        core_status(engine_core(stand->engine), &status);
-        assert_true(engine_now_ms(stand->engine) < give_up);
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
+        core_status(engine_core(fixture->engine), &status);
+        assert_true(engine_now_ms(fixture->engine) < give_up);
     } while (status.vnis_held > 0 || status.jobs_releasing > 0);
     assert_int_equal(status.vnis_live, 0);
 }
@@ -394,62 +386,63 @@ static void deadline__ticks_the_core(void **state)
 /* F5: the core's part of a reload. */
 static void configure__reaches_the_core(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     struct error err;
     struct core_status status;
-    idset_init(&stand->config.core.vni_pool);
-    idset_add(&stand->config.core.vni_pool, 5000);
-    assert_int_equal(engine_configure(stand->engine, &stand->config, true, &err), 0);
-    core_status(engine_core(stand->engine), &status);
+    idset_init(&fixture->config.core.vni_pool);
+    idset_add(&fixture->config.core.vni_pool, 5000);
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, true, &err), 0);
+    core_status(engine_core(fixture->engine), &status);
     assert_int_equal(status.vnis_pool, 1);
 }
 
 static void configure__is_refused_whole(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     struct error err;
     struct core_status status;
-    stand->config.core.fm_present = true; /* but nowhere */
-    idset_init(&stand->config.core.vni_pool);
-    assert_true(engine_configure(stand->engine, &stand->config, false, &err) < 0);
-    core_status(engine_core(stand->engine), &status);
+    fixture->config.core.fm_present = true; /* but nowhere */
+    idset_init(&fixture->config.core.vni_pool);
+    assert_true(engine_configure(fixture->engine, &fixture->config, false, &err) < 0);
+    core_status(engine_core(fixture->engine), &status);
     assert_int_equal(status.vnis_pool, 65536 - 1024);
 
-    engine_stop(stand->engine, on_stopped, stand);
-    stand->config.core.fm_present = false;
-    assert_int_equal(engine_configure(stand->engine, &stand->config, false, &err), ERROR_REFUSED);
+    engine_stop(fixture->engine, on_stopped, fixture);
+    fixture->config.core.fm_present = false;
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, false, &err),
+                     ERROR_REFUSED);
 }
 
 /* From here on the cluster is asked which jobs are active; at once, as after every change. */
-static void configure_list(struct stand *stand, char *const *argv)
+static void configure_list(struct fixture *fixture, char *const *argv)
 {
     struct error err = {0};
-    struct config_cluster *cluster = &stand->config.clusters[0];
+    struct config_cluster *cluster = &fixture->config.clusters[0];
     strcpy(cluster->name, "elcap");
     cluster->list_command = (char **)(uintptr_t)argv;
     cluster->list_timeout_ms = 60000;
-    stand->config.core.clusters[0].jobpoll = true;
-    assert_int_equal(engine_configure(stand->engine, &stand->config, true, &err), 0);
+    fixture->config.core.clusters[0].jobpoll = true;
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, true, &err), 0);
 }
 
 /* F22, and "save before speaking": what is asked may depend on what is not yet on disk. */
 static void jobpoll__waits_for_the_disk(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     char folder[] = "/var/tmp/mcast-engine.XXXXXX";
     struct core_cluster_status cluster = {0};
     assert_non_null(mkdtemp(folder));
     assert_int_equal(rmdir(folder), 0);
-    reserve(stand, 1, "f1");
-    turn(stand);
-    configure_list(stand, (char *const[]){"/bin/mkdir", folder, NULL});
+    reserve(fixture, 1, "f1");
+    turn(fixture);
+    configure_list(fixture, (char *const[]){"/bin/mkdir", folder, NULL});
     for (int i = 0; i < 50; i++)
-        turn(stand);
+        turn(fixture);
     assert_int_equal(rmdir(folder), -1); /* it was not run */
-    gate_finish(&stand->gate, &stand->loop, 0);
+    gate_finish(&fixture->gate, &fixture->loop, 0);
     while (cluster.jobpoll_ms == 0 && cluster.jobpoll_failures == 0) {
-        turn(stand);
-        assert_true(core_cluster_status(engine_core(stand->engine), 0, &cluster));
+        turn(fixture);
+        assert_true(core_cluster_status(engine_core(fixture->engine), 0, &cluster));
     }
     assert_string_equal(cluster.jobpoll_error, "");
     assert_int_equal(rmdir(folder), 0);
@@ -464,14 +457,14 @@ static bool has_child(void)
 /* Killed, and nothing comes back: the next start asks again. */
 static void stop__ends_a_jobpoll(void **state)
 {
-    struct stand *stand = *state;
-    configure_list(stand, (char *const[]){"/bin/sleep", "1000", NULL});
+    struct fixture *fixture = *state;
+    configure_list(fixture, (char *const[]){"/bin/sleep", "1000", NULL});
     while (!has_child()) /* it waits for the disk */
-        turn(stand);
-    engine_stop(stand->engine, on_stopped, stand);
-    uint64_t steps = counters_of(stand).steps;
-    gate_await(&stand->loop, &stand->stopped, 1);
-    assert_int_equal(counters_of(stand).steps, steps);
+        turn(fixture);
+    engine_stop(fixture->engine, on_stopped, fixture);
+    uint64_t steps = counters_of(fixture).steps;
+    gate_await(&fixture->loop, &fixture->stopped, 1);
+    assert_int_equal(counters_of(fixture).steps, steps);
     int status;
     errno = 0;
     pid_t pid = waitpid(-1, &status, 0); /* if it was dead at once, the engine has done that */
@@ -491,68 +484,68 @@ static void spin(uv_async_t *async)
 /* The loop was away for as long as one callback of a descriptor took. */
 static void absence__sees_callbacks_of_descriptors(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     uv_async_t async;
-    turn(stand);
-    assert_int_equal(uv_async_init(&stand->loop, &async, spin), 0);
+    turn(fixture);
+    assert_int_equal(uv_async_init(&fixture->loop, &async, spin), 0);
     assert_int_equal(uv_async_send(&async), 0);
     while (uv_is_active((uv_handle_t *)&async))
-        (void)uv_run(&stand->loop, UV_RUN_ONCE);
-    turn(stand); /* the measure is taken before the next wait */
-    turn(stand);
-    assert_true(counters_of(stand).loop_stall_us_peak >= SPIN_MS * 1000);
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
+    turn(fixture); /* the measure is taken before the next wait */
+    turn(fixture);
+    assert_true(counters_of(fixture).loop_stall_us_peak >= SPIN_MS * 1000);
 }
 
 static void on_alarm(uv_signal_t *signal, int signum)
 {
-    struct stand *stand = signal->data;
+    struct fixture *fixture = signal->data;
     (void)signum;
-    engine_turn(stand->engine)->interrupted = true;
+    engine_turn(fixture->engine)->interrupted = true;
     uv_close((uv_handle_t *)signal, NULL);
 }
 
 /* libuv forgets how long it waited when a signal ends the wait. */
 static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
-    uv_signal_t signal = {.data = stand};
-    turn(stand);
-    turn(stand);
-    assert_int_equal(uv_signal_init(&stand->loop, &signal), 0);
+    uv_signal_t signal = {.data = fixture};
+    turn(fixture);
+    turn(fixture);
+    assert_int_equal(uv_signal_init(&fixture->loop, &signal), 0);
     assert_int_equal(uv_signal_start(&signal, on_alarm, SIGALRM), 0);
     uint64_t turns = 0;
     assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
     while (!uv_is_closing((uv_handle_t *)&signal)) {
-        turns = counters_of(stand).loop_stall->count;
-        (void)uv_run(&stand->loop, UV_RUN_ONCE);
+        turns = counters_of(fixture).loop_stall->count;
+        (void)uv_run(&fixture->loop, UV_RUN_ONCE);
     }
-    uint64_t before = counters_of(stand).loop_stall->count;
-    turn(stand); /* would measure the turn of the signal */
-    assert_int_equal(counters_of(stand).loop_stall->count, before);
-    turn(stand);
-    assert_int_equal(counters_of(stand).loop_stall->count, before + 1);
+    uint64_t before = counters_of(fixture).loop_stall->count;
+    turn(fixture); /* would measure the turn of the signal */
+    assert_int_equal(counters_of(fixture).loop_stall->count, before);
+    turn(fixture);
+    assert_int_equal(counters_of(fixture).loop_stall->count, before + 1);
     assert_true(before >= turns);
 }
 
 static void never_started__stops_at_once(void **state)
 {
-    struct stand *stand = *state;
+    struct fixture *fixture = *state;
     struct gate other;
     gate_init(&other, false);
     struct engine_options options = {
-        .loop = &stand->loop, .config = &stand->config, .store = &other.store};
+        .loop = &fixture->loop, .config = &fixture->config, .store = &other.store};
     struct engine *engine = engine_create(&options);
-    unsigned before = stand->stopped;
-    engine_stop(engine, on_stopped, stand);
-    assert_int_equal(stand->stopped, before + 1);
-    stand->stopped = before;
+    unsigned before = fixture->stopped;
+    engine_stop(engine, on_stopped, fixture);
+    assert_int_equal(fixture->stopped, before + 1);
+    fixture->stopped = before;
     engine_destroy(engine);
     assert_true(other.closed);
     gate_release(&other);
 }
 
-#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
+#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
 int main(void)
 {
