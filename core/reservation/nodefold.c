@@ -18,6 +18,7 @@ struct parts {
     size_t prefix;
     uint32_t number;
     unsigned width; /* 0: it does not end in a digit */
+    bool padded;    /* its first digit is a 0 */
 };
 
 static struct parts split_name(const char *name)
@@ -31,6 +32,7 @@ static struct parts split_name(const char *name)
         unit *= 10;
         parts.width++;
     }
+    parts.padded = name[parts.prefix] == '0';
     return parts;
 }
 
@@ -94,8 +96,7 @@ static bool continues_run(const struct nodefold *fold, const struct parts *parts
 {
     assert(fold->width > 0);
     return parts->number == fold->last + 1 &&
-           (unsigned)snprintf(NULL, 0, "%0*" PRIu32, (int)fold->width, parts->number) ==
-               parts->width;
+           (parts->width == fold->width || (parts->width > fold->width && !parts->padded));
 }
 
 void nodefold_add(struct nodefold *fold, const char *name)
