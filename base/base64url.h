@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_BASE64URL_H
-#define MCAST_BASE_BASE64URL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void base64url_encode(const unsigned char *bytes, size_t size, char *out);
 /* The number of bytes written to out, which has room for so many; -1: it is no such text, or holds
  * more. The time taken follows from length alone, unless it is refused. */
 int base64url_decode(const char *text, size_t length, unsigned char *out, size_t room);
-
-#endif

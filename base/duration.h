@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_DURATION_H
-#define MCAST_BASE_DURATION_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ int64_t duration_parse(const char *text, unsigned int forms, int64_t max_ms);
 
 /* In the largest unit that leaves no remainder; 32 bytes hold any. */
 void duration_format(char *out, size_t size, int64_t ms);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_ERROR_H
-#define MCAST_BASE_ERROR_H
+#pragma once
 
 /* A sentence for people and a code for programs, in a buffer that the caller owns. */
 
@@ -41,5 +40,3 @@ __attribute__((format(printf, 2, 3))) int error_prefix(struct error *err, const 
 
 /* The word of a code; "ok", or "unknown". */
 const char *error_word(int code);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_HEX_H
-#define MCAST_BASE_HEX_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@ void hex_write(const unsigned char *bytes, size_t size, char *out);
 
 /* Reads 2 × size digits, of either case. 0, or -1: one of them is none. */
 int hex_read(const char *digits, unsigned char *bytes, size_t size);
-
-#endif

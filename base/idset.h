@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_IDSET_H
-#define MCAST_BASE_IDSET_H
+#pragma once
 
 #include "base/error.h"
 
@@ -32,5 +31,3 @@ void idset_remove(struct idset *set, uint16_t id);
 
 /* The smallest id ≥ from, wrapping to the smallest of all; -1 when empty. */
 int idset_next(const struct idset *set, uint32_t from);
-
-#endif

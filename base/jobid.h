@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_JOBID_H
-#define MCAST_BASE_JOBID_H
+#pragma once
 
 /* Job ids as people and hooks have them, in the one form that the broker takes. */
 
@@ -13,5 +12,3 @@ bool jobid_plain(const char *given, char *out, size_t size);
 
 /* The same for each part of a path: "/ƒA/ƒB" becomes "/fA/fB". */
 bool jobid_plain_path(const char *given, char *out, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_MEMORY_H
-#define MCAST_BASE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ void *memory_must(void *memory);
 
 /* Overwrites, then frees; for text that may be a secret. NULL is allowed. */
 void memory_wipe_text(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_NAMES_H
-#define MCAST_BASE_NAMES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -48,5 +47,3 @@ void fm_name_format(char out[static FM_NAME_MAX + 1], const char *cluster, const
  * part that is not a valid cluster name or job id. cluster receives the text before the first '-';
  * *job points into name. */
 bool fm_name_split(const char *name, char cluster[static CLUSTER_NAME_MAX + 1], const char **job);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_NODELIST_H
-#define MCAST_BASE_NODELIST_H
+#pragma once
 
 #include "base/error.h"
 
@@ -27,5 +26,3 @@ bool nodelist_contains(const char *text, const char *node);
 /* Expands the text, which nodelist_count takes: each name, as often as it is named, in the text's
  * order; without those that are longer than any node's. */
 void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg);
-
-#endif

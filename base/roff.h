@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_ROFF_H
-#define MCAST_BASE_ROFF_H
+#pragma once
 
 #include <stdio.h>
 
@@ -14,5 +13,3 @@ void roff_example(FILE *out, const char *text);
 
 /* The page's first line, with the version. The title is roff. */
 void roff_title(FILE *out, const char *title, int section);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_SECRET_H
-#define MCAST_BASE_SECRET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void secret_wipe(struct secret *secret);
 /* Whether they are the same, in a time that depends on nothing but the length of b. None equals
  * nothing. */
 bool secret_equal(struct secret a, struct secret b);
-
-#endif

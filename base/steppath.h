@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_STEPPATH_H
-#define MCAST_BASE_STEPPATH_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -29,5 +28,3 @@ static inline bool steppath_valid(const char *step)
  * within "/f" or "/fA/f". A part alone is within itself only: "1234.0" is not within "1234", nor
  * "/fA" within "fA". What is no step is within nothing, and nothing is within it. */
 bool steppath_within(const char *step, const char *scope);
-
-#endif

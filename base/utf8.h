@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BASE_UTF8_H
-#define MCAST_BASE_UTF8_H
+#pragma once
 
 #include <stddef.h>
 
@@ -11,5 +10,3 @@
  * sequence of one byte, and never within one: size may be SIZE_MAX for a text that ends with NUL.
  */
 size_t utf8_length(const char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_BEARERS_H
-#define MCAST_BROKER_BEARERS_H
+#pragma once
 
 #include "core/reservation/record.h"
 #include "base/secret.h"
@@ -28,5 +27,3 @@ void bearers_follow(struct bearers *bearers, const struct record *record);
 /* The number of the reservation that has this token; 0: none. Should two have the same, the newer
  * one, since a fabric manager gives a token once. */
 uint64_t bearers_find(const struct bearers *bearers, struct secret token);
-
-#endif

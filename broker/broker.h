@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_BROKER_H
-#define MCAST_BROKER_BROKER_H
+#pragma once
 
 #include "broker/config/config.h"
 
@@ -13,5 +12,3 @@
 /* The exit status: 0 stopped, 1 cannot start or saving failed to the end, 75 (EX_TEMPFAIL) another
  * broker has taken over. Takes the configuration over; path and log_level as in reload.h. */
 int broker_run(struct config *config, const char *path, int log_level);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CLOCK_H
-#define MCAST_BROKER_CLOCK_H
+#pragma once
 
 #include "core/reservation/record.h"
 
@@ -17,5 +16,3 @@ int64_t clock_now_ms(int64_t offset_ns);
 
 /* Which boot of the host this is, as the kernel names it; "": not known. */
 void clock_boot(char out[static BOOT_ID_MAX + 1]);
-
-#endif

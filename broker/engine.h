@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_ENGINE_H
-#define MCAST_BROKER_ENGINE_H
+#pragma once
 
 #include "broker/bearers.h"
 #include "broker/config/config.h"
@@ -104,5 +103,3 @@ void engine_counters(const struct engine *engine, struct engine_counters *out);
  * own and calls stopped from the loop. */
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg);
 void engine_destroy(struct engine *engine); /* after stopped; or when never started */
-
-#endif

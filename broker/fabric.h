@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_FABRIC_H
-#define MCAST_BROKER_FABRIC_H
+#pragma once
 
 #include "broker/metrics/histogram.h"
 #include "core/core.h"
@@ -50,5 +49,3 @@ void fabric_transport(const struct fabric *fabric, struct fmapi_counters *out);
 /* Ends requests in progress without an event for the core: after a restart the core asks again.
  * closed is called from the loop when nothing is left there. */
 void fabric_destroy(struct fabric *fabric, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_JOURNAL_H
-#define MCAST_BROKER_JOURNAL_H
+#pragma once
 
 #include "broker/metrics/histogram.h"
 #include "core/effect.h"
@@ -82,5 +81,3 @@ uint32_t journal_unsaved(const struct journal *journal); /* records gathered or 
  * next (a commit in progress may still end, without a report). closed is called from the loop when
  * nothing is left there and the journal is freed. */
 void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *arg);
-
-#endif

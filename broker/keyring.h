@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_KEYRING_H
-#define MCAST_BROKER_KEYRING_H
+#pragma once
 
 #include "core/core.h"
 #include "tokens/rootkeys.h"
@@ -40,5 +39,3 @@ void keyring_adopt(struct keyring *keyring, struct rootkeys *keys);
  * rootkeys_rotate returns. */
 int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now,
                    struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_RELOAD_H
-#define MCAST_BROKER_RELOAD_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "broker/engine.h"
@@ -43,5 +42,3 @@ void reload_release(struct reload *reload);
  */
 void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
                   void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_TURN_H
-#define MCAST_BROKER_TURN_H
+#pragma once
 
 #include "broker/metrics/histogram.h"
 
@@ -60,5 +59,3 @@ void turn_next(struct turn *turn);
 
 /* Microseconds; the longest of the last five minutes. */
 int64_t turn_peak_us(const struct turn *turn);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_COMMAND_H
-#define MCAST_CLI_COMMAND_H
+#pragma once
 
 /* The commands of mcastctl, and what they have in common: options, the connection, exit codes. */
 
@@ -105,5 +104,3 @@ int command_print_object(json_t *object);
 
 /* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
 int command_finish(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_JOBLIST_H
-#define MCAST_CLI_JOBLIST_H
+#pragma once
 
 /* A list of job ids in their plain form (base/jobid.h). */
 
@@ -29,5 +28,3 @@ int joblist_add(struct joblist *list, const char *id);
 int joblist_read(struct joblist *list, FILE *in, size_t *line);
 
 void joblist_release(struct joblist *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_PLAIN_H
-#define MCAST_CLI_PLAIN_H
+#pragma once
 
 /* Words of programs, brokers and fabric managers, made fit for a terminal: no byte of them drives
  * it, neither as ASCII nor as the control characters of UTF-8 (U+0080 to U+009F). */
@@ -10,5 +9,3 @@ void plain_make(char *text);
 
 /* One line to stdout, made so: the format ends with the only line break. */
 __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
-
-#endif

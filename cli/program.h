@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_PROGRAM_H
-#define MCAST_CLI_PROGRAM_H
+#pragma once
 
 /* Runs another program, without a shell, and keeps its output; locates installed files. */
 
@@ -25,5 +24,3 @@ enum { PROGRAM_PATH_SIZE = 1024 };
  * so that any prefix is right, and no variable of the environment matters. out: the whole path,
  * without ".."; "" and false: there is none. */
 bool program_locate(const char *relative, char out[PROGRAM_PATH_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_TABLE_H
-#define MCAST_CLI_TABLE_H
+#pragma once
 
 /* Tables for people, printed by libsmartcols as lsblk and findmnt print theirs. */
 
@@ -39,5 +38,3 @@ __attribute__((format(printf, 3, 4))) void table_pair(struct table *table, const
 
 /* Prints and destroys. 0, or an exit code after a message. */
 int table_print(struct table *table);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_VIEW_H
-#define MCAST_CLI_VIEW_H
+#pragma once
 
 /* One reservation as people read it. */
 
@@ -25,5 +24,3 @@ uint32_t view_addresses(const struct mcast_reservation *reservation);
  * cxi2:2), elcap2 (created), silent: elcap[3-128]"; "no node, only the time". The caller's to
  * free(); NULL when memory is exhausted. */
 char *view_waiting(const struct mcast_reservation *reservation);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_HANDLE_H
-#define MCAST_CLIENT_HANDLE_H
+#pragma once
 
 /* The form of the library that waits: one request at a time of the form that does not (broker.h),
  * until it is done. */
@@ -56,5 +55,3 @@ int handle_settle_token(struct mcast *handle, struct mcast_error *error);
 
 /* MCAST_USAGE where the call needs a token and there is none. */
 int handle_check_token(const struct peer *peer, const struct call *call, struct mcast_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_TEXT_H
-#define MCAST_CLIENT_TEXT_H
+#pragma once
 
 /* Texts: the sentences of errors, and those that grow. */
 
@@ -37,5 +36,3 @@ void text_release(struct text *text);
 
 /* What is in it; "" when nothing is. */
 const char *text_string(const struct text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_ACT_H
-#define MCAST_CORE_ACT_H
+#pragma once
 
 #include "core/effects.h"
 
@@ -29,5 +28,3 @@ void core_released_at_fm(struct core *core, struct reservation *reservation);
 /* Gives up waiting for the fabric manager (F21). */
 void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                   const char *reason);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_APPLY_H
-#define MCAST_CORE_APPLY_H
+#pragma once
 
 #include "core/state.h"
 
@@ -15,5 +14,3 @@ struct operation *core_operation(struct core *core,
 struct cluster *core_cluster(struct core *core, const char *name); /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_CONFIG_H
-#define MCAST_CORE_CONFIG_H
+#pragma once
 
 #include "base/error.h"
 #include "base/idset.h"
@@ -83,5 +82,3 @@ void core_config_init(struct core_config *config);
 /* Whether the values fit together: sizing is possible, pool holds a job's VNIs, names valid and
  * unique. 0 or ERROR_INVALID with a sentence that says what is impossible and what would do. */
 int core_config_check(const struct core_config *config, struct error *err);
-
-#endif

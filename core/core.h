@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_CORE_H
-#define MCAST_CORE_CORE_H
+#pragma once
 
 #include "core/reconcile/alarm.h"
 #include "core/config.h"
@@ -295,5 +294,3 @@ uint64_t core_last_seq(const struct core *core);
 
 /* The event of a sequence number, or NULL when it is not kept. */
 const struct event_record *core_event_at(const struct core *core, uint64_t seq);
-
-#endif

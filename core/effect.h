@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_EFFECT_H
-#define MCAST_CORE_EFFECT_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "core/reservation/record.h"
@@ -122,5 +121,3 @@ struct effect {
         } trace;
     } u;
 };
-
-#endif

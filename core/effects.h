@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_EFFECTS_H
-#define MCAST_CORE_EFFECTS_H
+#pragma once
 
 #include "core/apply.h"
 
@@ -51,5 +50,3 @@ static inline bool core_same_text(const char *a, const char *b)
 {
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
-
-#endif

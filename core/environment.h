@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_ENVIRONMENT_H
-#define MCAST_CORE_ENVIRONMENT_H
+#pragma once
 
 #include "core/config.h"
 #include "core/reservation/reservation.h"
@@ -14,5 +13,3 @@
 void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *reservation, const char *step,
                       void (*each)(void *arg, const char *name, const char *value), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_STATE_H
-#define MCAST_CORE_STATE_H
+#pragma once
 
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
@@ -148,5 +147,3 @@ struct core {
     void **discarded; /* freed when the next step begins: effects may point at them */
     size_t discarded_count, discarded_capacity;
 };
-
-#endif

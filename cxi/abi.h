@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CXI_ABI_H
-#define MCAST_CXI_ABI_H
+#pragma once
 
 /* What libcxi.so.1 and its users agree on, declared once for mcast-node, which opens the library
  * at run time, and for mock-cxi, which takes its place: no HPE header is needed to build.
@@ -163,5 +162,3 @@ struct cxil_svc_rsrc_list {
 
 CXI_LAYOUT_ASSERT
 CXI_LAYOUT_ASSERT_14
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CXI_CALLS_H
-#define MCAST_CXI_CALLS_H
+#pragma once
 
 /* libcxi's functions that we know, by name, type and version node.
  *
@@ -70,5 +69,3 @@ struct cxi_calls {
     CXI_CALLS_OPTIONAL(CXI_CALLS_POINTER_)
 };
 #undef CXI_CALLS_POINTER_
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CXI_LAYOUT_H
-#define MCAST_CXI_LAYOUT_H
+#pragma once
 
 /* Where everything lies that crosses libcxi's border, in numbers, for x86-64 and aarch64 (LP64).
  *
@@ -156,5 +155,3 @@
     CXI_LAYOUT_MEMBERS(CXI_LAYOUT_ASSERT_MEMBER_)                                                  \
     CXI_LAYOUT_CONSTANTS(CXI_LAYOUT_ASSERT_CONSTANT_)
 #define CXI_LAYOUT_ASSERT_14 CXI_LAYOUT_CONSTANTS_14(CXI_LAYOUT_ASSERT_CONSTANT_)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_CALL_H
-#define MCAST_FMAPI_CALL_H
+#pragma once
 
 #include "fmapi/fmapi.h"
 #include "fmapi/login/login.h"
@@ -44,5 +43,3 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
 enum fmcall_outcome call_outcome_of_end(enum transport_end end);
 void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
                        const char *base, const struct transport_answer *answer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_FMAPI_H
-#define MCAST_FMAPI_FMAPI_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -101,5 +100,3 @@ struct fmapi_counters {
     int64_t date_skew_ms; /* fabric manager's clock less ours, ± 0.5 s; INT64_MIN: not known */
 };
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out);
-
-#endif

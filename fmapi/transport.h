@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_TRANSPORT_H
-#define MCAST_FMAPI_TRANSPORT_H
+#pragma once
 
 #include "fmapi/wire/exchange.h"
 
@@ -33,5 +32,3 @@ int transport_send(struct transport *transport, const struct request *request,
                    void *arg);
 
 const struct transport_counters *transport_counters(const struct transport *transport);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_HOOK_HOOK_H
-#define MCAST_HOOK_HOOK_H
+#pragma once
 
 /* mcast-cleanup: cleans up after one step, with the job's token alone (F19). */
 
@@ -75,5 +74,3 @@ enum outcome cleanup_run(const struct environment *environment, const struct opt
 #define FABRIC_SYMBOL "mcast_cleanup_fabric"
 typedef enum outcome fabric_fn(const struct environment *environment, const struct options *options,
                                struct error *err);
-
-#endif

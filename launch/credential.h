@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_LAUNCH_CREDENTIAL_H
-#define MCAST_LAUNCH_CREDENTIAL_H
+#pragma once
 
 #include "base/error.h"
 
@@ -24,5 +23,3 @@ char *credential_close(const char *socket, const char *document, struct error *e
  * one's credential is refused. NULL with ERROR_INVALID: it is no credential; ERROR_REFUSED: made by
  * another user, with another key, or changed; ERROR_IO, ERROR_NOMEM. */
 char *credential_open(const char *socket, const char *envelope, uid_t maker, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_LAUNCH_CRYPTO_H
-#define MCAST_LAUNCH_CRYPTO_H
+#pragma once
 
 #include "base/error.h"
 
@@ -43,5 +42,3 @@ int crypto_seal(const unsigned char key[CRYPTO_KEY_SIZE],
 int crypto_unseal(const unsigned char key[CRYPTO_KEY_SIZE],
                   const unsigned char nonce[CRYPTO_NONCE_SIZE], unsigned char *bytes, size_t size,
                   const unsigned char tag[CRYPTO_TAG_SIZE], struct error *err);
-
-#endif

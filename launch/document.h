@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_LAUNCH_DOCUMENT_H
-#define MCAST_LAUNCH_DOCUMENT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -71,5 +70,3 @@ struct launch_here {
  * either side, an earlier life is told from this one by its number only, which the caller compares
  * with what the node remembers. */
 int launch_check(const struct launch *launch, const struct launch_here *here, struct error *err);
-
-#endif

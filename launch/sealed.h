@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_LAUNCH_SEALED_H
-#define MCAST_LAUNCH_SEALED_H
+#pragma once
 
 #include "base/error.h"
 #include "launch/crypto.h"
@@ -44,5 +43,3 @@ char *sealed_close(const struct launch_key *key, const char *document, struct er
 /* The document, for free() after explicit_bzero. NULL with ERROR_INVALID: no such envelope;
  * ERROR_REFUSED: not of this broker, or damaged; ERROR_IO, ERROR_NOMEM. */
 char *sealed_open(const struct launch_key *key, const char *envelope, struct error *err);
-
-#endif

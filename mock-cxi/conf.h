@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_CONF_H
-#define MCAST_MOCK_CXI_CONF_H
+#pragma once
 
 /* cxi.conf: which NICs the machine has, and what goes wrong (docs/mock-cxi.md). It is read at each
  * call, so that a change applies to programs that run already. */
@@ -33,5 +32,3 @@ struct conf *conf_parse(char *text, struct error *err);
 
 /* NULL: it is not there, or absent. */
 const struct nic *conf_nic(const struct conf *conf, unsigned int dev_id);
-
-#endif

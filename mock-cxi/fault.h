@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_FAULT_H
-#define MCAST_MOCK_CXI_FAULT_H
+#pragma once
 
 /* A rule of cxi.conf by which calls fail or take long, and how often it has met one. */
 
@@ -55,5 +54,3 @@ bool fault_is_counted(const struct fault *fault);
 /* False when its limits are used up. now_ms is CLOCK_BOOTTIME's, now CLOCK_REALTIME's seconds. */
 bool fault_is_active(const struct fault *fault, const struct fault_tally *tally, int64_t now_ms,
                      int64_t now);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_NIC_H
-#define MCAST_MOCK_CXI_NIC_H
+#pragma once
 
 /* One pretended NIC: what libcxi reports of it, and how much of each resource it has. */
 
@@ -32,5 +31,3 @@ int nic_set(struct nic *nic, const char *key, const char *value, struct error *e
 
 /* How many the chip has of one resource; the largest maximum a service may ask for. */
 unsigned int nic_total(const struct nic *nic, enum cxi_rsrc_type type);
-
-#endif

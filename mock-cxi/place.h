@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_PLACE_H
-#define MCAST_MOCK_CXI_PLACE_H
+#pragma once
 
 /* The directory in which the pretended machine lives: MOCK_CXI, else /var/lib/mock-cxi.
  *
@@ -38,5 +37,3 @@ int place_replace(const struct place *place, const char *name, const void *conte
 
 /* Adds a line, in one piece, to a file; errors are ignored. */
 void place_append(const struct place *place, const char *name, const char *line, size_t length);
-
-#endif

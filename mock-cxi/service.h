@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_SERVICE_H
-#define MCAST_MOCK_CXI_SERVICE_H
+#pragma once
 
 /* What the driver allows of services, decided in memory. All return 0 or -errno; -EINVAL where
  * nothing else is said, also for a service that does not exist. */
@@ -52,5 +51,3 @@ void service_use(const struct service *service, struct cxi_rsrc_use *use);
 int holder_add(struct state *state, uint32_t nic, unsigned int service, unsigned int *lni);
 
 int holder_remove(struct state *state, uint32_t nic, unsigned int lni);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_STATE_H
-#define MCAST_MOCK_CXI_STATE_H
+#pragma once
 
 /* What the pretended driver knows: services, who uses them, and how often faults have met calls.
  *
@@ -73,5 +72,3 @@ void state_remove_service(struct state *state, const struct service *service);
 
 /* The services of a NIC: *first of them, by id, and how many. */
 uint32_t state_services(const struct state *state, uint32_t nic, const struct service **first);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_VALUE_H
-#define MCAST_MOCK_CXI_VALUE_H
+#pragma once
 
 /* Keys and values of cxi.conf, in a table for each kind of section. All functions return 0, or
  * ERROR_INVALID with what is allowed. */
@@ -52,5 +51,3 @@ int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, st
 
 /* A number and its unit, ms, s, m or h, of at most a year: milliseconds. */
 int value_duration(const char *text, int64_t *ms, struct error *err);
-
-#endif

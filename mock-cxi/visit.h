@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_MOCK_CXI_VISIT_H
-#define MCAST_MOCK_CXI_VISIT_H
+#pragma once
 
 /* One call of libcxi, from the look at cxi.conf to the line in the log.
  *
@@ -42,5 +41,3 @@ __attribute__((format(printf, 2, 3))) void visit_note(struct visit *visit, const
 /* Keeps the state, writes the line, carries out the faults that come after the effect. Returns what
  * the call shall return: `result`, or an error in its place. */
 int visit_end(struct visit *visit, int result);
-
-#endif

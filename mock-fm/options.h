@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of mock-fm. */
-#ifndef MCAST_MOCK_FM_OPTIONS_H
-#define MCAST_MOCK_FM_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ struct options {
 int options_parse(struct options *options, int argc, char **argv, struct problem *problem);
 
 extern const char options_help[];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_JOBSVC_H
-#define MCAST_NODE_JOBSVC_H
+#pragma once
 
 /* The services of one reservation of a job on this node: all of them are made, or none; and they
  * are destroyed. A job that is requeued has a new reservation under the same id.
@@ -59,5 +58,3 @@ const struct cxi_svc_desc *jobsvc_on(const struct node *node, const struct claim
 int jobsvc_plan_create(struct node *node, const struct claim *claim, uint32_t cores,
                        struct error *err);
 int jobsvc_plan_destroy(struct node *node, const struct note *note, struct error *err);
-
-#endif

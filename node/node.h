@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_NODE_H
-#define MCAST_NODE_NODE_H
+#pragma once
 
 /* What a command knows of the node it runs on; NICs and broker are opened when they are needed. */
 
@@ -51,5 +50,3 @@ void node_release(struct node *node);
 
 /* For fit_explain; arg is the node. */
 const char *node_job_of(void *arg, const char *device, unsigned int service);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RETRY_H
-#define MCAST_NODE_RETRY_H
+#pragma once
 
 /* Tries again until a time is over, with growing pauses, by the monotonic clock (F9). */
 
@@ -32,5 +31,3 @@ int64_t retry_left_ms(const struct retry *retry);
 /* Pauses, at most until the end, and says that there is one more try; false when it is over. The
  * last try comes at the end itself. */
 bool retry_pause(struct retry *retry);
-
-#endif

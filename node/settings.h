@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SETTINGS_H
-#define MCAST_NODE_SETTINGS_H
+#pragma once
 
 /* node.conf: what a site says of its nodes. Every key has a default; one table makes the parser,
  * the sample file, the manual page, and what a job may want of the NICs' resources. */
@@ -61,5 +60,3 @@ bool settings_duration(const char *text, int64_t *ms);
 
 /* Digits, up to max. False: it is none. */
 bool settings_number(const char *text, uint32_t max, uint32_t *out);
-
-#endif

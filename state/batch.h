@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_BATCH_H
-#define MCAST_STATE_BATCH_H
+#pragma once
 
 #include "state/store.h"
 
@@ -24,5 +23,3 @@ struct batch {
     bool deletes; /* rows: without them, only the counters say which numbers were given out */
     bool founded; /* has a RECORD_FOUNDED */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_COLUMNS_H
-#define MCAST_STATE_COLUMNS_H
+#pragma once
 
 #include "core/reservation/record.h"
 
@@ -53,5 +52,3 @@ bool column_possible(const struct column *column, const struct record *record);
 const char *record_fault(const struct record *record);
 /* The part of it that is not of one column alone. */
 const char *record_misfit(const struct record *record);
-
-#endif

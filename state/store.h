@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_STORE_H
-#define MCAST_STATE_STORE_H
+#pragma once
 
 #include "base/error.h"
 #include "core/reservation/record.h"
@@ -96,5 +95,3 @@ struct store_ops {
 struct store {
     const struct store_ops *ops;
 };
-
-#endif

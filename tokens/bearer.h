@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_BEARER_H
-#define MCAST_TOKENS_BEARER_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -110,5 +109,3 @@ const char *bearer_operation_word(enum bearer_operation operation);
 unsigned bearer_operation_parse(const char *word, size_t length);
 
 void bearer_wipe(struct bearer *bearer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_CHAIN_H
-#define MCAST_TOKENS_CHAIN_H
+#pragma once
 
 #include "base/error.h"
 
@@ -25,5 +24,3 @@ int chain_key(struct chain *out, const unsigned char from[CHAIN_SIZE], const cha
 int chain_add(struct chain *chain, const unsigned char *bytes, size_t size, struct error *err);
 
 void chain_wipe(struct chain *chain);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_FINGERPRINT_H
-#define MCAST_TOKENS_FINGERPRINT_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -42,5 +41,3 @@ int fingerprint_compute(const struct fingerprint_key *key, struct secret token,
 
 /* In constant time. */
 bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_GUARDEDFILE_H
-#define MCAST_TOKENS_GUARDEDFILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -29,5 +28,3 @@ int guardedfile_replace(const char *path, const struct guardedfile_kind *kind, i
 
 /* Makes the name of a file durable: fsync of its folder. -1 with errno. */
 int guardedfile_sync_folder(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_ISSUER_H
-#define MCAST_TOKENS_ISSUER_H
+#pragma once
 
 #include "tokens/bearer.h"
 #include "tokens/rootkeys.h"
@@ -19,5 +18,3 @@ int issuer_mint(const struct rootkeys *keys, uint64_t number, const char *cluste
  * version does not know. ERROR_NOMEM. */
 int issuer_verify(const struct rootkeys *keys, const struct bearer *bearer, int64_t now,
                   struct error *err);
-
-#endif

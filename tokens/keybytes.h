@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_KEYBYTES_H
-#define MCAST_TOKENS_KEYBYTES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -15,5 +14,3 @@ int keybytes_draw(unsigned char *bytes, size_t size, struct error *err);
  * NUL, key). 0, or ERROR_NOMEM. */
 int keybytes_id(const char *purpose, const unsigned char *key,
                 unsigned char id[static KEYBYTES_ID_SIZE], struct error *err);
-
-#endif

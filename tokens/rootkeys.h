@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_ROOTKEYS_H
-#define MCAST_TOKENS_ROOTKEYS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -62,5 +61,3 @@ const struct rootkey *rootkeys_current(const struct rootkeys *keys);
 const struct rootkey *rootkeys_find(const struct rootkeys *keys, const unsigned char *id);
 
 void rootkeys_wipe(struct rootkeys *keys);
-
-#endif

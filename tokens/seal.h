@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_SEAL_H
-#define MCAST_TOKENS_SEAL_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -52,5 +51,3 @@ int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret s
  * ERROR_CORRUPT (damaged, or made for another place): out then holds nothing. */
 int seal_unwrap(struct seal *seal, const struct seal_place *place, const unsigned char *sealed,
                 size_t size, char *out);
-
-#endif

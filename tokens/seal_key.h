@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TOKENS_SEAL_KEY_H
-#define MCAST_TOKENS_SEAL_KEY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -25,5 +24,3 @@ int seal_key_create(const char *path, uid_t owner, gid_t group, struct error *er
 int seal_key_read(const char *path, struct seal_key *key, struct error *err);
 
 void seal_key_wipe(struct seal_key *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TRUST_KEYFILE_H
-#define MCAST_TRUST_KEYFILE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -37,5 +36,3 @@ int keyfile_line(const char *path, const struct keyfile *kind, struct secret *ou
  * returned. The same errors. */
 int keyfile_open(const char *path, const struct keyfile *kind, struct error *err);
 int keyfile_bytes(int file, const char *path, char *bytes, size_t size, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TRUST_TRUSTEDPATH_H
-#define MCAST_TRUST_TRUSTEDPATH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -44,5 +43,3 @@ int trustedcommand_check(char *const *words, struct error *err);
  * namespace, and by NFS for root. It identifies no single user. 65534, unless configured otherwise.
  */
 uid_t trustedpath_overflowuid(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_CHANGE_H
-#define MCAST_BROKER_CONFIG_CHANGE_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "broker/config/table.h"
@@ -50,5 +49,3 @@ void namedfiles_stat(struct namedfiles *out, const struct config *config);
  * before; NULL when there are no more. *at begins at 0. */
 const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
                                                 const struct namedfiles *after, size_t *at);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_CONFIG_H
-#define MCAST_BROKER_CONFIG_CONFIG_H
+#pragma once
 
 #include "core/config.h"
 
@@ -90,5 +89,3 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
 void config_print_help(FILE *out);
 void config_print_sample(FILE *out);
 void config_print_man(FILE *out);
-
-#endif

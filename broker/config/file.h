@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_FILE_H
-#define MCAST_BROKER_CONFIG_FILE_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "broker/config/table.h"
@@ -65,5 +64,3 @@ void config_folder_of(const char *path, char out[PATH_MAX]);
  *
  * For config_load, where the service reads the files, or --check as its user. */
 void pathcheck_run(struct config_reading *reading);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_SETTINGS_H
-#define MCAST_BROKER_CONFIG_SETTINGS_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "broker/http/http.h"
@@ -17,5 +16,3 @@ struct settings_http {
     struct http_cluster clusters[CLUSTERS_MAX]; /* options.clusters points here: do not copy */
 };
 void settings_http(const struct config *config, struct settings_http *out);
-
-#endif

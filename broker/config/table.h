@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_TABLE_H
-#define MCAST_BROKER_CONFIG_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ const char *config_key_path(const struct config_key *key, const struct config *c
  * the parts. The texts are *.in files, made part of the program by the build. */
 void config_print_page(FILE *out, const char *page, void (*const *parts)(FILE *out));
 extern const char usage_page_document[], mcastd_page_document[], conf_page_document[];
-
-#endif

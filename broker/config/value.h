@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_CONFIG_VALUE_H
-#define MCAST_BROKER_CONFIG_VALUE_H
+#pragma once
 
 #include "broker/config/table.h"
 #include "base/error.h"
@@ -27,5 +26,3 @@ bool config_value_is_list(const struct config_key *key);
 /* Values that are several words: users, a command with its arguments. A list is NULL-terminated and
  * each word in it is owned; NULL is an empty one. */
 void config_words_destroy(char **words);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_HTTP_H
-#define MCAST_BROKER_HTTP_HTTP_H
+#pragma once
 
 #include "broker/engine.h"
 #include "broker/keyring.h"
@@ -85,5 +84,3 @@ void http_quiesce(struct http *http);
  * everything; closed is called from the loop. Only when the engine has stopped, or never started:
  * it must not answer calls any more. NULL is allowed (closed is not called). */
 void http_destroy(struct http *http, void (*closed)(void *arg), void *arg);
-
-#endif

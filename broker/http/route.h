@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_ROUTE_H
-#define MCAST_BROKER_HTTP_ROUTE_H
+#pragma once
 
 #include "broker/http/request/target.h"
 
@@ -58,5 +57,3 @@ const struct route *route_match(const struct route *routes, size_t count,
 /* Whether the row knows all parameters: -1 with a 422 that names the first it does not. */
 int route_check_query(const struct route *route, const struct target *target,
                       struct problem *problem);
-
-#endif

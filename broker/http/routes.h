@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_ROUTES_H
-#define MCAST_BROKER_HTTP_ROUTES_H
+#pragma once
 
 #include "broker/http/route.h"
 
@@ -16,5 +15,3 @@ route_handle reserve_handle, job_handle, release_handle, env_handle, node_handle
     whoami_handle, doctor_handle, metrics_handle, health_alive, health_ready, openapi_handle;
 route_render reserve_render, release_render, node_render, fence_render, boot_render,
     accept_loss_render, claim_render, steps_render, cleanup_render, sync_render;
-
-#endif

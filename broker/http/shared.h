@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_SHARED_H
-#define MCAST_BROKER_HTTP_SHARED_H
+#pragma once
 
 #include "broker/engine.h"
 #include "broker/keyring.h"
@@ -89,5 +88,3 @@ struct MHD_Response *stream_response(struct stream *stream); /* to be sent for i
 void stream_wake_all(struct http *http);
 /* Every second: those that wait get a keep-alive now and then. */
 void stream_pulse(struct http *http);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_JOBS_CHILD_H
-#define MCAST_BROKER_JOBS_CHILD_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -21,5 +20,3 @@ struct child_plan {
 /* 0, with the pid, which is its process group's too, and a descriptor (pidfd) that becomes readable
  * when it has ended; both are the caller's to wait for and to close. Or a negative errno. */
 int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_JOBS_JOBLINES_H
-#define MCAST_BROKER_JOBS_JOBLINES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -41,5 +40,3 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
 int joblines_end(struct joblines *lines, struct error *err);
 
 void joblines_release(struct joblines *lines);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_JOBS_LISTCOMMAND_H
-#define MCAST_BROKER_JOBS_LISTCOMMAND_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "core/core.h"
@@ -40,5 +39,3 @@ void listcommand_ask(struct listcommand *commands, uint64_t id, const char *clus
 /* Kills what runs, without an event for the core: after a restart it polls again. closed is called
  * when nothing is left in the loop, perhaps before this returns; or NULL. */
 void listcommand_destroy(struct listcommand *commands, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_LOG_DECISIONLOG_H
-#define MCAST_BROKER_LOG_DECISIONLOG_H
+#pragma once
 
 #include "core/core.h"
 
@@ -12,5 +11,3 @@ void decisionlog_trace(const struct effect *effect);
 /* The event of this number, when it is durable (F24). At LOG_INFO; at LOG_DEBUG when there is
  * always a trace of it too, with the reason (a job that had to give up or is lost, the link). */
 void decisionlog_event(const struct core *core, uint64_t seq);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_LOG_LOG_H
-#define MCAST_BROKER_LOG_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ size_t log_format(char *out, size_t size, int level, int64_t wall_ms, const char
 /* Copies text with control characters and broken UTF-8 as \xNN; what does not fit is cut and says
  * so. Returns its length. size ≥ 16. */
 size_t log_escape(char *out, size_t size, const char *text);
-
-#endif

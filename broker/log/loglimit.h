@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_LOG_LOGLIMIT_H
-#define MCAST_BROKER_LOG_LOGLIMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, con
  * called about once a second, so that the end of a flood is reported too. */
 void loglimit_settle(struct loglimit *limit, int64_t now_ms,
                      void (*report)(void *arg, uint32_t left_out, const char *sample), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_METRICS_HISTOGRAM_H
-#define MCAST_BROKER_METRICS_HISTOGRAM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ void peak_add(struct peak *peak, int64_t now_ms, int64_t value);
 
 /* Largest value of this minute and the four before; 0: none. */
 int64_t peak_value(const struct peak *peak, int64_t now_ms);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_SERVICE_HEARTBEAT_H
-#define MCAST_BROKER_SERVICE_HEARTBEAT_H
+#pragma once
 
 #include "broker/engine.h"
 #include "broker/service/notify.h"
@@ -60,5 +59,3 @@ void heartbeat_start(struct heartbeat *sign, uv_loop_t *loop, const struct notif
 void heartbeat_ready(struct heartbeat *sign);
 /* Sends no more. uv_close of the timer is the caller's. */
 void heartbeat_stop(struct heartbeat *sign);
-
-#endif

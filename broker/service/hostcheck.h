@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_SERVICE_HOSTCHECK_H
-#define MCAST_BROKER_SERVICE_HOSTCHECK_H
+#pragma once
 
 #include "broker/config/file.h"
 
@@ -11,5 +10,3 @@
 enum { HOSTCHECK_DAYS = 30 /* a certificate that ends earlier is warned of */ };
 
 void hostcheck_run(struct config_reading *reading);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_SERVICE_NOTIFY_H
-#define MCAST_BROKER_SERVICE_NOTIFY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ __attribute__((format(printf, 3, 4))) bool notify_send(const struct notify *noti
                                                        const char *format, ...);
 /* RELOADING=1 with the moment, as Type=notify-reload wants it (systemd 253); ends with READY=1. */
 void notify_reloading(const struct notify *notify);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_SERVICE_SERVICEUSER_H
-#define MCAST_BROKER_SERVICE_SERVICEUSER_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "base/error.h"
@@ -26,5 +25,3 @@ int serviceuser_find(struct serviceuser *user, const char *named, const struct c
 /* This process is that user from now on, with its groups; for root only, others can only stay
  * themselves. ERROR_REFUSED. */
 int serviceuser_become(const struct serviceuser *user, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_DOCTOR_FINDINGS_H
-#define MCAST_CLI_DOCTOR_FINDINGS_H
+#pragma once
 
 /* What `mcastctl doctor` has found: some by the broker, some on this machine. */
 
@@ -41,5 +40,3 @@ int findings_finish(struct findings *findings, bool json, int code, enum finding
 /* {"problems":N,"warnings":N,"findings":[…]}, worst first; NULL when memory is exhausted. The
  * caller's. */
 json_t *findings_json(const struct findings *findings);
-
-#endif

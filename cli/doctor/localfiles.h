@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_DOCTOR_LOCALFILES_H
-#define MCAST_CLI_DOCTOR_LOCALFILES_H
+#pragma once
 
 /* The files of a broker on this machine: its configuration, and those that the configuration
  * names. */
@@ -17,5 +16,3 @@ enum { LOCALFILES_PATH_MAX = 1024 };
  * [broker] munge_socket says, "" when it says nothing. */
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_DOCTOR_MANAGER_H
-#define MCAST_CLI_DOCTOR_MANAGER_H
+#pragma once
 
 /* Whether the broker knows the cluster of this host's Slurm, and takes the caller for its resource
  * manager. */
@@ -17,5 +16,3 @@ struct manager {
 /* whoami, status: the broker's answers; NULL: none. */
 void manager_judge(struct findings *findings, const struct manager *manager, const json_t *whoami,
                    const json_t *status);
-
-#endif

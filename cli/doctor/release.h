@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_DOCTOR_RELEASE_H
-#define MCAST_CLI_DOCTOR_RELEASE_H
+#pragma once
 
 /* Numbers of releases ("24.11.5", "2.6.0rc1"), and the known faults of programs that meet mcastd's
  * work on a node: cli/text/faults.json. There stands only what the publisher's own history says, or
@@ -26,5 +25,3 @@ int release_compare(const struct release *a, const struct release *b);
  * "libcxi"), or that there are none. where: how it was found. */
 void release_judge(struct findings *findings, const char *name, const struct release *release,
                    const char *where);
-
-#endif

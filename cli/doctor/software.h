@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLI_DOCTOR_SOFTWARE_H
-#define MCAST_CLI_DOCTOR_SOFTWARE_H
+#pragma once
 
 /* The software of this machine that takes part in hardware collectives: libfabric, libcxi, Slurm,
  * Flux. */
@@ -14,5 +13,3 @@ bool software_has_slingshot_plugin(const char *config);
 /* Finds out which releases are installed, and judges each (release.h). What is not installed is not
  * mentioned, unless nothing is. */
 void software_judge(struct findings *findings);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_CALLS_CALL_H
-#define MCAST_CLIENT_CALLS_CALL_H
+#pragma once
 
 /* One call of the library, from its arguments to its result, without the transport: the form that
  * waits (handle.h) and the form that does not (async.c) send and read the same. */
@@ -118,5 +117,3 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
 
 /* Whether it is a problem with this `code`. */
 bool problem_is(const struct answer *answer, const char *code);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_CALLS_EVENTS_H
-#define MCAST_CLIENT_CALLS_EVENTS_H
+#pragma once
 
 /* The stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event stream"),
  * read in pieces of any size. Lines end in LF; comments and unknown fields are skipped; an event
@@ -49,5 +48,3 @@ int event_decode(struct event *event, const char *name, const char *lines,
                  struct mcast_error *error);
 
 void event_release(struct event *event);
-
-#endif

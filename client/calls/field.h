@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_CALLS_FIELD_H
-#define MCAST_CLIENT_CALLS_FIELD_H
+#pragma once
 
 /* Reads what the broker sent: JSON objects, into the structs of mcast.h. A field that is missing or
  * null leaves its member as it is, unless it is required; one of a wrong type or out of range is
@@ -64,5 +63,3 @@ void *document_list(void *document, size_t count, size_t size);
 /* An array of at most `max` numbers from 0 to 65,535. A missing array is an empty list. */
 int document_numbers(void *document, const json_t *object, const char *name, size_t max,
                      const uint16_t **out, size_t *count, struct mcast_error *error);
-
-#endif

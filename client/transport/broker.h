@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_TRANSPORT_BROKER_H
-#define MCAST_CLIENT_TRANSPORT_BROKER_H
+#pragma once
 
 /* Carries the requests of one handle to their ends: as many at once as it has connections, the
  * others after them; a single one while the broker cannot be reached, so that a thousand do not all
@@ -131,5 +130,3 @@ struct request *broker_find(const struct broker *broker, uint64_t number);
 
 /* Answers a request that is not over with MCAST_STOPPED, now. */
 void broker_cancel(struct broker *broker, struct request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_TRANSPORT_PEER_H
-#define MCAST_CLIENT_TRANSPORT_PEER_H
+#pragma once
 
 /* The broker that is asked: where it is, what is trusted, and how the client proves who it is
  * (docs/security.md). */
@@ -102,5 +101,3 @@ struct peer {
     int64_t clock_ahead_ms; /* by the last answer's Date, if clock_known */
     bool clock_known;
 };
-
-#endif

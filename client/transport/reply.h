@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_TRANSPORT_REPLY_H
-#define MCAST_CLIENT_TRANSPORT_REPLY_H
+#pragma once
 
 /* Reads one answer of HTTP/1.1 (RFC 9112) out of the bytes of a connection, in whatever pieces they
  * come, into the request that waits for it. Strict: what mcastd sends is an answer with either one
@@ -55,5 +54,3 @@ enum reply_state reply_end(struct reply *reply, const char *words);
 
 /* Of a whole one: whether the connection is good for another request. */
 bool reply_keeps(const struct reply *reply);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CLIENT_TRANSPORT_REQUEST_H
-#define MCAST_CLIENT_TRANSPORT_REQUEST_H
+#pragma once
 
 /* One request in flight: with what headers it is sent, what comes back, and what came of it. It
  * knows neither its transport nor when it is sent and repeated (broker.h). */
@@ -128,5 +127,3 @@ void request_release(struct request *request);
  * may still be sent), in seconds since 1970. False: the text is no such date. What stands behind it
  * does not matter. */
 bool request_read_date(const char *text, int64_t *seconds);
-
-#endif

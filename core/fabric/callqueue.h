@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_FABRIC_CALLQUEUE_H
-#define MCAST_CORE_FABRIC_CALLQUEUE_H
+#pragma once
 
 #include "core/reservation/reservation.h"
 
@@ -32,5 +31,3 @@ struct operation *callqueue_begin(struct callqueue *queue, uint32_t calls_at_onc
 
 /* The call is over: its operation and what kind it was; NULL when no such call is under way. */
 struct operation *callqueue_end(struct callqueue *queue, uint64_t id, enum fmcall_kind *kind);
-
-#endif

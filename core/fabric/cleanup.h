@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_FABRIC_CLEANUP_H
-#define MCAST_CORE_FABRIC_CLEANUP_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "core/reservation/reservation.h"
@@ -96,5 +95,3 @@ bool cleanup_has_trees(const struct reservation *reservation);
 const char *cleanup_barred(const struct core *core, const struct reservation *reservation);
 extern const char cleanup_allow_login[];
 extern const struct fmcall_steps cleanup_no_steps;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_FABRIC_FMCALL_H
-#define MCAST_CORE_FABRIC_FMCALL_H
+#pragma once
 
 #include "base/secret.h"
 
@@ -82,5 +81,3 @@ static inline bool fmcall_unsure(enum fmcall_outcome outcome)
     return outcome == FM_BUSY || outcome == FM_TIMEOUT || outcome == FM_BROKEN ||
            outcome == FM_NOT_ROUTED;
 }
-
-#endif

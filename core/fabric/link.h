@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_FABRIC_LINK_H
-#define MCAST_CORE_FABRIC_LINK_H
+#pragma once
 
 #include "core/act.h"
 
@@ -19,5 +18,3 @@ bool link_configure(struct core *core, const struct core_config *config);
 void link_move(struct core *core);
 /* Whether a job may wait for it: up, or coming up for the first time since it last was. */
 bool link_worth_waiting(const struct link *link);
-
-#endif

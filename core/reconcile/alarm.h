@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RECONCILE_ALARM_H
-#define MCAST_CORE_RECONCILE_ALARM_H
+#pragma once
 
 #include "base/error.h"
 
@@ -48,5 +47,3 @@ alarm_raise(struct core *core, enum alarm_kind kind, const char *cluster, const 
 void alarm_clear(struct core *core, enum alarm_kind kind, const char *cluster);
 bool alarm_on(const struct core *core, enum alarm_kind kind, const char *cluster);
 void alarm_release(struct core *core); /* all memory */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RECONCILE_JOBLIST_H
-#define MCAST_CORE_RECONCILE_JOBLIST_H
+#pragma once
 
 #include "core/effect.h"
 #include "core/reservation/ledger.h"
@@ -65,5 +64,3 @@ void joblist_configure(struct core *core);
 void joblist_release(struct core *core); /* all memory */
 
 void core_sync(struct core *core, const struct core_event *event);
-
-#endif

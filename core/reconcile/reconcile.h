@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RECONCILE_RECONCILE_H
-#define MCAST_CORE_RECONCILE_RECONCILE_H
+#pragma once
 
 #include "core/act.h"
 
@@ -56,5 +55,3 @@ int64_t jobpoll_deadline(const struct core *core);
 void jobpoll_done(struct core *core, const struct core_event *event);
 void jobpoll_compared(struct core *core, const struct joblist *list); /* its last lot */
 void jobpoll_dropped(const struct joblist *list);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RECONCILE_STRAYS_H
-#define MCAST_CORE_RECONCILE_STRAYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ struct stray *strays_find(const struct strays *strays, const char *name);
  * taken out. */
 void strays_judge(struct strays *strays, bool (*judge)(void *arg, const struct stray *stray),
                   void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_REQUESTS_REQUESTS_H
-#define MCAST_CORE_REQUESTS_REQUESTS_H
+#pragma once
 
 #include "core/act.h"
 
@@ -20,5 +19,3 @@ void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);
 /* After loading: no deadline lies further away than it could if it were asked for now. */
 void cleanup_load(struct core *core, struct reservation *reservation);
-
-#endif

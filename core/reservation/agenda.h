@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_AGENDA_H
-#define MCAST_CORE_RESERVATION_AGENDA_H
+#pragma once
 
 #include "core/reservation/reservation.h"
 
@@ -20,5 +19,3 @@ void agenda_set(struct agenda *agenda, struct reservation *reservation, int64_t 
 
 /* The one due first, or NULL. */
 struct reservation *agenda_first(const struct agenda *agenda);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_EVENTLOG_H
-#define MCAST_CORE_RESERVATION_EVENTLOG_H
+#pragma once
 
 #include "core/reservation/record.h"
 
@@ -23,5 +22,3 @@ void eventlog_prune(struct eventlog *log, uint64_t up_to); /* with this seq */
 
 const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq); /* or NULL */
 size_t eventlog_count(const struct eventlog *log);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_HOLD_H
-#define MCAST_CORE_RESERVATION_HOLD_H
+#pragma once
 
 #include "core/act.h"
 
@@ -14,5 +13,3 @@ bool hold_has_services(const struct reservation *reservation);
 /* At the start: whether times in the ledger can be compared with now. */
 void hold_compare_clock(struct core *core);
 void hold_keep_clock(struct core *core); /* VNIs are about to be quarantined */
-
-#endif

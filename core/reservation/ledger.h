@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_LEDGER_H
-#define MCAST_CORE_RESERVATION_LEDGER_H
+#pragma once
 
 #include "core/reservation/reservation.h"
 
@@ -50,5 +49,3 @@ struct ledger_walk {
 };
 struct reservation *ledger_walk(const struct ledger *ledger,
                                 struct ledger_walk *walk); /* or NULL */
-
-#endif

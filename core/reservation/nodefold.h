@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_NODEFOLD_H
-#define MCAST_CORE_RESERVATION_NODEFOLD_H
+#pragma once
 
 #include "base/nodelist.h"
 
@@ -27,5 +26,3 @@ struct nodefold {
 
 void nodefold_add(struct nodefold *fold, const char *name);
 void nodefold_end(struct nodefold *fold);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_NODES_H
-#define MCAST_CORE_RESERVATION_NODES_H
+#pragma once
 
 #include "base/nodelist.h"
 #include "core/reservation/record.h"
@@ -49,5 +48,3 @@ uint32_t nodes_clean(const struct nodes *nodes);
 /* What a node reports now; *nodes is made when NULL. Copies; number is not looked at. */
 void nodes_put(struct nodes **nodes, const struct node_record *record);
 void nodes_destroy(struct nodes *nodes); /* NULL is allowed */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_RECORD_H
-#define MCAST_CORE_RESERVATION_RECORD_H
+#pragma once
 
 #include "base/secret.h"
 
@@ -228,5 +227,3 @@ const char *node_state_word(int state);        /* "created", …; "unknown" */
 int node_state_from_word(const char *word);    /* what a node may report, or 0 */
 const char *traffic_class_word(int bit);       /* "best_effort", …, or NULL */
 int traffic_class_from_word(const char *word); /* one bit, or 0 */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_RESERVATION_H
-#define MCAST_CORE_RESERVATION_RESERVATION_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "base/names.h"
@@ -125,5 +124,3 @@ static inline bool reservation_adopted(const struct reservation *r)
 {
     return r->hwcoll == HWCOLL_RESERVED && secret_none(r->token);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_SIZING_H
-#define MCAST_CORE_RESERVATION_SIZING_H
+#pragma once
 
 #include "core/config.h"
 #include "core/reservation/record.h"
@@ -24,5 +23,3 @@ struct core;
 enum budget { BUDGET_NOW, BUDGET_SOON, BUDGET_NONE };
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses);
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_TOKENSET_H
-#define MCAST_CORE_RESERVATION_TOKENSET_H
+#pragma once
 
 #include "core/reservation/reservation.h"
 
@@ -29,5 +28,3 @@ uint64_t token_proof(struct secret token);
 
 /* A reservation that has this token, or NULL. */
 const struct reservation *tokenset_find(const struct tokenset *set, struct secret token);
-
-#endif

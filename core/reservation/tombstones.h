@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_TOMBSTONES_H
-#define MCAST_CORE_RESERVATION_TOMBSTONES_H
+#pragma once
 
 #include "base/names.h"
 
@@ -41,5 +40,3 @@ void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
 enum tombstone_kind tombstones_get(const struct tombstones *t, const char *cluster, const char *job,
                                    int64_t now_ms);
 void tombstones_forget(struct tombstones *t, const char *cluster, const char *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_CORE_RESERVATION_VNIPOOL_H
-#define MCAST_CORE_RESERVATION_VNIPOOL_H
+#pragma once
 
 #include "base/idset.h"
 
@@ -45,5 +44,3 @@ void vnipool_end_suspicion(struct vnipool *p);
 /* How many of a set can be given out: the default service's own, 1 and 10, never are (the
  * driver's own CXI service uses them). */
 uint32_t vnipool_usable(const struct idset *set);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_LOGIN_CASTORE_H
-#define MCAST_FMAPI_LOGIN_CASTORE_H
+#pragma once
 
 #include <openssl/x509_vfy.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ X509_STORE *castore_get(struct castore *castore);
 
 /* NULL is allowed. closed is called from the loop when no thread uses it any more. */
 void castore_destroy(struct castore *castore, void (*closed)(void *arg), void *arg);
-
-#endif

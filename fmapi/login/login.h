@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_LOGIN_LOGIN_H
-#define MCAST_FMAPI_LOGIN_LOGIN_H
+#pragma once
 
 #include "fmapi/fmapi.h"
 #include "fmapi/wire/credential.h"
@@ -57,5 +56,3 @@ void login_destroy(struct login *login, void (*closed)(void *arg), void *arg);
 
 /* Those of logins; TLS errors are of the token endpoint's connections. */
 struct fmapi_counters login_counters(const struct login *login);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_LOGIN_LOGINFILES_H
-#define MCAST_FMAPI_LOGIN_LOGINFILES_H
+#pragma once
 
 #include "fmapi/fmapi.h"
 #include "fmapi/wire/credential.h"
@@ -20,5 +19,3 @@ int loginfiles_read(const struct fmapi_options *options, struct loginfiles_found
                     struct error *err);
 
 void loginfiles_wipe(struct loginfiles_found *found);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_LOGIN_OAUTH_H
-#define MCAST_FMAPI_LOGIN_OAUTH_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -58,5 +57,3 @@ int64_t lifetime_renew_ms(int64_t lifetime);
 
 /* The pause after a renewal that failed while left_ms of the lifetime remain. -1: no retry. */
 int64_t lifetime_retry_ms(int64_t left_ms);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_BASEURL_H
-#define MCAST_FMAPI_WIRE_BASEURL_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ char *baseurl_of_trees(const char *text, struct error *err);
  * unusual (relative, dot segments, fragment, spaces, backslashes), because the login is sent there.
  */
 char *baseurl_resolve(const char *base, const char *link);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_CREDENTIAL_H
-#define MCAST_FMAPI_WIRE_CREDENTIAL_H
+#pragma once
 
 #include "base/error.h"
 #include "base/secret.h"
@@ -64,5 +63,3 @@ void credential_add_secrets(const struct credential *credential, struct secrets 
 /* Whether a token fits into headers and environments: 1 to max printable ASCII bytes without space,
  * quote and backslash. */
 bool credential_text_valid(const char *text, size_t length, size_t max);
-
-#endif

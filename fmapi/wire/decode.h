@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_DECODE_H
-#define MCAST_FMAPI_WIRE_DECODE_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "base/names.h"
@@ -50,5 +49,3 @@ enum fmcall_outcome decode_page(struct decoded_page *page, int status, const cha
                                 size_t length, const struct secrets *secrets,
                                 char words[static DECODE_WORDS_SIZE]);
 void decoded_page_release(struct decoded_page *page);
-
-#endif

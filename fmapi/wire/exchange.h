@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_EXCHANGE_H
-#define MCAST_FMAPI_WIRE_EXCHANGE_H
+#pragma once
 
 #include "base/error.h"
 #include "fmapi/wire/credential.h"
@@ -109,5 +108,3 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
 /* The server's clock less ours, by the answer's Date; INT64_MIN: none. After the end. It takes some
  * ten thousand instructions. */
 int64_t exchange_skew_ms(const struct exchange *exchange);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_JOBSTEPS_H
-#define MCAST_FMAPI_WIRE_JOBSTEPS_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 
@@ -16,5 +15,3 @@
 /* NULL when value is no object. No value, or null, is a job without steps. */
 struct fmcall_steps *jobsteps_create(json_t *value);
 void jobsteps_destroy(struct fmcall_steps *steps); /* NULL is allowed */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_REQUEST_H
-#define MCAST_FMAPI_WIRE_REQUEST_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 
@@ -31,5 +30,3 @@ struct request request_call(const char *base, enum fmcall_kind kind,
 struct request request_page(const char *base, char *url);
 
 void request_release(struct request *request);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_SECRETS_H
-#define MCAST_FMAPI_WIRE_SECRETS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ size_t printable_copy(char *out, size_t size, const char *text, size_t length);
 
 /* Both; "" for NULL. */
 void secrets_clean(const struct secrets *secrets, const char *text, char *out, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FMAPI_WIRE_TLSFAULT_H
-#define MCAST_FMAPI_WIRE_TLSFAULT_H
+#pragma once
 
 #include <curl/curl.h>
 #include <stdbool.h>
@@ -18,5 +17,3 @@ struct tlsfault {
 /* A sentence's end: the next step for an operator, static; "" when it is a fault of TLS that has
  * none, NULL when it is no fault of TLS. */
 const char *tlsfault_advice(const struct tlsfault *fault);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The paths below /mock by which a test observes and disturbs the fabric manager. No login. */
-#ifndef MCAST_MOCK_FM_FAULTS_CONTROL_H
-#define MCAST_MOCK_FM_FAULTS_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ bool control_owns(const char *path);
 
 /* Always an answer; the caller releases it. request->after is `since` of GET /mock/log. */
 void control_answer(struct control *control, const struct request *request, struct answer *answer);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of misbehaviour in force: which requests each is for, how often, and what goes wrong
  * then. The first rule that fires decides. */
-#ifndef MCAST_MOCK_FM_FAULTS_FAULTS_H
-#define MCAST_MOCK_FM_FAULTS_FAULTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -103,5 +102,3 @@ void fault_bend_answer(const struct fault *fault, const char *method, struct ans
 
 /* The bytes instead of those that were rendered. */
 void fault_bend_body(const struct fault *fault, struct body *body);
-
-#endif

@@ -4,8 +4,7 @@
  * Basic authentication with user `cxi` and the password of `<authdir>/passwd`; or OAuth 2.0, whose
  * client id and secret are the one line of `<authdir>/client-id` and `client-secret`: where Slurm's
  * plugin keeps them too. Or none at all. */
-#ifndef MCAST_MOCK_FM_HTTP_AUTH_H
-#define MCAST_MOCK_FM_HTTP_AUTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ struct auth_words {
     const char *challenge; /* of WWW-Authenticate */
 };
 const struct auth_words *auth_words(const struct auth *auth);
-
-#endif

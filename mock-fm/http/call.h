@@ -3,8 +3,7 @@
  *
  * A delayed request is suspended, with a timer of its own, and so delays no other. It acts when its
  * time comes, also when its client has gone. */
-#ifndef MCAST_MOCK_FM_HTTP_CALL_H
-#define MCAST_MOCK_FM_HTTP_CALL_H
+#pragma once
 
 #include <microhttpd.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void call_on_connection(void *cls, struct MHD_Connection *connection, void **con
 /* Drops every suspended request, unanswered or half answered; libmicrohttpd can be stopped only
  * then. */
 void calls_abandon(struct calls *calls);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request as the HTTP server read it, and what is answered to it. */
-#ifndef MCAST_MOCK_FM_HTTP_MESSAGE_H
-#define MCAST_MOCK_FM_HTTP_MESSAGE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ void answer_release(struct answer *answer);
 /* Writes the document as text. The length is never a multiple of 4096: libfabric writes one byte
  * behind its buffer then. The caller frees body->bytes. */
 void answer_render(const struct answer *answer, struct body *body);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The token endpoint of OAuth 2.0 (RFC 6749): client credentials in, an access token out. */
-#ifndef MCAST_MOCK_FM_HTTP_OAUTH_H
-#define MCAST_MOCK_FM_HTTP_OAUTH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ bool oauth_owns(const char *path);
 /* A token, or an error as in RFC 6749, 5.2; 404 when no login by tokens is configured. Always an
  * answer; the caller releases it. */
 void oauth_answer(const struct auth *auth, const struct request *request, struct answer *answer);
-
-#endif

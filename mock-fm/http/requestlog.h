@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The last requests seen, and how many there were: what tests ask "did it, how often, over how many
  * connections?". Methods, paths, statuses and what kind of login: never a header or a body. */
-#ifndef MCAST_MOCK_FM_HTTP_REQUESTLOG_H
-#define MCAST_MOCK_FM_HTTP_REQUESTLOG_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ void requestlog_finish(struct requestlog *log, uint64_t number, int status);
 
 /* {"requests":total,"connections":total,"entries":[…]} with the entries after number `since`. */
 json_t *requestlog_document(const struct requestlog *log, uint64_t since);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The HTTP server: libmicrohttpd on a libuv loop. */
-#ifndef MCAST_MOCK_FM_HTTP_SERVER_H
-#define MCAST_MOCK_FM_HTTP_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <uv.h>
@@ -34,5 +33,3 @@ void server_close(struct server *server);
 
 /* Takes NULL. */
 void server_destroy(struct server *server);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Certificate, key and client authority of the server, which can be exchanged while it serves: each
  * connection has the ones that were in force when it began. */
-#ifndef MCAST_MOCK_FM_HTTP_TLS_H
-#define MCAST_MOCK_FM_HTTP_TLS_H
+#pragma once
 
 #include <gnutls/gnutls.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ void tls_attach(struct tls *tls, gnutls_session_t session, bool for_jobs);
 
 /* Takes NULL. */
 void tls_close(struct tls *tls);
-
-#endif

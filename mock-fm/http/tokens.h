@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Session tokens, which a job shows to make and delete its multicast trees; access tokens of OAuth
  * 2.0; and the reproducible random numbers that session tokens are made of. */
-#ifndef MCAST_MOCK_FM_HTTP_TOKENS_H
-#define MCAST_MOCK_FM_HTTP_TOKENS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,5 +67,3 @@ struct accesstokens_totals {
     unsigned live;
 };
 struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us);
-
-#endif

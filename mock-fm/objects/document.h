@@ -3,8 +3,7 @@
  * documentVersion, documentEpoch, documentKind, documentUpdateTimeMicros and documentOwner.
  *
  * The functions return a new reference, or NULL without memory. */
-#ifndef MCAST_MOCK_FM_OBJECTS_DOCUMENT_H
-#define MCAST_MOCK_FM_OBJECTS_DOCUMENT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -49,5 +48,3 @@ bool document_page_add(struct document_page *page, uint64_t key, const char *bas
 
 /* Closes the page: takes its links, names the next page when there is one. */
 json_t *document_of_page(struct document_page *page, const char *self);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fabric manager's paths: what is answered to a request, and what it changes. */
-#ifndef MCAST_MOCK_FM_OBJECTS_FABRIC_H
-#define MCAST_MOCK_FM_OBJECTS_FABRIC_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -55,5 +54,3 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
 
 /* 0, or -1 with a problem (objects_may_reserve). */
 int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Inference as a whole, no client at hand asks for it (docs/mock-fm.md): the paths, the fields of
  * partitions and the DFA. Every other field and all names are invented here. */
-#ifndef MCAST_MOCK_FM_OBJECTS_INVENTORY_H
-#define MCAST_MOCK_FM_OBJECTS_INVENTORY_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ json_t *inventory_list(const struct inventory *inventory,
 json_t *inventory_member(const struct inventory *inventory,
                          const struct inventory_collection *collection, const char *name,
                          struct problem *problem);
-
-#endif

@@ -4,8 +4,7 @@
  * A change is handed to the kernel before its answer leaves, so nothing acknowledged is lost when
  * the process is killed. (A loss of power is another matter: nothing is synchronised but the
  * compaction.) The file holds session tokens and is readable by its owner only. */
-#ifndef MCAST_MOCK_FM_OBJECTS_JOURNAL_H
-#define MCAST_MOCK_FM_OBJECTS_JOURNAL_H
+#pragma once
 
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/http/message.h"
@@ -23,5 +22,3 @@ int journal_append(struct journal *journal, json_t *change, struct problem *prob
 
 /* Takes NULL. */
 void journal_close(struct journal *journal);
-
-#endif

@@ -14,8 +14,7 @@
  *   {"op":"reset","at":T}         everything is gone, and the counters are at their beginning
  *
  * T is in microseconds since 1970. Without memory the process ends. */
-#ifndef MCAST_MOCK_FM_OBJECTS_OBJECTS_H
-#define MCAST_MOCK_FM_OBJECTS_OBJECTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -116,5 +115,3 @@ typedef int objects_listener(void *listener, json_t *change);
 int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener);
 
 struct objects *objects_copy(const struct objects *objects); /* without a limit of the pool */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a read replica shows whose copy lags behind: the last changes, and the state before them. */
-#ifndef MCAST_MOCK_FM_OBJECTS_REPLICA_H
-#define MCAST_MOCK_FM_OBJECTS_REPLICA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ void replica_add(struct replica *replica, json_t *change);
 /* What was held so long ago, to be destroyed. */
 struct objects *replica_objects(const struct replica *replica, const struct replica_lag *lag,
                                 int64_t now_us);
-
-#endif

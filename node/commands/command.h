@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_COMMANDS_COMMAND_H
-#define MCAST_NODE_COMMANDS_COMMAND_H
+#pragma once
 
 /* The commands of mcast-node, and what they have in common: options, exit codes. */
 
@@ -85,5 +84,3 @@ void command_limits(struct node *node, const struct command_options *options);
 
 /* Flushes standard output; COMMAND_REFUSED after a message when that fails, else rc. */
 int command_finish(int rc);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RECORD_NOTE_H
-#define MCAST_NODE_RECORD_NOTE_H
+#pragma once
 
 /* What this node made for a job: written as an intent before the first service is made, so that
  * whatever dies, it is known what may be there; and as the report that the broker is owed, until it
@@ -105,5 +104,3 @@ struct boot {
 int boot_open(struct boot *boot, const struct statedir *dir, const struct notes *notes,
               struct error *err);
 int boot_write(const struct statedir *dir, const struct boot *boot, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RECORD_REMAINDER_H
-#define MCAST_NODE_RECORD_REMAINDER_H
+#pragma once
 
 /* Services that are in use when their job is over (F9).
  *
@@ -40,5 +39,3 @@ enum { REMAINDER_JOBS_MAX = 4, REMAINDER_PART = 8 };
 /* ERROR_FULL: the claim's owner has more, which is no fault of the node. */
 int remainder_check(const struct notes *notes, const struct nics *nics, const struct claim *claim,
                     struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RECORD_REPORT_H
-#define MCAST_NODE_RECORD_REPORT_H
+#pragma once
 
 /* Reports notes to the broker, now or when it can be reached again (F3). */
 
@@ -36,5 +35,3 @@ void report_say_kept(const struct note *note, const struct mcast_error *error);
  * boot is reported as gone. Destroys the services of which the broker says that they are not the
  * job's any more, but for jobs that may run. */
 void report_spool(struct node *node, uint64_t except);
-
-#endif

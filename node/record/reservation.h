@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RECORD_RESERVATION_H
-#define MCAST_NODE_RECORD_RESERVATION_H
+#pragma once
 
 /* What the broker, or a file, says of reservations: whose VNIs a job has, and which jobs are
  * active, which clean must not touch (F11). */
@@ -33,5 +32,3 @@ struct active_vnis {
  * all of that. COMMAND_GO_ON, or an exit code after a message: when the broker does not answer, or
  * does not show all that may be here, no service can be known to be a leftover. */
 int reservation_load_active(struct node *node, struct active_vnis *active);
-
-#endif

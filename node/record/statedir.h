@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_RECORD_STATEDIR_H
-#define MCAST_NODE_RECORD_STATEDIR_H
+#pragma once
 
 /* The directory in which a node remembers what it made, and the locks of those who change it.
  *
@@ -44,5 +43,3 @@ int statedir_remove(const struct statedir *dir, const char *name, struct error *
 /* The kernel's boot id; "" if it cannot be read. */
 enum { STATEDIR_BOOT_SIZE = 40 };
 const char *statedir_boot(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_CLAIM_H
-#define MCAST_NODE_SERVICES_CLAIM_H
+#pragma once
 
 /* What a reservation entitles its job to on this node: a service for its owner and its VNIs. */
 
@@ -50,5 +49,3 @@ void claim_set_name(struct claim *claim, const char *cluster, const char *job);
 
 /* "1024,1025", as in SLINGSHOT_VNIS. Returns out. */
 const char *claim_vnis(const uint16_t *vnis, unsigned int count, char out[CLAIM_VNIS_TEXT_SIZE]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_FIT_H
-#define MCAST_NODE_SERVICES_FIT_H
+#pragma once
 
 /* Scales what a job wants of a NIC back to what is free, and says who holds the rest (F7, F11).
  * Pure. */
@@ -53,5 +52,3 @@ enum { FIT_TEXT_SIZE = 640 };
  * come first. Returns out. job_of may be NULL. */
 const char *fit_explain(const struct fit_shortage *shortage, const struct nic *nic,
                         fit_job_fn *job_of, void *arg, char out[FIT_TEXT_SIZE]);
-
-#endif

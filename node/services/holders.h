@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_HOLDERS_H
-#define MCAST_NODE_SERVICES_HOLDERS_H
+#pragma once
 
 /* Which processes keep a service busy, as far as can be seen: those of its owner that have the NIC
  * open. The driver does not report it. */
@@ -20,5 +19,3 @@ const char *holders_describe(const char *proc, uint32_t uid, const char *device,
 /* Whether a process of the user's lives on this node, whatever it has open: his job may run, and
  * not use the NIC yet. */
 bool holders_user_lives(const char *proc, uint32_t uid);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_LIMITS_H
-#define MCAST_NODE_SERVICES_LIMITS_H
+#pragma once
 
 /* How much of each NIC resource a job's service reserves, and may use at most, by the cores that
  * the job has on the node (F7). Pure. */
@@ -51,5 +50,3 @@ uint32_t limits_total(const struct cxil_devinfo *info, enum cxi_rsrc_type type);
 
 /* What the service reserves of it. */
 uint32_t limits_reserved(const struct cxi_svc_desc *service, enum cxi_rsrc_type type);
-
-#endif

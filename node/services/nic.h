@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_NIC_H
-#define MCAST_NODE_SERVICES_NIC_H
+#pragma once
 
 /* The node's NICs, as they were when one looked, and the services on them. */
 
@@ -56,5 +55,3 @@ const struct cxi_svc_desc *nic_service(const struct nic *nic, nic_service_fn *ch
 
 /* The first that failed, or NULL. */
 const struct nic *nics_failed(const struct nics *nics);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_SERVICE_H
-#define MCAST_NODE_SERVICES_SERVICE_H
+#pragma once
 
 /* CXI services: which are a job's, and which must not be changed (F11); making one for a job (F7),
  * and destroying them, with retries while they are busy (F9). Nothing else does either. */
@@ -81,5 +80,3 @@ void services_add_left(struct services_left *result, const char *device, unsigne
  * NULL: that is not known, and they are described. */
 unsigned int services_count(const struct nics *nics, nic_service_fn *meant, void *arg, bool print,
                             const char *job);
-
-#endif

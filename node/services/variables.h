@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_NODE_SERVICES_VARIABLES_H
-#define MCAST_NODE_SERVICES_VARIABLES_H
+#pragma once
 
 /* SLINGSHOT_*: what libfabric and MPI need to know of a job's services on this node (F8, F12).
  * Pure. */
@@ -52,5 +51,3 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                       struct nics *nics, struct error *err);
 
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_ERROR_H
-#define MCAST_STATE_SQLITE_ERROR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -26,5 +25,3 @@ int sqlite_execute(sqlite3 *db, const char *sql, const char *path, struct error 
 /* The first column of the first row of a query, "" when there is none. Returns SQLite's code. */
 int sqlite_query_text(sqlite3 *db, const char *sql, char *out, size_t size);
 int sqlite_query_number(sqlite3 *db, const char *sql, sqlite3_int64 *number);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_ROWS_H
-#define MCAST_STATE_SQLITE_ROWS_H
+#pragma once
 
 #include "state/sqlite/sealing.h"
 #include "state/store.h"
@@ -33,5 +32,3 @@ int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struc
 int sqlite_rows_load(struct sqlite_rows *rows, store_each_fn *each, void *arg, struct error *err);
 
 void sqlite_rows_release(struct sqlite_rows *rows);
-
-#endif

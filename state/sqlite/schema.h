@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_SCHEMA_H
-#define MCAST_STATE_SQLITE_SCHEMA_H
+#pragma once
 
 #include "base/error.h"
 
@@ -26,5 +25,3 @@ int schema_check(sqlite3 *db, const char *path, int *version, struct error *err)
 /* Upgrades a file of an older version step by step; a broker that was killed continues at its next
  * start. Writes nothing to a file of this version. db has the function of sealing_define. */
 int schema_upgrade(sqlite3 *db, const char *path, int version, struct error *err);
-
-#endif

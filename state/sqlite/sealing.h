@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_SEALING_H
-#define MCAST_STATE_SQLITE_SEALING_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -41,5 +40,3 @@ int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, u
 int sealing_open_column(struct sealing *sealing, sqlite3_stmt *statement, int column,
                         uint64_t number, struct secret *token, struct error *err);
 void sealing_forget(struct sealing *sealing);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_STATEFILE_H
-#define MCAST_STATE_SQLITE_STATEFILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -51,5 +50,3 @@ int statefile_watch_begin(struct statefile_watch *watch, const char *path, struc
 
 /* ERROR_IO when other files, or none, are there. Two calls of stat. */
 int statefile_watch_check(const struct statefile_watch *watch, struct error *err);
-
-#endif

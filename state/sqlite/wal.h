@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_STATE_SQLITE_WAL_H
-#define MCAST_STATE_SQLITE_WAL_H
+#pragma once
 
 #include "base/error.h"
 
@@ -16,5 +15,3 @@
  * to the last transaction alone, when the log's index is gone too, looks like a power cut and is no
  * error. */
 int wal_check(const char *path, struct error *err);
-
-#endif

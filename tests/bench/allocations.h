@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_ALLOCATIONS_H
-#define MCAST_TESTS_ALLOCATIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@ struct allocations {
     uint64_t bytes; /* asked for */
     uint64_t freed; /* free of anything but NULL, by realloc as well */
 };
-
-#endif

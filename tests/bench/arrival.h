@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_ARRIVAL_H
-#define MCAST_TESTS_ARRIVAL_H
+#pragma once
 
 #include "tests/bench/report.h"
 
@@ -28,5 +27,3 @@ struct arrival {
 /* A node that was put off comes again after a pause, as mcast-node does. 0, or -1 with a word on
  * stderr. */
 int arrival_measure(const struct arrival_options *options, struct arrival *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_COMMITS_H
-#define MCAST_TESTS_COMMITS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@
 
 /* Median time of count commits in a new database in the folder. ns, or -1 with a word on stderr. */
 int64_t commits_median_ns(const char *folder, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_LOAD_H
-#define MCAST_TESTS_LOAD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct load_result {
 
 /* 0, or -1 with a word on stderr when any request failed. */
 int load_run(const struct load *load, struct load_result *result);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_METRIC_H
-#define MCAST_TESTS_METRIC_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 
 /* What the broker of the stage says of itself: the value of a metric without labels, or -1 with a
  * word on stderr. */
 double metric_value(const struct testbed *testbed, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_PARTS_H
-#define MCAST_TESTS_PARTS_H
+#pragma once
 
 #include "tests/bench/report.h"
 
@@ -41,5 +40,3 @@ int part_scale(const struct bench *bench);    /* G6, G7, G12 */
 int part_storms(const struct bench *bench);   /* C2–C5 */
 int part_cost(const struct bench *bench);     /* instructions and allocations */
 int part_field(const struct bench *bench);    /* etcd, nginx */
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_PLOT_H
-#define MCAST_TESTS_PLOT_H
+#pragma once
 
 #include "tests/bench/report.h"
 
 /* The curves of a report as one SVG: a panel each, both axes logarithmic, the median as a line and
  * the extremes as bars. 0, or -1 with a word on stderr. */
 int plot_write(const struct report *report, const char *path);
-
-#endif

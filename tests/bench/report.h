@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_REPORT_H
-#define MCAST_TESTS_REPORT_H
+#pragma once
 
 #include "tests/bench/sample.h"
 
@@ -63,5 +62,3 @@ bool report_counts_met(const struct report *report);
 
 void report_print(const struct report *report);
 int report_write_json(const struct report *report, const char *path); /* 0, or -1 */
-
-#endif

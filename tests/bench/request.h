@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_REQUEST_H
-#define MCAST_TESTS_REQUEST_H
+#pragma once
 
 #include "tests/bench/load.h"
 
@@ -21,5 +20,3 @@ void request_id(size_t index, char out[REQUEST_ID_SIZE]);
 
 /* [hwcoll] of a large machine, for which those above are small and large. */
 extern const char request_hwcoll[];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RESERVETURN_H
-#define MCAST_TESTS_RESERVETURN_H
+#pragma once
 
 #include "tests/bench/parts.h"
 #include "tests/bench/turn.h"
@@ -15,5 +14,3 @@ struct reserveturn {
  * 0, or -1 with a word on stderr. */
 int reserveturn_run(const struct bench *bench, unsigned connections, size_t count,
                     struct reserveturn *out);
-
-#endif

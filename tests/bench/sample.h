@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SAMPLE_H
-#define MCAST_TESTS_SAMPLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void sample_add(struct sample *sample, double value);
 double sample_median(const struct sample *sample); /* 0 when empty */
 double sample_least(const struct sample *sample);
 double sample_most(const struct sample *sample);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SERVER_H
-#define MCAST_TESTS_SERVER_H
+#pragma once
 
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/process.h"
@@ -19,5 +18,3 @@ int server_prepare(struct server *server, const char *socket_name);
 int server_start(struct server *server, const char *const argv[]);
 /* Kills it and deletes the folder; of one that is zeroed, nothing. */
 void server_stop(struct server *server);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SLURMWAY_H
-#define MCAST_TESTS_SLURMWAY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ struct slurmway {
 
 /* 0 and how long it took, and computed a job; or -1 with a word on stderr. */
 int slurmway_run(const struct slurmway *way, double *seconds, double *cpu_us);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_STOPWATCH_H
-#define MCAST_TESTS_STOPWATCH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ void stopwatch_destroy(struct stopwatch *watch);        /* NULL is allowed */
  * callee's, good until the next call. */
 double stopwatch_ask(struct stopwatch *watch, const char *method, const char *path,
                      const char *body, const char **text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_STORM_H
-#define MCAST_TESTS_STORM_H
+#pragma once
 
 #include "tests/bench/report.h"
 
@@ -34,5 +33,3 @@ struct storm {
 /* 0, or -1 with a word on stderr: a report was not taken, or the job's end is not complete with the
  * last one of them, nor before it. */
 int storm_measure(const struct storm_options *options, struct storm *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SUBSCRIBERS_H
-#define MCAST_TESTS_SUBSCRIBERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ size_t subscribers_read(struct subscribers *subscribers, size_t events, int time
 
 /* One more, which is to be turned away: true when it is told 503 with a Retry-After. */
 bool subscribers_turned_away(const char *socket);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_TURN_H
-#define MCAST_TESTS_TURN_H
+#pragma once
 
 #include "tests/bench/load.h"
 #include "tests/system/rig/process.h"
@@ -15,5 +14,3 @@ struct turn {
 
 /* 0, or -1 with a word on stderr. */
 int turn_measure(const struct process *process, const struct load *load, struct turn *out);
-
-#endif

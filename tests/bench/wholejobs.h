@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_WHOLEJOBS_H
-#define MCAST_TESTS_WHOLEJOBS_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 
@@ -33,5 +32,3 @@ int wholejobs_await_end(struct testbed *testbed);
 int wholejobs_fm_totals(struct testbed *testbed, double *requests, double *connections);
 /* Jobs that it holds; -1 with a word on stderr. */
 double wholejobs_fm_holds(struct testbed *testbed);
-
-#endif

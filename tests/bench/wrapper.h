@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_WRAPPER_H
-#define MCAST_TESTS_WRAPPER_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,5 +16,3 @@ int wrapper_write(char out[WRAPPER_PATH_SIZE], const char *folder, const char *n
 
 /* CPU time that the last process of this wrapper has used, ns; -1 with a word on stderr. */
 long long wrapper_cpu_ns(const char *folder, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FUZZ_FUZZ_H
-#define MCAST_TESTS_FUZZ_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ bool fuzz_is_line(const char *text);
  * there are two. */
 const char *fuzz_file(const char *bytes, size_t length);
 const char *fuzz_other_file(const char *bytes, size_t length);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FUZZ_MACHINE_H
-#define MCAST_TESTS_FUZZ_MACHINE_H
+#pragma once
 
 #include "tests/fuzz/fuzz.h"
 
@@ -56,5 +55,3 @@ void machine_step(struct machine *machine, struct fuzz_input *in);
 void machine_crash(struct machine *machine);
 
 void machine_release(struct machine *machine);
-
-#endif

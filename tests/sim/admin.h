@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_ADMIN_H
-#define MCAST_SIM_ADMIN_H
+#pragma once
 
 #include "core/core.h"
 
@@ -26,5 +25,3 @@ bool admin_can_tell(const struct sim *sim, const char *cluster);
 
 /* Whether the broker raises this now, of this cluster. */
 bool admin_sees(const struct sim *sim, enum alarm_kind kind, const char *cluster);
-
-#endif

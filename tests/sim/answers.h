@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_ANSWERS_H
-#define MCAST_SIM_ANSWERS_H
+#pragma once
 
 #include "tests/sim/rm.h"
 
@@ -17,5 +16,3 @@ void answers_sync_begins(struct sim *sim, struct request *request);
 void answers_given(struct sim *sim, const struct request *request, const struct told *told,
                    uint64_t batch);
 void answers_told(struct sim *sim, const struct request *request);
-
-#endif

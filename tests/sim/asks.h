@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_ASKS_H
-#define MCAST_SIM_ASKS_H
+#pragma once
 
 #include "core/reservation/record.h"
 #include "tests/sim/steps.h"
@@ -68,5 +67,3 @@ void asks_restarted(struct sim *sim);
 void asks_rewound(struct sim *sim); /* what was asked for is not promised any more */
 
 void asks_check_quiet(struct sim *sim);
-
-#endif

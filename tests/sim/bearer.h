@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_BEARER_H
-#define MCAST_SIM_BEARER_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/sim/rng.h"
@@ -56,5 +55,3 @@ struct rng *bearer_dice(struct sim *sim, const struct job *job);
 void bearer_event(const struct sim *sim, const struct request *request, struct core_event *event);
 /* Whether the step lies in all the scopes. */
 bool bearer_may(const struct cleanup_wish *wish);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_CHECK_H
-#define MCAST_SIM_CHECK_H
+#pragma once
 
 /* What must hold when everything has had time to settle (I3, I4). */
 
@@ -16,5 +15,3 @@ void check_empty(struct sim *sim);
 /* I8, when a reserve leaves: what the fabric manager holds of ours and what it may yet make of our
  * calls never sums up to more than there is. */
 void check_budget(struct sim *sim, const struct wire_call *leaving);
-
-#endif

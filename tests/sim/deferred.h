@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_DEFERRED_H
-#define MCAST_SIM_DEFERRED_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/sim/steps.h"
@@ -55,5 +54,3 @@ struct word {
 /* effect is not SAVE or TRACE. */
 void word_copy(struct word *word, const struct core *core, const struct effect *effect,
                uint64_t batch);
-
-#endif

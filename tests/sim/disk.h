@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_DISK_H
-#define MCAST_SIM_DISK_H
+#pragma once
 
 #include "core/reservation/record.h"
 
@@ -55,5 +54,3 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
 /* The reservation of that number, or NULL. */
 const struct reservation_record *disk_find(const struct disk *disk, uint64_t number);
 const struct event_record *disk_event(const struct disk *disk, uint64_t seq);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_EDGE_H
-#define MCAST_SIM_EDGE_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/sim/rng.h"
@@ -92,5 +91,3 @@ void edge_speak(struct sim *sim);
 
 /* Every request is answered, all words are out. */
 bool edge_settled(const struct edge *edge);
-
-#endif

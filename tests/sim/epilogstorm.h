@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_EPILOGSTORM_H
-#define MCAST_SIM_EPILOGSTORM_H
+#pragma once
 
 /* Thousands of epilogs of jobs that never asked for anything, in a few seconds: more than the
  * broker remembers, so that its tables are full and what is oldest makes room. In few runs. */
@@ -9,5 +8,3 @@ struct sim;
 
 /* Draws when, in a storm that begins now. */
 void epilogstorm_storm(struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_FABRIC_H
-#define MCAST_SIM_FABRIC_H
+#pragma once
 
 #include "core/config.h"
 #include "core/fabric/fmcall.h"
@@ -100,5 +99,3 @@ void fabric_make_tree(struct sim *sim, const char *token, int step);
 /* Acts on a call. It receives the sessionToken with FM_OK of RESERVE and CHECK, the trees with
  * FM_OK of STEPS. */
 enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_FAULT_H
-#define MCAST_SIM_FAULT_H
+#pragma once
 
 #include "tests/sim/rng.h"
 
@@ -105,5 +104,3 @@ void fault_count(struct faults *faults, enum fault_kind kind);
 
 const char *fault_word(enum fault_kind kind);
 int fault_from_word(const char *word); /* -1: no such kind */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_FMURLS_H
-#define MCAST_SIM_FMURLS_H
+#pragma once
 
 #include "core/config.h"
 #include "tests/sim/rng.h"
@@ -29,5 +28,3 @@ void fmurls_calm(struct sim *sim);
 void fmurls_use(struct sim *sim, uint32_t url);
 /* Whether what goes through this door arrives. */
 bool fmurls_open(const struct sim *sim, uint32_t door);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_GATEWAY_H
-#define MCAST_SIM_GATEWAY_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "tests/sim/rng.h"
@@ -67,5 +66,3 @@ enum list_view gateway_list(struct sim *sim, struct rng *rng);
 
 /* LIE_ALL: whether what is heard now may be of a time in which nothing was found. */
 bool gateway_found_nothing(const struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_GROW_H
-#define MCAST_SIM_GROW_H
+#pragma once
 
 #include "base/memory.h"
 
@@ -12,5 +11,3 @@
             (array) = memory_resized((array), (room), sizeof *(array));                            \
         }                                                                                          \
     } while (0)
-
-#endif

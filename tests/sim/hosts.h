@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_HOSTS_H
-#define MCAST_SIM_HOSTS_H
+#pragma once
 
 #include "core/core.h"
 
@@ -85,5 +84,3 @@ void hosts_rewound(struct sim *sim);
  * and whose last known report is that services are there, and declares clean those that cannot tell
  * that theirs are gone, until none is left. */
 void hosts_calm(struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_JOBPOLL_H
-#define MCAST_SIM_JOBPOLL_H
+#pragma once
 
 #include "tests/sim/jobview.h"
 
@@ -24,5 +23,3 @@ void jobpoll_distrust(struct sim *sim);
 
 void jobpoll_ask(struct sim *sim, uint64_t id, const char *cluster);
 void jobpoll_release(struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_JOBVIEW_H
-#define MCAST_SIM_JOBVIEW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ void jobview_release(struct jobview *jobview);
  * over (F20); nor while the pieces of what another one named are still on their way. Called once,
  * when it arrives: that order counts. */
 size_t jobview_named(struct sim *sim, const struct jobview *jobview, bool lies);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_JOURNAL_H
-#define MCAST_SIM_JOURNAL_H
+#pragma once
 
 #include "core/reservation/record.h"
 #include "tests/sim/disk.h"
@@ -40,5 +39,3 @@ void journal_commit_soon(struct sim *sim);
 void journal_cut(struct sim *sim);
 
 bool journal_idle(const struct journal *journal);
-
-#endif

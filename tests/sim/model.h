@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_MODEL_H
-#define MCAST_SIM_MODEL_H
+#pragma once
 
 #include "core/reservation/record.h"
 #include "tests/sim/rm.h"
@@ -88,5 +87,3 @@ struct entry *model_at(struct sim *sim, uint64_t number);                    /* 
 
 /* How many VNIs of the pool no job has and that are not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_PIECES_H
-#define MCAST_SIM_PIECES_H
+#pragma once
 
 #include "core/core.h"
 
@@ -16,5 +15,3 @@ struct pieces;
 void pieces_send(struct sim *sim, const struct core_event *event);
 
 void pieces_release(struct sim *sim); /* those under way */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_PLANT_H
-#define MCAST_SIM_PLANT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ int plant_from_word(const char *word); /* -1: no such plant */
 
 /* Changes a record on its way to the disk, or drops it: then false. */
 bool plant_record(enum plant plant, struct record *record);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_PROFILE_H
-#define MCAST_SIM_PROFILE_H
+#pragma once
 
 #include "core/config.h"
 #include "tests/sim/fabric.h"
@@ -48,5 +47,3 @@ void profile_draw(struct profile *profile);
 
 /* What a cluster that this run does not configure calls its first job; NULL: all are configured. */
 const char *profile_name_conflict(const struct profile *profile);
-
-#endif

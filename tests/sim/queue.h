@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_QUEUE_H
-#define MCAST_SIM_QUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void queue_add(struct queue *queue, int64_t at_ms,
                uint64_t mark);
 /* False when nothing is left that happens at or before until_ms. */
 bool queue_take(struct queue *queue, int64_t until_ms, struct occurrence *out);
-
-#endif

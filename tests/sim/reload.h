@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_RELOAD_H
-#define MCAST_SIM_RELOAD_H
+#pragma once
 
 /* An administrator who changes the configuration while jobs run (F5). */
 
@@ -10,5 +9,3 @@ struct sim;
 void reload_storm(struct sim *sim);
 /* A fabric manager that was taken out is configured again. */
 void reload_calm(struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_REWIND_H
-#define MCAST_SIM_REWIND_H
+#pragma once
 
 #include "tests/sim/disk.h"
 #include "tests/sim/rng.h"
@@ -42,5 +41,3 @@ bool rewind_unknown(const struct sim *sim);
 
 /* Whether a job of the cluster runs that the ledger does not know. */
 bool rewind_runs(const struct sim *sim, const char *cluster);
-
-#endif

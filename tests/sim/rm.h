@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_RM_H
-#define MCAST_SIM_RM_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/sim/bearer.h"
@@ -132,5 +131,3 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
 
 /* The broker speaks: its answer sets out for the resource manager. */
 void rm_told(struct sim *sim, const struct told *told);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_RNG_H
-#define MCAST_SIM_RNG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ uint64_t rng_next(struct rng *rng);
 uint32_t rng_below(struct rng *rng, uint32_t limit); /* 0 … limit-1; limit ≥ 1 */
 int64_t rng_between(struct rng *rng, int64_t lowest, int64_t highest); /* both included */
 bool rng_chance(struct rng *rng, uint32_t per_mille);
-
-#endif

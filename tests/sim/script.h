@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_SCRIPT_H
-#define MCAST_SIM_SCRIPT_H
+#pragma once
 
 #include "core/core.h"
 #include "tests/sim/disk.h"
@@ -57,5 +56,3 @@ void script_come_up(struct script *script, const char *const *names);
 
 bool script_said(const struct script *script, const char *text);
 bool script_calling(const struct script *script, const char *call);
-
-#endif

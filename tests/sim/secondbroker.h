@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_SECONDBROKER_H
-#define MCAST_SIM_SECONDBROKER_H
+#pragma once
 
 #include "base/names.h"
 #include "tests/sim/rng.h"
@@ -43,5 +42,3 @@ void secondbroker_leaves(struct sim *sim);
 
 /* Whether it has something under the names of one of our clusters, now. */
 bool secondbroker_in(const struct sim *sim, const char *cluster);
-
-#endif

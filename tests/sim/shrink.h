@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_SHRINK_H
-#define MCAST_SIM_SHRINK_H
+#pragma once
 
 #include "tests/sim/profile.h"
 #include "tests/sim/sim.h"
@@ -9,5 +8,3 @@
  * profile is changed to the smallest one found that still fails, result is what became of it.
  * Returns how many runs were tried. */
 unsigned shrink(struct profile *profile, struct sim_result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_SIM_H
-#define MCAST_SIM_SIM_H
+#pragma once
 
 #include "tests/sim/admin.h"
 #include "tests/sim/answers.h"
@@ -82,5 +81,3 @@ __attribute__((format(printf, 2, 3))) void sim_trace(struct sim *sim, const char
 void sim_later(struct sim *sim, int64_t after_ms,
                void (*happen)(struct sim *sim, void *what, uint64_t mark), void *what,
                uint64_t mark);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_STEPS_H
-#define MCAST_SIM_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -24,5 +23,3 @@ static inline bool steps_covered(int other, int step, bool below)
 {
     return other == step || (below && steps_within(other, step));
 }
-
-#endif

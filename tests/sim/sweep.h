@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_SWEEP_H
-#define MCAST_SIM_SWEEP_H
+#pragma once
 
 #include "tests/sim/profile.h"
 #include "tests/sim/sim.h"
@@ -28,5 +27,3 @@ void sweep_run(const struct sweep *sweep, struct sweep_outcome *out);
 
 /* One run in a process of its own. A death by signal is a failure too. trace: to stdout. */
 void sweep_once(const struct profile *profile, bool trace, struct sim_result *out);
-
-#endif

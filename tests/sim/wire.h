@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_SIM_WIRE_H
-#define MCAST_SIM_WIRE_H
+#pragma once
 
 #include "core/fabric/fmcall.h"
 #include "tests/sim/fabric.h"
@@ -75,5 +74,3 @@ void wire_cut(struct sim *sim);
 
 /* The ledger went back: what is acted on after that is for numbers that it has never given. */
 void wire_rewound(struct sim *sim);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_UNIT_H
-#define MCAST_TESTS_UNIT_UNIT_H
+#pragma once
 
 /* cmocka, with what it wants included before it, and a main. */
 
@@ -19,5 +18,3 @@
         const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
         return cmocka_run_group_tests(tests, NULL, NULL);                                          \
     }
-
-#endif

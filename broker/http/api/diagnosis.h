@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_API_DIAGNOSIS_H
-#define MCAST_BROKER_HTTP_API_DIAGNOSIS_H
+#pragma once
 
 #include "broker/engine.h"
 
@@ -44,5 +43,3 @@ struct diagnosis_facts {
 /* Every check says something at least once, also when all is well, but for those that do not apply
  * (no fabric manager, no TLS). */
 void diagnosis_make(const struct diagnosis_facts *facts);
-
-#endif

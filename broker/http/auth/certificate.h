@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_CERTIFICATE_H
-#define MCAST_BROKER_HTTP_AUTH_CERTIFICATE_H
+#pragma once
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -54,5 +53,3 @@ void certificate_judge(struct certificate *certificate, gnutls_x509_trust_list_t
 /* Why it proves nothing at this time (Unix seconds): "it has expired"; NULL: it proves its names.
  */
 const char *certificate_fault(const struct certificate *certificate, int64_t now);
-
-#endif

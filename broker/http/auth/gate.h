@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_GATE_H
-#define MCAST_BROKER_HTTP_AUTH_GATE_H
+#pragma once
 
 #include "broker/http/request/call.h"
 
@@ -32,5 +31,3 @@ const struct identity *gate_refresh(struct call *call);
 
 /* 403 for a peer that may not do this: names who it is and what it lacks. Returns -1. */
 int gate_forbid(struct call *call, const char *lacks);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_IDENTITY_H
-#define MCAST_BROKER_HTTP_AUTH_IDENTITY_H
+#pragma once
 
 #include "broker/http/route.h"
 #include "core/config.h"
@@ -119,5 +118,3 @@ bool permit_event(const struct rights *rights, const struct identity *identity,
 /* Who was seen, and how: "uid 5588 through the Unix socket", "certificate \"node17\"", "MUNGE
  * credential of uid 5588 from 10.0.0.7". Cut to fit; returns out. */
 const char *identity_format(const struct proof *proof, char *out, size_t size);
-
-#endif

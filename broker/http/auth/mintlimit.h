@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_MINTLIMIT_H
-#define MCAST_BROKER_HTTP_AUTH_MINTLIMIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -29,5 +28,3 @@ struct mintlimit {
 /* 0: a token may be made for the reservation with this number and owner, and is counted. Else the
  * milliseconds after which one may be. now_ms: by any clock that does not go back. */
 uint64_t mintlimit_take(struct mintlimit *limit, uint64_t number, uint32_t uid, uint64_t now_ms);
-
-#endif

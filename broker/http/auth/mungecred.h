@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_MUNGECRED_H
-#define MCAST_BROKER_HTTP_AUTH_MUNGECRED_H
+#pragma once
 
 #include "broker/http/auth/identity.h"
 #include "broker/http/request/problem.h"
@@ -70,5 +69,3 @@ unsigned decoder_waiting(const struct decoder *decoder);
 
 /* When nothing waits any more. closed is called from the loop. */
 void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_ORIGIN_H
-#define MCAST_BROKER_HTTP_AUTH_ORIGIN_H
+#pragma once
 
 #include "broker/http/auth/resolver.h"
 #include "base/nodelist.h"
@@ -35,5 +34,3 @@ bool origin_holds(const struct origin *origin);
 /* Why it does not hold, and what to do about it: a clause without its subject's name, cut to fit.
  * Returns out. */
 const char *origin_explain(const struct origin *origin, char *out, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_RESOLVER_H
-#define MCAST_BROKER_HTTP_AUTH_RESOLVER_H
+#pragma once
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -78,5 +77,3 @@ void resolver_forget(struct resolver *resolver);
 
 /* When no request waits any more. closed is called from the loop. */
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_TOKENPROOF_H
-#define MCAST_BROKER_HTTP_AUTH_TOKENPROOF_H
+#pragma once
 
 #include "broker/http/request/problem.h"
 #include "tokens/bearer.h"
@@ -40,5 +39,3 @@ int tokencheck_judge(const struct http *http, struct secret shown, struct tokenp
 /* The active reservation that it is for; never NULL in the step in which it was judged. */
 const struct reservation *tokencheck_reservation(const struct http *http,
                                                  const struct tokenproof *proof);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_AUTH_WORKQUEUE_H
-#define MCAST_BROKER_HTTP_AUTH_WORKQUEUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ void workqueue_add(struct workqueue *queue, struct work *work);
 /* When all that waited has been reported. From the loop, after the last thread has come back, the
  * queue is released and closed is called. */
 void workqueue_close(struct workqueue *queue, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_HTTPWORKER_H
-#define MCAST_BROKER_HTTP_LISTEN_HTTPWORKER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -123,5 +122,3 @@ bool mhd_checks_lines(const char *version);
 
 /* Whether the tests of the HTTP interface were not run with this version; then line says so. */
 bool mhd_remark(const char *version, char *line, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_PEER_H
-#define MCAST_BROKER_HTTP_LISTEN_PEER_H
+#pragma once
 
 #include "broker/http/auth/certificate.h"
 #include "broker/http/auth/identity.h"
@@ -80,5 +79,3 @@ const char *peer_fault(const struct peer *peer);
 
 /* The peer has authenticated: from now on it counts for that identity. */
 void peer_settle(struct peer *peer, const struct identity *identity);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_QUOTA_H
-#define MCAST_BROKER_HTTP_LISTEN_QUOTA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -86,5 +85,3 @@ bool quota_crowded(const struct quota *quota, const struct quota_slot *slot);
 /* It is served now; it waits for its client again. Nothing for a manager's. */
 void quota_serve(struct quota *quota, struct quota_slot *slot);
 void quota_wait(struct quota *quota, struct quota_slot *slot);
-
-#endif

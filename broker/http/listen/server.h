@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_SERVER_H
-#define MCAST_BROKER_HTTP_LISTEN_SERVER_H
+#pragma once
 
 #include "broker/http/listen/httpworker.h"
 #include "broker/turn.h"
@@ -46,5 +45,3 @@ void server_quiesce(struct server *server);
 /* Closes all connections; none may be suspended. closed is called from the loop when nothing is
  * left there and the server is freed. */
 void server_destroy(struct server *server, void (*closed)(void *arg), void *arg);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_SOCKET_H
-#define MCAST_BROKER_HTTP_LISTEN_SOCKET_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ void socket_unlink_unix(const char *path, dev_t device, ino_t inode);
 /* TCP at "HOST:PORT" ("[::1]:7470", "localhost:0", "0.0.0.0:7470"; an address, no name). Unless
  * what goes over it is encrypted, any but loopback is refused. *port receives the real one. */
 int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err);
-
-#endif

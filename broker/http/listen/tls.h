@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_LISTEN_TLS_H
-#define MCAST_BROKER_HTTP_LISTEN_TLS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -40,5 +39,3 @@ gnutls_x509_trust_list_t tls_authorities(const struct tls *tls);
 
 /* When the broker's own certificate ends, Unix seconds. */
 int64_t tls_expires(const struct tls *tls);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_METRICS_EXPOSITION_H
-#define MCAST_BROKER_HTTP_METRICS_EXPOSITION_H
+#pragma once
 
 #include "broker/metrics/histogram.h"
 #include "broker/http/request/writer.h"
@@ -41,5 +40,3 @@ void exposition_time(struct exposition *to, int64_t unix_ms, const char *const *
 /* A histogram of times is written in seconds, one of sizes as it is. */
 void exposition_histogram(struct exposition *to, const struct histogram *histogram,
                           const char *const *labels);
-
-#endif

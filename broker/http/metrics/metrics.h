@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_METRICS_METRICS_H
-#define MCAST_BROKER_HTTP_METRICS_METRICS_H
+#pragma once
 
 #include "broker/http/metrics/exposition.h"
 #include "broker/http/shared.h"
@@ -45,5 +44,3 @@ void readings_take(struct readings *readings, const struct http *http);
 
 /* Every family that there is. */
 void metrics_write(struct exposition *to, const struct readings *readings);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_METRICS_TRAFFIC_H
-#define MCAST_BROKER_HTTP_METRICS_TRAFFIC_H
+#pragma once
 
 #include "broker/metrics/histogram.h"
 #include "broker/http/routes.h"
@@ -35,5 +34,3 @@ struct traffic {
 /* route: NULL for none. took_us: below 0 for what is not measured, as event streams. */
 void traffic_answered(struct traffic *traffic, const struct route *route, int status,
                       int64_t took_us);
-
-#endif

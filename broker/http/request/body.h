@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_BODY_H
-#define MCAST_BROKER_HTTP_REQUEST_BODY_H
+#pragma once
 
 #include "broker/http/request/problem.h"
 
@@ -35,5 +34,3 @@ int body_read_fields(const json_t *object, const char *within, const struct body
 /* One number, which is not missing. */
 int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
                 struct problem *problem);
-
-#endif

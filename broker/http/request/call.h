@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_CALL_H
-#define MCAST_BROKER_HTTP_REQUEST_CALL_H
+#pragma once
 
 #include "broker/http/listen/peer.h"
 #include "broker/http/request/body.h"
@@ -111,5 +110,3 @@ void call_destroy(struct call *call); /* of http->spare_calls */
 /* ---- for http.c: the engine's listener ---- */
 void call_render(void *http, const struct answer *answer);
 void call_answered(void *http, uint64_t ticket, int code, const char *words);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
-#define MCAST_BROKER_HTTP_REQUEST_JOB_PATH_H
+#pragma once
 
 #include "broker/http/auth/identity.h"
 #include "broker/http/request/call.h"
@@ -27,5 +26,3 @@ int job_path_no_cluster(struct call *call, const char *cluster);
  * is hidden, but that it says so when the cluster is not configured (any more) either. */
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,
                                         enum job_sight *sight);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_PROBLEM_H
-#define MCAST_BROKER_HTTP_REQUEST_PROBLEM_H
+#pragma once
 
 #include "broker/http/request/writer.h"
 
@@ -23,5 +22,3 @@ __attribute__((format(printf, 5, 6))) int problem_set(struct problem *problem, i
 
 /* The body: application/problem+json. */
 void problem_write(const struct problem *problem, struct writer *writer);
-
-#endif

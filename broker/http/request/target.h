@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_TARGET_H
-#define MCAST_BROKER_HTTP_REQUEST_TARGET_H
+#pragma once
 
 #include "broker/http/request/problem.h"
 
@@ -38,5 +37,3 @@ int target_wait(const struct target *target, int64_t initial_ms, int64_t *wait_m
 
 /* Plain decimal digits up to max; false for anything else. */
 bool target_number(const char *text, uint64_t max, uint64_t *value);
-
-#endif

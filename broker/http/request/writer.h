@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_REQUEST_WRITER_H
-#define MCAST_BROKER_HTTP_REQUEST_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ void writer_time(struct writer *writer, const char *key, int64_t unix_ms);
 void writer_text(struct writer *writer, const char *text);
 __attribute__((format(printf, 2, 3))) void writer_textf(struct writer *writer, const char *format,
                                                         ...);
-
-#endif

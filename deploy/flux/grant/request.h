@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FLUX_REQUEST_H
-#define MCAST_FLUX_REQUEST_H
+#pragma once
 
 /* What a Flux job asks of the broker, read from its resource set and its jobspec (F2, F12, F14).
  *
@@ -51,5 +50,3 @@ bool request_count_ids(const char *text, uint32_t *count);
  * writes it: never its environment, where the token is. The caller's to json_decref; NULL: memory
  * is exhausted. */
 json_t *request_memo(const json_t *reservation);
-
-#endif

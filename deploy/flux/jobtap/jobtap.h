@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_FLUX_JOBTAP_H
-#define MCAST_FLUX_JOBTAP_H
+#pragma once
 
 /* The plugin of Flux's job manager. It runs in the job manager's own process and thread, so nothing
  * in it may wait: libmcast is used in its form that does not, on Flux's reactor
@@ -48,5 +47,3 @@ void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args);
 /* The plugin is unloaded: gives up what is under way. Jobs whose start is held stay held, as with
  * any prolog of a plugin that goes. */
 void hold_give_up_all(struct jobtap *jobtap);
-
-#endif

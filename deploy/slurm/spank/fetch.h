@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_DEPLOY_SLURM_SPANK_FETCH_H
-#define MCAST_DEPLOY_SLURM_SPANK_FETCH_H
+#pragma once
 
 /* Where a step learns what its job was granted: from the file that a Prolog left on this node, and
  * where there is none, from mcastctl and mcast-node. */
@@ -41,5 +40,3 @@ void fetch_reason(const struct fetch *fetch, char said[FETCH_SAID_SIZE]);
  * process. It takes the job's token that is in the environment; where there is none, or another
  * job's, it asks the broker as this user. */
 void fetch_clean_up(const struct fetch *fetch);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_DEPLOY_SLURM_SPANK_GRANT_H
-#define MCAST_DEPLOY_SLURM_SPANK_GRANT_H
+#pragma once
 
 /* What a job was granted on this node, as variables for its tasks (F8, F16): NAME=value, each ended
  * by a NUL byte, as `mcastctl env --format null` and `mcast-node env --format null` print it. What
@@ -72,5 +71,3 @@ bool grant_is_of(const char *value, const char *cluster, uint32_t job);
 /* A step's name among those of its job: its number, or the name that Slurm gave one of the last. */
 enum { GRANT_STEP_SIZE = 16 };
 const char *grant_step(uint32_t step, char out[GRANT_STEP_SIZE]);
-
-#endif

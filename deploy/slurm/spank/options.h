@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_DEPLOY_SLURM_SPANK_OPTIONS_H
-#define MCAST_DEPLOY_SLURM_SPANK_OPTIONS_H
+#pragma once
 
 /* The words of --mcast=…, and of --comment=mcast:…: what a Slurm job asks of mcastd (F2, F12, F14).
  *
@@ -40,5 +39,3 @@ int options_read(struct options *options, const char *text, struct error *err);
 /* Whether the words of a step that are its job's are among those of the job, word by word: then
  * they change nothing. job may be NULL: it said nothing. */
 bool options_step_fits(const char *step, const char *job);
-
-#endif

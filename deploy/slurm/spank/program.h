@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
-#define MCAST_DEPLOY_SLURM_SPANK_PROGRAM_H
+#pragma once
 
 /* Runs one of our programs from within another program's process, with the user's rights only. */
 
@@ -26,5 +25,3 @@ void program_reset_signals(void);
 
 /* Milliseconds of the monotonic clock. */
 int64_t program_now_ms(void);
-
-#endif

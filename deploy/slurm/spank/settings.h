@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_DEPLOY_SLURM_SPANK_SETTINGS_H
-#define MCAST_DEPLOY_SLURM_SPANK_SETTINGS_H
+#pragma once
 
 /* What stands behind the plugin in plugstack.conf: key=value words, each with a default.
  *
@@ -37,5 +36,3 @@ struct settings {
  * where it was configured to be. */
 int settings_read(struct settings *settings, const char *plugin, int count, char *const words[],
                   struct error *err);
-
-#endif

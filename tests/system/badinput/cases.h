@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BADINPUT_CASES_H
-#define MCAST_TESTS_BADINPUT_CASES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ extern const struct bad_table json_table, reserve_table, nodelist_table, sync_ta
     query_table, head_table, framing_table, chunk_table, unfinished_table;
 /* One of the two, by the libmicrohttpd that the program runs with (run_since_1). */
 extern const struct bad_table before_1_table, since_1_table;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BADINPUT_GAUGE_H
-#define MCAST_TESTS_BADINPUT_GAUGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +27,4 @@ size_t gauge_allow_descriptors(void);
 enum { GAUGE_SANITIZED = 1 };
 #else
 enum { GAUGE_SANITIZED = 0 };
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BADINPUT_PEER_H
-#define MCAST_TESTS_BADINPUT_PEER_H
+#pragma once
 
 #include "tests/system/http/answer.h"
 
@@ -38,5 +37,3 @@ size_t peer_waiting(const struct peer *peer);
 
 /* Of a Unix socket: the process at its other end. */
 pid_t peer_process(const struct peer *peer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BADINPUT_RUN_H
-#define MCAST_TESTS_BADINPUT_RUN_H
+#pragma once
 
 #include "tests/system/badinput/cases.h"
 #include "tests/system/http/site.h"
@@ -28,5 +27,3 @@ void run_table(struct run *run, const struct bad_table *table, enum transport tr
 
 /* The last two of the list above, after something that is in no table. */
 void run_assert_unharmed(struct run *run);
-
-#endif

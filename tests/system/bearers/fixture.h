@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BEARERS_FIXTURE_H
-#define MCAST_TESTS_BEARERS_FIXTURE_H
+#pragma once
 
 #include "client/mcast.h"
 #include "tests/system/http/answer.h"
@@ -84,5 +83,3 @@ void fixture_tell_fm(struct fixture *fixture, const char *method, const char *pa
  * standard error behind standard output. Words end with NULL. */
 int fixture_ctl(struct fixture *fixture, const char *token, const char *const *words, char *out,
                 size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_CLIENT_FAKEBROKER_H
-#define MCAST_TESTS_SYSTEM_CLIENT_FAKEBROKER_H
+#pragma once
 
 /* Plays a broker on a Unix socket in a folder of its own: gives the answers of a script, in order,
  * and keeps every byte that it was sent. It speaks no HTTP of its own, so it can also break off, be
@@ -40,5 +39,3 @@ void fakebroker_expect(struct fakebroker *fake, size_t count, const char *reques
 size_t fakebroker_connections(struct fakebroker *fake);
 
 void fakebroker_destroy(struct fakebroker *fake);
-
-#endif

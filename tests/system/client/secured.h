@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_CLIENT_SECURED_H
-#define MCAST_TESTS_CLIENT_SECURED_H
+#pragma once
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/rig/folder.h"
@@ -26,5 +25,3 @@ void secured_close(struct secured *secured);
 
 /* The path of a file in the folder; one buffer after the other of four. */
 const char *secured_file(const struct secured *secured, const char *name);
-
-#endif

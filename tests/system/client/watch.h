@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_CLIENT_WATCH_H
-#define MCAST_TESTS_SYSTEM_CLIENT_WATCH_H
+#pragma once
 
 /* Counts how often a library that should never wait could have: it stands between the libraries and
  * the C library (so the program must export its symbols), and sees every call by which one waits
@@ -25,5 +24,3 @@ void watch_hold(const char *name);
 void watch_let_go(void);
 /* How many look-ups are being held. */
 unsigned watch_held(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_APICLIENT_H
-#define MCAST_TESTS_FMAPI_APICLIENT_H
+#pragma once
 
 #include "fmapi/fmapi.h"
 
@@ -55,5 +54,3 @@ struct landing apiclient_login_at(struct apiclient *apiclient, unsigned url);
 struct fmapi_counters apiclient_counters(const struct apiclient *apiclient);
 
 fmapi_call_fn apiclient_land; /* with a struct landing */
-
-#endif

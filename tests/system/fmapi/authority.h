@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_AUTHORITY_H
-#define MCAST_TESTS_FMAPI_AUTHORITY_H
+#pragma once
 
 /* A certificate and its key in a folder of their own: one that signs itself and may sign
  * others, or one that another signed. */
@@ -21,5 +20,3 @@ void authority_issue(struct authority *authority, const char *name, const struct
 /* Writes from's certificate and key over authority's, as somebody who renews them does. */
 void authority_overwrite(struct authority *authority, const struct authority *from);
 void authority_release(struct authority *authority);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_BLOCKEDWORKERS_H
-#define MCAST_TESTS_FMAPI_BLOCKEDWORKERS_H
+#pragma once
 
 #include "tests/system/fmapi/apiclient.h"
 
@@ -22,5 +21,3 @@ void blockedworkers_prepare(void);
 
 void blockedworkers_begin(struct blockedworkers *blockedworkers, struct apiclient *apiclient);
 void blockedworkers_end(struct blockedworkers *blockedworkers, struct apiclient *apiclient);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_ISSUER_H
-#define MCAST_TESTS_FMAPI_ISSUER_H
+#pragma once
 
 #include "tests/system/fmapi/scriptedserver.h"
 
@@ -40,5 +39,3 @@ void issuer_put(const char *path, const char *text, mode_t mode);
 unsigned issuer_number(const char *head);
 
 unsigned issuer_requests(struct issuer *issuer);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_FMAPI_SCRIPTEDSERVER_H
-#define MCAST_TESTS_FMAPI_SCRIPTEDSERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ unsigned scriptedserver_most_open(
 
 /* For scripts: formatted text from malloc. */
 __attribute__((format(printf, 1, 2))) char *scriptedserver_text(const char *format, ...);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HOOK_FIXTURE_H
-#define MCAST_TESTS_HOOK_FIXTURE_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 
@@ -53,5 +52,3 @@ void fixture_tell_fm(struct fixture *fixture, const char *method, const char *pa
 
 /* A token of the broker's for these steps of the job. */
 void fixture_mint(struct fixture *fixture, const char *steps, char *out, size_t size);
-
-#endif

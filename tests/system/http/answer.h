@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_ANSWER_H
-#define MCAST_TESTS_HTTP_ANSWER_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ bool answer_header(const struct answer *answer, const char *name, char *out, siz
 /* Of its document, by a path such as "vnis.held"; "" and 0 when there is none. */
 const char *answer_text(const struct answer *answer, const char *path);
 json_int_t answer_number(const struct answer *answer, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_CONTRACT_H
-#define MCAST_TESTS_HTTP_CONTRACT_H
+#pragma once
 
 #include "tests/system/http/answer.h"
 
@@ -15,5 +14,3 @@ bool contract_holds(json_t *document, const char *method, const char *path,
 
 /* Whether value suits the schema called name. */
 bool contract_suits(json_t *document, const char *name, json_t *value, char *why, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_LINE_H
-#define MCAST_TESTS_HTTP_LINE_H
+#pragma once
 
 #include "tests/system/http/answer.h"
 
@@ -51,5 +50,3 @@ const char *line_seen(const struct line *line);
 
 /* Whether nothing more comes: closed without a byte beyond what was read. */
 bool line_ended(struct line *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_SITE_H
-#define MCAST_TESTS_HTTP_SITE_H
+#pragma once
 
 #include "tests/system/http/line.h"
 #include "tests/system/rig/process.h"
@@ -71,5 +70,3 @@ int site_metrics(struct site *site, struct answer *answer);
 
 /* The answer is a problem with this code and field ("" or NULL: none). Releases it. */
 void site_expect_problem(struct answer *answer, int status, const char *code, const char *field);
-
-#endif

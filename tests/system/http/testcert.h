@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_TESTCERT_H
-#define MCAST_TESTS_HTTP_TESTCERT_H
+#pragma once
 
 #include <gnutls/x509.h>
 
@@ -31,5 +30,3 @@ char *authority_issue(const struct authority *authority, const struct testcert *
 /* Writes folder/name.pem and folder/name.key, in place of what is there. */
 void authority_write(const struct authority *authority, const struct testcert *testcert,
                      const char *folder, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_TESTMUNGED_H
-#define MCAST_TESTS_HTTP_TESTMUNGED_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,5 +25,3 @@ void testmunged_go_on(struct testmunged *testmunged);
  * the test's own only as root. ttl: seconds; 0: munged's own. */
 void testmunged_header(const struct testmunged *testmunged, uid_t uid, int ttl, const char *method,
                        const char *target, char *out, size_t size);
-
-#endif

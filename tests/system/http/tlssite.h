@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_HTTP_TLSSITE_H
-#define MCAST_TESTS_HTTP_TLSSITE_H
+#pragma once
 
 #include "tests/system/http/testcert.h"
 #include "tests/system/http/site.h"
@@ -34,5 +33,3 @@ void tlssite_issue(struct tlssite *tls, const char *name);
 /* Asks on a connection of its own. */
 int tlssite_call(struct tlssite *tls, const char *name, const char *method, const char *path,
                  const char *body, struct answer *answer);
-
-#endif

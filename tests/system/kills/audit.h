@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_AUDIT_H
-#define MCAST_TESTS_KILLS_AUDIT_H
+#pragma once
 
 #include "tests/system/kills/scene.h"
 
@@ -8,5 +7,3 @@
  * manager holds, and the events all agree (I1 to I4, I6 to I8, F24). Both programs run, and nothing
  * disturbs them. What does not agree is a fault. */
 void audit(struct scene *scene);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_CROWD_H
-#define MCAST_TESTS_KILLS_CROWD_H
+#pragma once
 
 #include "tests/system/kills/job.h"
 
@@ -57,5 +56,3 @@ void crowd_hang_up(struct crowd *crowd);
 
 struct job *crowd_job(struct crowd *crowd, size_t index); /* 0 … CROWD_JOBS - 1 */
 const struct crowd_counts *crowd_counts(const struct crowd *crowd);
-
-#endif

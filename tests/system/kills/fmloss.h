@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_FMLOSS_H
-#define MCAST_TESTS_KILLS_FMLOSS_H
+#pragma once
 
 #include "tests/system/kills/scene.h"
 
@@ -15,5 +14,3 @@ void fmloss_of_some(struct scene *scene);
  * done. */
 bool fmloss_remember(struct scene *scene);
 bool fmloss_since(struct scene *scene);
-
-#endif

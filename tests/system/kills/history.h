@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_HISTORY_H
-#define MCAST_TESTS_KILLS_HISTORY_H
+#pragma once
 
 #include "tests/system/kills/verdict.h"
 
@@ -44,5 +43,3 @@ void history_hear(struct history *history, uint64_t seq, const char *text, size_
 
 /* The story of a number, for reading and for what clients know. */
 struct story *history_story(struct history *history, uint64_t number);
-
-#endif

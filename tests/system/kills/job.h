@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_JOB_H
-#define MCAST_TESTS_KILLS_JOB_H
+#pragma once
 
 #include "tests/system/kills/history.h"
 #include "tests/system/kills/vnis.h"
@@ -61,5 +60,3 @@ void job_told(struct job *job, json_t *answer, struct vnis *vnis, struct history
 void job_let_go(struct job *job, struct vnis *vnis, int64_t now_ns);
 /* It is over. */
 void job_end(struct job *job, struct history *history);
-
-#endif

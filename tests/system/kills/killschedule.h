@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_KILLSCHEDULE_H
-#define MCAST_TESTS_KILLS_KILLSCHEDULE_H
+#pragma once
 
 #include "tests/system/kills/postmortem.h"
 
@@ -22,5 +21,3 @@ struct plannedkill {
 
 /* All of them; their number. */
 const struct plannedkill *killschedule(size_t *count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_LEDGER_H
-#define MCAST_TESTS_KILLS_LEDGER_H
+#pragma once
 
 #include "tests/system/kills/scene.h"
 
@@ -12,5 +11,3 @@
 
 /* All is quiet: nothing is under way, all events are heard. Whatever differs is a fault. */
 void ledger_compare(struct scene *scene);
-
-#endif

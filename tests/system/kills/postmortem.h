@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_POSTMORTEM_H
-#define MCAST_TESTS_KILLS_POSTMORTEM_H
+#pragma once
 
 #include "tests/system/kills/scene.h"
 
@@ -30,5 +29,3 @@ const char *postmortem_word(enum postmortem_kind kind);
 /* The broker does not run. A few copies of each kind; the scene's dice choose how they are damaged.
  * counts: POSTMORTEM_KINDS of them. */
 void postmortem(struct scene *scene, const char *mcastd, struct postmortem_counts *counts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_SCENE_H
-#define MCAST_TESTS_KILLS_SCENE_H
+#pragma once
 
 #include "tests/system/kills/crowd.h"
 #include "tests/system/kills/subscriber.h"
@@ -61,5 +60,3 @@ extern const char *const scene_clusters[CROWD_CLUSTERS];
 extern const unsigned scene_budgets[CROWD_CLUSTERS];
 /* Which cluster's a name at the fabric manager is: its index, or -1; and the job's id. */
 int scene_cluster_of(const char *name, const char **job);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_SILENCE_H
-#define MCAST_TESTS_KILLS_SILENCE_H
+#pragma once
 
 #include "tests/system/kills/scene.h"
 
@@ -13,5 +12,3 @@
  * unanswered: the caller kills the fabric manager's double. Adds to *answered the jobs whose
  * release was answered, and not by the fabric manager. */
 void silence(struct scene *scene, unsigned *answered);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_SMALLDISK_H
-#define MCAST_TESTS_KILLS_SMALLDISK_H
+#pragma once
 
 /* A disk so small that it can be full (ENOSPC), for the ledger of a broker that does not run: in
  * the folder's "disk", seen by this process and by what it starts, and by nobody else. Failures say
@@ -16,5 +15,3 @@ int smalldisk_make_room(const char *folder);
 
 /* Moves the ledger back, with its log when it has one, and ends the disk. 0, or -1. */
 int smalldisk_move_out(const char *folder);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_SUBSCRIBER_H
-#define MCAST_TESTS_KILLS_SUBSCRIBER_H
+#pragma once
 
 #include "tests/system/kills/history.h"
 
@@ -23,5 +22,3 @@ void subscriber_leave(struct subscriber *subscriber);
 void subscriber_replay(struct subscriber *subscriber, uint64_t events);
 
 uint64_t subscriber_last(const struct subscriber *subscriber); /* event heard */
-
-#endif

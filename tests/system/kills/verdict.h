@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_VERDICT_H
-#define MCAST_TESTS_KILLS_VERDICT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct verdict {
 /* Counts it, and prints the first of them. */
 __attribute__((format(printf, 2, 3))) void verdict_fault(struct verdict *verdict,
                                                          const char *format, ...);
-
-#endif

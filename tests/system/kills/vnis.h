@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_KILLS_VNIS_H
-#define MCAST_TESTS_KILLS_VNIS_H
+#pragma once
 
 #include "tests/system/kills/verdict.h"
 
@@ -26,5 +25,3 @@ void vnis_destroy(struct vnis *vnis);
 void vnis_given(struct vnis *vnis, uint32_t job, uint16_t vni, int64_t heard_ns);
 /* The job's release is about to be sent: from now on the broker may hold it back. */
 void vnis_let_go(struct vnis *vnis, uint32_t job, uint16_t vni, int64_t now_ns);
-
-#endif

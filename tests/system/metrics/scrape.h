@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_METRICS_SCRAPE_H
-#define MCAST_TESTS_METRICS_SCRAPE_H
+#pragma once
 
 #include "tests/system/rig/plainhttp.h"
 
@@ -28,5 +27,3 @@ bool tool_passes(const char *tool, const char *const words[], const char *input)
 
 /* Whether promtool is installed; says so if not. */
 bool promtool_there(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_MISBEHAVIOUR_SCENE_H
-#define MCAST_TESTS_MISBEHAVIOUR_SCENE_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 
@@ -39,5 +38,3 @@ void scene_await_logged(const char *text);
 
 /* How many events of this kind there were, since the ledger began. */
 size_t scene_count_events(const char *kind);
-
-#endif

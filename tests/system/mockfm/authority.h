@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A certificate authority made at run time, and the certificates it issues. What cannot be made
  * fails the test. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_AUTHORITY_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_AUTHORITY_H
+#pragma once
 
 #include <gnutls/x509.h>
 #include <time.h>
@@ -20,5 +19,3 @@ void authority_destroy(struct authority *authority);
  * and its key to the folder as <name>.pem and <name>.key, in the place of what is there. */
 void authority_issue(const struct authority *authority, const char *folder, const char *name,
                      time_t end);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A real client, libcurl: for what a real client does by itself, as TLS, forms and keep-alive. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_HTTPCLIENT_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_HTTPCLIENT_H
+#pragma once
 
 #include <curl/curl.h>
 #include <jansson.h>
@@ -42,5 +41,3 @@ void httpclient_reply_release(struct httpclient_reply *reply);
 
 /* The next call opens a connection of its own. */
 void httpclient_hang_up(struct httpclient *httpclient);
-
-#endif

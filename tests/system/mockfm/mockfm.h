@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A running mock-fm in a folder of its own. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_MOCKFM_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_MOCKFM_H
+#pragma once
 
 #include "tests/system/mockfm/rawhttp.h"
 #include "tests/system/rig/folder.h"
@@ -55,5 +54,3 @@ size_t mockfm_count_jobs(const struct mockfm_fm *fm);
 
 /* A number of GET /mock/log: "requests" or "connections". */
 json_int_t mockfm_log_total(const struct mockfm_fm *fm, const char *name);
-
-#endif

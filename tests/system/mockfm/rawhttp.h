@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One TCP connection and the bytes that cross it: for what an HTTP library would hide. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_RAWHTTP_H
+#pragma once
 
 #include <gnutls/gnutls.h>
 #include <jansson.h>
@@ -49,5 +48,3 @@ void rawhttp_release(struct rawhttp_reply *reply);
 /* Ask and receive on a connection of its own: the status. The reply may be NULL. */
 int rawhttp_once(unsigned port, const char *method, const char *path, const char *headers,
                  const char *body, struct rawhttp_reply *reply);
-
-#endif

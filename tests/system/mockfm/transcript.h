@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A recording of tests/data/transcripts: the requests of a real client, by connection. */
-#ifndef MCAST_TESTS_SYSTEM_MOCKFM_TRANSCRIPT_H
-#define MCAST_TESTS_SYSTEM_MOCKFM_TRANSCRIPT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -20,5 +19,3 @@ struct transcript {
 
 /* Reads the file; fails the test when it is damaged: each request has as many bytes as it says. */
 void transcript_read(struct transcript *transcript, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_NODE_FAKEBROKER_H
-#define MCAST_TESTS_SYSTEM_NODE_FAKEBROKER_H
+#pragma once
 
 /* Plays the broker for mcast-node on a Unix socket: shows reservations, takes node reports and
  * keeps them, and can be told to refuse, or to be away. Runs in a thread of its own. */
@@ -49,5 +48,3 @@ unsigned int fakebroker_untold(struct fakebroker *fakebroker);
 
 /* All requests so far, refused ones too. */
 unsigned int fakebroker_requests(struct fakebroker *fakebroker);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_NODE_FIXTURE_H
-#define MCAST_TESTS_SYSTEM_NODE_FIXTURE_H
+#pragma once
 
 /* A node under test: mock-cxi's NICs, a spool, a node.conf and a pretended broker, in a folder of
  * their own. Asserts on failure. */
@@ -78,5 +77,3 @@ void fixture_expect_err(const struct fixture *fixture, const char *words);
         EXPECT_RUN(status, __VA_ARGS__);                                                           \
         EXPECT_SERVICES(count);                                                                    \
     } while (0)
-
-#endif

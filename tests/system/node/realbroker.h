@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SYSTEM_NODE_REALBROKER_H
-#define MCAST_TESTS_SYSTEM_NODE_REALBROKER_H
+#pragma once
 
 /* The real broker beside a node under test. Asserts on failure. */
 
@@ -14,5 +13,3 @@ struct testbed *realbroker_start(const struct testbed_options *options);
 /* Reserves for a job of cluster elcap; the status is asserted. The job's first VNI, 0: none. */
 unsigned int realbroker_reserve(struct testbed *testbed, const char *job, const char *request,
                                 int status);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_OPERATION_MANAGEDBROKER_H
-#define MCAST_TESTS_OPERATION_MANAGEDBROKER_H
+#pragma once
 
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"
@@ -48,5 +47,3 @@ struct plainhttp *managed_http(void);
  * NULL. */
 int managed_reserve(const char *job, const char *hwcoll, int *vni);
 bool managed_await_link(const char *url); /* up, and at that URL */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_OPERATION_SERVICE_H
-#define MCAST_TESTS_OPERATION_SERVICE_H
+#pragma once
 
 #include "tests/system/rig/folder.h"
 
@@ -33,5 +32,3 @@ void service_refused(const char *words, const char *more);
 
 /* --check ends with this status, and says that. */
 void service_checked(int status, const char *words);
-
-#endif

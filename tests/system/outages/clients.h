@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_BADDAYS_CLIENTS_H
-#define MCAST_TESTS_BADDAYS_CLIENTS_H
+#pragma once
 
 #include "tests/system/replay/notes.h"
 #include "tests/system/rig/testbed.h"
@@ -42,5 +41,3 @@ void clients_conclude(struct clients *clients);
 
 /* A file in the stage's folder. Returns out. */
 char *clients_file(const struct clients *clients, const char *name, char out[160]);
-
-#endif

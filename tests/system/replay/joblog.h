@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_JOBLOG_H
-#define MCAST_TESTS_JOBLOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ struct joblog {
  * nodes, is left out. 0, or -1. */
 int joblog_read(struct joblog *log, const char *path, size_t most);
 void joblog_release(struct joblog *log);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_NOTES_H
-#define MCAST_TESTS_NOTES_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ void notes_conclude(struct notes *notes);
 
 __attribute__((format(printf, 2, 3))) void notes_fault(struct notes *notes, const char *format,
                                                        ...);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_ROUNDS_H
-#define MCAST_TESTS_ROUNDS_H
+#pragma once
 
 #include "tests/system/replay/joblog.h"
 #include "tests/system/replay/notes.h"
@@ -25,5 +24,3 @@ int rounds_play(const struct rounds_options *options, struct notes *notes);
 
 /* Waits until the broker holds no reservation and the fabric manager no job. 0, or -1. */
 int rounds_await_quiet(struct testbed *testbed);
-
-#endif

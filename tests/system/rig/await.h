@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_AWAIT_H
-#define MCAST_TESTS_RIG_AWAIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ bool await(bool (*holds)(void *arg), void *arg, int64_t deadline_ms);
 
 /* Monotonic clock. */
 int64_t await_now_ns(void);
-
-#endif

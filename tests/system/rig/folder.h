@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_FOLDER_H
-#define MCAST_TESTS_RIG_FOLDER_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -21,5 +20,3 @@ void folder_destroy(const char *path);
 char *folder_path(char *out, size_t size, const char *folder, const char *name);
 /* Writes a text file in the folder. 0, or -1. */
 int folder_write(const char *folder, const char *name, mode_t mode, const char *text);
-
-#endif

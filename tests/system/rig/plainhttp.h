@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_PLAINHTTP_H
-#define MCAST_TESTS_RIG_PLAINHTTP_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ int plainhttp_call(struct plainhttp *http, const char *method, const char *path,
 
 /* Only the status; silent when no answer came. For asking again and again. */
 int plainhttp_probe(struct plainhttp *http, const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_PRNG_H
-#define MCAST_TESTS_RIG_PRNG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ uint32_t prng_below(struct prng *prng, uint32_t sides);
 uint32_t prng_between(struct prng *prng, uint32_t low, uint32_t high);
 /* True in so many of a hundred throws. */
 bool prng_percent(struct prng *prng, unsigned percent);
-
-#endif

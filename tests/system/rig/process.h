@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_PROCESS_H
-#define MCAST_TESTS_RIG_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -39,5 +38,3 @@ long long process_cpu_ns(const struct process *process);
 
 /* Prints the end of its log to stderr. */
 void process_print_log(const struct process *process);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_SECRETSCAN_H
-#define MCAST_TESTS_RIG_SECRETSCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ unsigned secretscan_search(const char *folder);
 void secretscan_fail_if_folder(const char *folder);
 void secretscan_fail_if_text(const char *bytes, size_t length, const char *where);
 void secretscan_fail_if_title(pid_t pid);
-
-#endif

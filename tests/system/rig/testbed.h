@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_TESTBED_H
-#define MCAST_TESTS_RIG_TESTBED_H
+#pragma once
 
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"
@@ -51,5 +50,3 @@ bool testbed_fm_runs(const struct testbed *testbed);
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
 struct plainhttp *testbed_http(const struct testbed *testbed);
 struct plainhttp *testbed_fm_http(const struct testbed *testbed);
-
-#endif

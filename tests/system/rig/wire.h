@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_RIG_WIRE_H
-#define MCAST_TESTS_RIG_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ size_t wire_turn(struct wire *wire, int timeout_ms);
 /* Closes all connections; nothing may be under way. After the other side was killed: its end of an
  * idle connection is gone, which the next request on it would be the first to notice. */
 void wire_hang_up(struct wire *wire);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SLURM_CLUSTER_H
-#define MCAST_TESTS_SLURM_CLUSTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ __attribute__((format(printf, 2, 3))) unsigned int cluster_submit(struct cluster
                                                                   const char *options, ...);
 /* Waits until squeue knows no job any more that is not over. */
 void cluster_await_empty(struct cluster *cluster);
-
-#endif

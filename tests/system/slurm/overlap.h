@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SLURM_OVERLAP_H
-#define MCAST_TESTS_SLURM_OVERLAP_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
  * VNI were compared, so that a test can see that there was something to look at. */
 size_t overlap_find(const char *reservations, const char *const *logs, size_t log_count, char *out,
                     size_t size, size_t *looked);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SLURM_SITE_H
-#define MCAST_TESTS_SLURM_SITE_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 #include "tests/system/slurm/cluster.h"
@@ -69,5 +68,3 @@ void site_hook_lines(const struct site *site, const char *controllers, const cha
                      size_t size);
 /* Further lines of the hooks' settings (slurm-hooks). */
 void site_set_settings(struct site *site, const char *lines);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SOAK_CURVE_H
-#define MCAST_TESTS_SOAK_CURVE_H
+#pragma once
 
 #include "tests/system/soak/reading.h"
 
@@ -28,5 +27,3 @@ json_t *curve_json(const struct curve *curve); /* NULL: out of memory */
  * after the other. Prints what it finds, and appends it to verdicts (an array, or NULL). False when
  * anything grows, or when there is too little to judge the first life by. */
 bool curve_judge(const struct curve *curve, double warm_up_s, FILE *out, json_t *verdicts);
-
-#endif

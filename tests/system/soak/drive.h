@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SOAK_DRIVE_H
-#define MCAST_TESTS_SOAK_DRIVE_H
+#pragma once
 
 #include "tests/system/replay/joblog.h"
 #include "tests/system/rig/testbed.h"
@@ -50,5 +49,3 @@ void drive_compare(struct drive *drive);
 
 const struct drive_counts *drive_counts(const struct drive *drive);
 void drive_forget_latencies(struct drive *drive);
-
-#endif

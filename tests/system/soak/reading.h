@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SOAK_READING_H
-#define MCAST_TESTS_SOAK_READING_H
+#pragma once
 
 #include "tests/system/rig/testbed.h"
 
@@ -23,5 +22,3 @@ struct reading {
 
 /* Fills in what the broker, the kernel and the disk tell; the rest is the caller's. 0, or -1. */
 int reading_take(struct testbed *testbed, struct reading *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SOAK_TREND_H
-#define MCAST_TESTS_SOAK_TREND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ bool trend_judge(const double *values, const double *jobs, size_t count,
 
 /* The value that so many percent of the readings are below. Sorts them. */
 double trend_percentile(double *values, size_t count, unsigned percent);
-
-#endif

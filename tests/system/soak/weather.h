@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_SOAK_WEATHER_H
-#define MCAST_TESTS_SOAK_WEATHER_H
+#pragma once
 
 #include "tests/system/rig/prng.h"
 #include "tests/system/rig/testbed.h"
@@ -16,5 +15,3 @@
 const char *weather_change(struct testbed *testbed, struct prng *prng);
 /* No rules at all. 0, or -1. */
 int weather_clear(struct testbed *testbed);
-
-#endif

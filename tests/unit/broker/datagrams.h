@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_BROKER_DATAGRAMS_H
-#define MCAST_TESTS_UNIT_BROKER_DATAGRAMS_H
+#pragma once
 
 /* The other end of what mcastd sends as datagrams: the service manager, or the journal. Failures
  * are asserts. */
@@ -19,5 +18,3 @@ const char *datagrams_next(void);
 
 /* Standard error is taken for the journal's, whose socket is at the path. */
 void datagrams_become_journal(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_BROKER_GATE_H
-#define MCAST_TESTS_UNIT_BROKER_GATE_H
+#pragma once
 
 #include "state/store.h"
 
@@ -37,5 +36,3 @@ void gate_finish(struct gate *gate, uv_loop_t *loop, int code);
 
 /* Turns the loop until *condition is at least `least`, or fails the test after ten seconds. */
 void gate_await(uv_loop_t *loop, const unsigned *condition, unsigned least);
-
-#endif

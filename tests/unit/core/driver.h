@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_CORE_DRIVER_H
-#define MCAST_TESTS_UNIT_CORE_DRIVER_H
+#pragma once
 
 /* Drives a core by hand: one call a step, then its effects are looked at. Everything is durable at
  * once here; what happens in between is the simulator's business. */
@@ -246,5 +245,3 @@ static inline int driver_free(void **state)
 #define UP(test) WITH(driver_is_up, test)
 #define STARTED(test) WITH(driver_started, test)
 #define FRESH(test) WITH(driver_fresh, test)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_MOCKCXI_MACHINE_H
-#define MCAST_TESTS_MOCKCXI_MACHINE_H
+#pragma once
 
 /* A pretended machine in a folder of its own, and libcxi's functions as any program loads them: out
  * of the library that was built, by name and version node. */
@@ -155,5 +154,3 @@ static inline int64_t machine_clock_ms(void)
             fail_msg("waited too long for %s", #condition);                                        \
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);                                   \
     }
-
-#endif

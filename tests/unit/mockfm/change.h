@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Changes of the mock fabric manager's objects (mock-fm/objects/objects.h), as new references. */
-#ifndef MCAST_TESTS_UNIT_MOCKFM_CHANGE_H
-#define MCAST_TESTS_UNIT_MOCKFM_CHANGE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ static inline json_t *change_tree_gone(int64_t at_us, unsigned mcast_id)
 {
     return json_pack("{s:s, s:I, s:i}", "op", "tree-gone", "at", at_us, "mcastID", (int)mcast_id);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_NODE_CHIP_H
-#define MCAST_TESTS_UNIT_NODE_CHIP_H
+#pragma once
 
 /* A Cassini chip and services on it, as the units of mcast-node see them. */
 
@@ -76,5 +75,3 @@ static inline struct cxil_svc_list *chip_list(const struct cxi_svc_desc *service
     memcpy(list->descs, services, count * sizeof *services);
     return list;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_UNIT_NODE_DRIVER_H
-#define MCAST_TESTS_UNIT_NODE_DRIVER_H
+#pragma once
 
 /* A driver of two NICs in memory, which fails as it is told: what mock-cxi cannot be told to do at
  * the very moment between two calls. */
@@ -148,5 +147,3 @@ static inline void driver_add(unsigned int nic, struct cxi_svc_desc service)
 {
     driver.services[nic][driver.count[nic]++] = service;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_STATE_FIXTURE_H
-#define MCAST_TESTS_STATE_FIXTURE_H
+#pragma once
 
 /* A folder with a store, commits that are waited for, and what a store loads as lines of text. */
 
@@ -267,5 +266,3 @@ static inline void assert_ledger(struct store *store, const char *expected)
     assert_string_equal(text, expected);
     free(text);
 }
-
-#endif

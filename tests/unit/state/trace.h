@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_TESTS_STATE_TRACE_H
-#define MCAST_TESTS_STATE_TRACE_H
+#pragma once
 
 /* Looking for a secret in every file of a store's folder, byte by byte, as a thief of the disk
  * would. */
@@ -46,5 +45,3 @@ static inline void assert_no_trace(const struct fixture *fixture, const char *te
     if (name)
         fail_msg("\"%s\" stands in %s", text, name);
 }
-
-#endif

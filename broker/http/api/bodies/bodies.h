@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_API_BODIES_BODIES_H
-#define MCAST_BROKER_HTTP_API_BODIES_BODIES_H
+#pragma once
 
 #include "broker/http/request/body.h"
 #include "core/core.h"
@@ -54,5 +53,3 @@ struct sync_body {
  * memory); body is then empty. */
 int sync_body_parse(char *bytes, size_t length, struct sync_body *body, struct problem *problem);
 void sync_body_release(struct sync_body *body);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MCAST_BROKER_HTTP_API_BODIES_JOB_JSON_H
-#define MCAST_BROKER_HTTP_API_BODIES_JOB_JSON_H
+#pragma once
 
 #include "broker/http/request/writer.h"
 #include "core/core.h"
@@ -34,5 +33,3 @@ void token_json_write(struct writer *writer, const struct tokenproof *proof);
 
 /* "expires": null when no restriction says when, or in no year that has four digits. */
 void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope);
-
-#endif
