@@ -36,7 +36,7 @@ struct command {
     int (*run)(struct call *call);
 };
 
-extern const struct command command_reserve, command_release, command_show, command_list,
+extern const struct command command_reserve, command_launch, command_release, command_show, command_list,
     command_env, command_sync, command_fence, command_events, command_status, command_doctor,
     command_token, command_cleanup, command_check, command_accept_loss, command_claim;
 

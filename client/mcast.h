@@ -154,6 +154,21 @@ MCAST_API const char *mcast_version(void); /* "0.1.0" */
 
 /* ---- Reservations ---------------------------------------------------------------------------- */
 
+/* A launch document: all that a job's nodes need before its first process, in one opaque line. The
+ * resource manager carries it to the nodes, where mcast-node prolog --launch uses it without asking
+ * the broker. It is bound to the job's reservation, owner and node list. */
+struct mcast_launch {
+    size_t size;
+    int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
+                        A node that knows the count refuses a document of another start */
+    uint32_t lifetime_s; /* how long it is good for; 0: 7 days */
+};
+
+#define MCAST_LAUNCH_INIT                                                                          \
+    {                                                                                              \
+        sizeof(struct mcast_launch), -1, 0                                                         \
+    }
+
 struct mcast_request {
     size_t size;             /* of this struct, as the program was compiled */
     const char *cluster;     /* [a-z0-9_]{1,32} */
@@ -165,11 +180,13 @@ struct mcast_request {
     const char *nodes;       /* "elcap[1-128]"; NULL: not given, then node_count must be */
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
+    const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
+                                           and then without the environment; NULL: without */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
-        sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL           \
+        sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL     \
     }
 
 struct mcast_variable {
@@ -226,6 +243,7 @@ struct mcast_reservation {
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
+    const char *launch; /* its launch document, if that was asked for; else NULL */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -238,6 +256,12 @@ MCAST_API int mcast_reserve(struct mcast *handle, const struct mcast_request *re
  * MCAST_OK also for a job that is released already. out may be NULL. */
 MCAST_API int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                             struct mcast_reservation **out, struct mcast_error *error);
+
+/* The launch document of a job that has a reservation with a node list. launch: NULL for the
+ * defaults. The result's `launch` has it. */
+MCAST_API int mcast_launch(struct mcast *handle, const char *cluster, const char *job,
+                           const struct mcast_launch *launch, struct mcast_reservation **out,
+                           struct mcast_error *error);
 
 MCAST_API int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                          struct mcast_reservation **out, struct mcast_error *error);
@@ -613,7 +637,7 @@ MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned co
 struct mcast_outcome {
     int code;                                    /* MCAST_OK, or as the calls that wait return it */
     const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
-    const struct mcast_reservation *reservation; /* of reserve, release, show, own */
+    const struct mcast_reservation *reservation; /* of reserve, release, launch, show, own */
     const struct mcast_steps *steps;             /* of steps */
     const struct mcast_sync_result *sync;        /* of sync */
     const struct mcast_variable *env;            /* of env: env_count of them */
@@ -635,6 +659,9 @@ typedef void mcast_done_fn(const struct mcast_outcome *outcome, void *arg);
 MCAST_API int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
                                   mcast_done_fn *done, void *arg, uint64_t *request,
                                   struct mcast_error *error);
+MCAST_API int mcast_async_launch(struct mcast_async *async, const char *cluster, const char *job,
+                                 const struct mcast_launch *launch, mcast_done_fn *done, void *arg,
+                                 uint64_t *request, struct mcast_error *error);
 MCAST_API int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
                                   mcast_done_fn *done, void *arg, uint64_t *request,
                                   struct mcast_error *error);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "node/record/launched.h"
 #include "node/jobsvc.h"
 
 #include "core/reservation/record.h"
@@ -180,6 +181,8 @@ int jobsvc_destroy(struct node *node, struct note *note, const struct jobsvc_end
         note_owe(note);
     if (note->state == NOTE_LINGERING)
         note_tried(note, note_clock_ms());
+    if (note->state == NOTE_GONE && ended_add(&node->dir, &note->claim, err) < 0)
+        return err->code;
     for (unsigned int i = 0; !end->left && i < result.left_count; i++)
         say("%s", jobsvc_describe_left(node, note, &result.left[i], text));
     if (end->left)
@@ -345,7 +348,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     }
     if (rc == 0) {
         note->state = NOTE_MADE;
-        if (node->settings.report)
+        if (node->settings.report && claim->launched_until_s == 0)
             note_owe(note);
         rc = note_write(&node->dir, note, err);
     }

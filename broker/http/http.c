@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/http.h"
 
+#include "broker/http/api/launch.h"
 #include "broker/http/request/call.h"
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/mungecred.h"
@@ -21,7 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
+static_assert((int)HTTP_THREADS ==
+                  (int)DECODER_THREADS + (int)RESOLVER_THREADS + (int)LAUNCH_THREADS,
+              "who has threads");
 
 enum {
     LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
@@ -153,7 +156,8 @@ static void close_all(struct http *http)
 {
     struct decoder *decoder = http->decoder;
     struct resolver *resolver = http->resolver;
-    http->handles = 1u + (decoder != NULL) + (resolver != NULL);
+    struct workqueue *launches = http->launches;
+    http->handles = 1u + (decoder != NULL) + (resolver != NULL) + (launches != NULL);
     for (int i = 0; i < LISTENERS; i++)
         http->handles += http->listeners[i].server != NULL;
     uv_close((uv_handle_t *)&http->timer, on_timer_closed);
@@ -163,6 +167,9 @@ static void close_all(struct http *http)
     http->resolver = NULL;
     if (resolver)
         resolver_destroy(resolver, on_closed, http);
+    http->launches = NULL;
+    if (launches)
+        workqueue_close(launches, on_closed, http);
     for (int i = 0; i < LISTENERS; i++) {
         struct server *server = http->listeners[i].server;
         http->listeners[i].server = NULL;
@@ -228,7 +235,8 @@ static int parts_create(struct http *http, const struct http_options *options, s
                                 "application/problem+json") != MHD_YES ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
         !(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
-        !(http->resolver = resolver_create(http->loop, host_resolve)))
+        !(http->resolver = resolver_create(http->loop, host_resolve)) ||
+        !(http->launches = launch_queue_create(http->loop)))
         return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
     http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
     if (http->heads_epoll < 0)

@@ -43,7 +43,7 @@ struct http_options {
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */
-enum { HTTP_THREADS = 4 };
+enum { HTTP_THREADS = 5 };
 
 struct http;
 

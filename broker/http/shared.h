@@ -22,6 +22,7 @@ struct peer;
 struct resolver;
 struct stream;
 struct tls;
+struct workqueue;
 
 enum {
     CONNECTIONS_DEFAULT = 4096,
@@ -46,6 +47,7 @@ struct http {
     struct listener listeners[LISTENERS];
     uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;
+    struct workqueue *launches; /* documents that munged is to encrypt */
     struct resolver *resolver;
     char *munge_socket; /* NULL: MUNGE credentials are not taken */
     char *socket_path;

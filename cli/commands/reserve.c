@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/duration.h"
 #include "cli/command.h"
 #include "cli/view.h"
 
@@ -8,13 +9,51 @@
 
 enum { CLASSES_MAX = 16, VNIS_MAX = 4 };
 
-enum { UID, NODES, NODE_COUNT, CORES, VNIS, HWCOLL, CLASSES, ANEW };
+enum { UID, NODES, NODE_COUNT, CORES, VNIS, HWCOLL, CLASSES, ANEW, LAUNCH, RESTART, EXPIRES };
 
 static const struct command_option reserve_options[] = {
-    [UID] = {"uid", true},     [NODES] = {"nodes", true}, [NODE_COUNT] = {"node-count", true},
-    [CORES] = {"cores", true}, [VNIS] = {"vnis", true},   [HWCOLL] = {"hwcoll", true},
-    [CLASSES] = {"tc", true},  [ANEW] = {"anew", false},  {0},
+    [UID] = {"uid", true},
+    [NODES] = {"nodes", true},
+    [NODE_COUNT] = {"node-count", true},
+    [CORES] = {"cores", true},
+    [VNIS] = {"vnis", true},
+    [HWCOLL] = {"hwcoll", true},
+    [CLASSES] = {"tc", true},
+    [ANEW] = {"anew", false},
+    [LAUNCH] = {"launch", false},
+    [RESTART] = {"restart", true},
+    [EXPIRES] = {"expires", true},
+    {0},
 };
+
+/* How a launch document is asked for: by these two options, which have these indexes. */
+static int read_launch(struct call *call, size_t restart, size_t expires,
+                       struct mcast_launch *launch)
+{
+    uint64_t count = UINT64_MAX;
+    int64_t lifetime_ms = 0;
+    if (command_number(call, restart, 0, INT32_MAX, &count) < 0)
+        return MCAST_USAGE;
+    if (count != UINT64_MAX)
+        launch->restart = (int64_t)count;
+    if (call->given[expires] && (lifetime_ms = duration_parse(call->given[expires], DURATION_DAYS,
+                                                              INT64_C(366) * 86400000)) < 1000)
+        return command_misused(call, "--expires %.40s: a time such as 90s, 12h or 7d, at most 366d",
+                               call->given[expires]);
+    launch->lifetime_s = (uint32_t)(lifetime_ms / 1000);
+    return 0;
+}
+
+/* Only the document, for whatever carries it to the nodes. */
+static int print_launch(const struct call *call, const struct mcast_reservation *reservation)
+{
+    if (reservation->warning)
+        fprintf(stderr, "mcastctl: warning: %s\n", reservation->warning);
+    if (call->json)
+        return command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
+    printf("%s\n", reservation->launch ? reservation->launch : "");
+    return command_finish();
+}
 
 /* The names are in classes_text, which stays the caller's. */
 static int read_classes(struct call *call, char *classes_text, const char **classes)
@@ -68,6 +107,7 @@ static int reserve_anew(struct call *call, const struct mcast_request *request,
 static int run_reserve(struct call *call)
 {
     struct mcast_request request = MCAST_REQUEST_INIT;
+    struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
     const char *classes[CLASSES_MAX + 1];
     char *classes_text = strdup(call->given[CLASSES] ? call->given[CLASSES] : "");
@@ -77,13 +117,18 @@ static int run_reserve(struct call *call)
     if (rc == 0)
         rc = read_request(call, &request);
     if (rc == 0)
+        rc = read_launch(call, RESTART, EXPIRES, &launch);
+    if (call->given[LAUNCH])
+        request.launch = &launch;
+    if (rc == 0)
         rc = command_open(call);
     if (rc == 0 && call->given[ANEW])
         rc = reserve_anew(call, &request, &reservation);
     else if (rc == 0)
         rc = mcast_reserve(call->handle, &request, &reservation, &call->error);
     if (rc == 0)
-        rc = view_reservation(reservation, call, MCAST_JSON_SECRETS);
+        rc = call->given[LAUNCH] ? print_launch(call, reservation)
+                                 : view_reservation(reservation, call, MCAST_JSON_SECRETS);
     mcast_reservation_free(reservation);
     free(classes_text);
     return rc;
@@ -91,6 +136,30 @@ static int run_reserve(struct call *call)
 
 const struct command command_reserve = {"reserve", "reserve a job's VNIs and multicast addresses",
                                         COMMAND_ONE_JOB, reserve_options, run_reserve};
+
+enum { LAUNCH_RESTART, LAUNCH_EXPIRES };
+
+static const struct command_option launch_options[] = {
+    [LAUNCH_RESTART] = {"restart", true}, [LAUNCH_EXPIRES] = {"expires", true}, {0}};
+
+static int run_launch(struct call *call)
+{
+    struct mcast_launch launch = MCAST_LAUNCH_INIT;
+    struct mcast_reservation *reservation = NULL;
+    int rc = read_launch(call, LAUNCH_RESTART, LAUNCH_EXPIRES, &launch);
+    if (rc == 0)
+        rc = command_open(call);
+    if (rc == 0)
+        rc = mcast_launch(call->handle, call->cluster, call->job, &launch, &reservation,
+                          &call->error);
+    if (rc == 0)
+        rc = print_launch(call, reservation);
+    mcast_reservation_free(reservation);
+    return rc;
+}
+
+const struct command command_launch = {"launch", "print a job's launch document", COMMAND_ONE_JOB,
+                                       launch_options, run_launch};
 
 static int run_release(struct call *call)
 {

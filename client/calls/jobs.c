@@ -46,6 +46,13 @@ static int check_request(const struct mcast_request *request, struct mcast_error
     return 0;
 }
 
+static json_t *encode_launch(const struct mcast_launch *launch)
+{
+    json_t *body = call_add(json_object(), "restart", launch->restart >= 0,
+                            json_integer((json_int_t)launch->restart));
+    return call_add(body, "expires", launch->lifetime_s > 0, json_integer(launch->lifetime_s));
+}
+
 static json_t *encode_request(const struct mcast_request *request)
 {
     json_t *body = json_pack("{s:I}", "uid", (json_int_t)request->uid);
@@ -55,6 +62,8 @@ static json_t *encode_request(const struct mcast_request *request)
                     json_integer(request->cores_per_node));
     body = call_add(body, "vni_count", request->vni_count >= 0, json_integer(request->vni_count));
     body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
+    body = call_add(body, "launch", request->launch,
+                    request->launch ? encode_launch(request->launch) : NULL);
     return call_add(body, "traffic_classes", request->traffic_classes,
                     call_words(request->traffic_classes));
 }
@@ -62,7 +71,12 @@ static json_t *encode_request(const struct mcast_request *request)
 static struct call make_reserve(const struct mcast_request *request, struct mcast_error *error)
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
+    struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct call call = {.rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
+    if (call.rc == 0 && mine.launch) {
+        call.rc = call_adopt(&launch, mine.launch, "MCAST_LAUNCH_INIT", error);
+        mine.launch = &launch;
+    }
     if (call.rc == 0)
         call.rc = names_check(mine.cluster, mine.job, error);
     if (call.rc == 0)
@@ -83,6 +97,34 @@ int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *w
                         struct mcast_error *error)
 {
     return async_begin(async, make_reserve(what, error), done, arg, request, error);
+}
+
+/* ---- launch ---- */
+
+static struct call make_launch(const char *cluster, const char *job,
+                               const struct mcast_launch *launch, struct mcast_error *error)
+{
+    struct mcast_launch mine = MCAST_LAUNCH_INIT;
+    struct call call = {.rc = launch ? call_adopt(&mine, launch, "MCAST_LAUNCH_INIT", error) : 0};
+    if (call.rc == 0)
+        call.rc = names_check(cluster, job, error);
+    call_set(&call, "POST", read_job, error, NAMES_JOB_PATH "/launch", cluster, job);
+    call_set_body(&call, encode_launch(&mine), "the request's words are", error);
+    return call;
+}
+
+int mcast_launch(struct mcast *handle, const char *cluster, const char *job,
+                 const struct mcast_launch *launch, struct mcast_reservation **out,
+                 struct mcast_error *error)
+{
+    return RUN_FOR(handle, make_launch(cluster, job, launch, error), reservation, out, error);
+}
+
+int mcast_async_launch(struct mcast_async *async, const char *cluster, const char *job,
+                       const struct mcast_launch *launch, mcast_done_fn *done, void *arg,
+                       uint64_t *request, struct mcast_error *error)
+{
+    return async_begin(async, make_launch(cluster, job, launch, error), done, arg, request, error);
 }
 
 /* ---- release, show, own ---- */

@@ -20,6 +20,7 @@ static const struct field scalars[] = {
     {"released", FIELD_STRING, FIELD_OPTIONAL, AT(released)},
     {"held_until", FIELD_STRING, FIELD_OPTIONAL, AT(held_until)},
     {"warning", FIELD_STRING, FIELD_OPTIONAL, AT(warning)},
+    {"launch", FIELD_STRING, FIELD_OPTIONAL, AT(launch)},
     {"on_node", FIELD_STRING, FIELD_OPTIONAL, AT(on_node)},
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},

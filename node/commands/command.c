@@ -24,7 +24,7 @@ const char command_common_usage[] =
 
 /* ---- Options ---- */
 
-enum type { TEXT, FLAG, CORES, USER, USERS, TIME, SECONDS, FORMAT };
+enum type { TEXT, FLAG, CORES, USER, COUNT, USERS, TIME, SECONDS, FORMAT };
 
 static bool read_value(enum type type, const char *text, void *place)
 {
@@ -36,6 +36,8 @@ static bool read_value(enum type type, const char *text, void *place)
         return settings_number(text, UINT16_MAX, place) && *(uint32_t *)place > 0;
     case USER:
         return settings_number(text, UINT32_MAX - 1, place);
+    case COUNT:
+        return settings_number(text, INT32_MAX, place);
     case SECONDS: /* a number without a unit, as in mcastctl */
         if (text[0] && !text[strspn(text, "0123456789")] &&
             snprintf(seconds, sizeof seconds, "%ss", text) < (int)sizeof seconds)
@@ -69,6 +71,9 @@ static const struct option_row {
     {'N', "node", "NAME", TEXT, AT(node), NULL},
     {'j', "job", "JOB", TEXT, AT(job_text), NULL},
     {'r', "reservation", "FILE", TEXT, AT(reservation), NULL},
+    {'l', "launch", "FILE", TEXT, AT(launch), NULL},
+    {'o', "nodes", "LIST", TEXT, AT(nodes), NULL},
+    {'R', "restart", "N", COUNT, AT(restart), "a number from 0"},
     {'n', "dry-run", NULL, FLAG, AT(dry_run), NULL},
     {'c', "cores", "N", CORES, AT(cores), "a number from 1 to 65535"},
     {'w', "limits", "WISHES", TEXT, AT(limits), NULL},
@@ -206,7 +211,11 @@ static int prepare_command(struct node *node, struct command_options *options, i
 int command_run(const struct command *command, int argc, char **argv)
 {
     static struct node node = {.dir = {.directory = -1, .lock = -1}};
-    struct command_options options = {.command = command, .busy_ms = -1, .broker_ms = -1};
+    struct command_options options = {.command = command,
+                                      .user = UINT32_MAX,
+                                      .restart = UINT32_MAX,
+                                      .busy_ms = -1,
+                                      .broker_ms = -1};
     int rc = prepare_command(&node, &options, argc, argv);
     if (rc == COMMAND_GO_ON)
         rc = command->run(&node, &options);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
+#include "node/record/launched.h"
 #include "node/record/reservation.h"
 #include "node/services/variables.h"
 
@@ -17,6 +18,8 @@ static const char usage[] =
     "  --job JOB            the job; its reservation is what this node remembers of it, or what\n"
     "                       the broker says\n"
     "  --reservation FILE   its reservation, as for prolog\n"
+    "  --launch FILE        its launch document, as for prolog, with --nodes, --restart and\n"
+    "                       --user; what that has for tasks is printed, too\n"
     "  --inherit            take what an outer instance left in the environment, after a check;\n"
     "                       with nothing there, unset\n"
     "  --clear              unset all four\n"
@@ -91,25 +94,42 @@ static int find_services(struct node *node, const struct claim *claim, const str
     return COMMAND_REFUSED;
 }
 
-static int read_job(struct node *node, const struct command_options *options,
+/* By the launch document, by what this node remembers, or by the broker. *note: what is remembered
+ * of it, or NULL. */
+static int find_claim(struct node *node, const struct command_options *options,
+                      struct launch *launch, struct claim *claim, const struct note **note)
+{
+    struct error err;
+    if (!options->reservation)
+        *note = notes_newest(&node->notes, node->cluster, options->job);
+    if (*note && ((*note)->state != NOTE_MADE || !note_is_current(*note)))
+        *note = NULL;
+    if (options->launch) {
+        const int rc = launched_read(node, options, launch);
+        if (rc == COMMAND_GO_ON && launched_claim(launch, claim, &err) < 0)
+            return command_failed(&err);
+        if (*note && (*note)->claim.number != claim->number)
+            *note = NULL;
+        return rc;
+    }
+    if (!*note)
+        return reservation_fetch(node, options, false, claim);
+    *claim = (*note)->claim;
+    return COMMAND_GO_ON;
+}
+
+static int read_job(struct node *node, const struct command_options *options, struct launch *launch,
                     struct variables *variables)
 {
     struct claim claim;
     struct error err;
+    const struct note *note = NULL;
     if (node_remember(node, false, &err) < 0)
         return command_failed(&err);
-    const struct note *note = NULL;
-    if (!options->reservation)
-        note = notes_newest(&node->notes, node->cluster, options->job);
-    if (note && (note->state != NOTE_MADE || !note_is_current(note)))
-        note = NULL;
-    int rc = COMMAND_GO_ON;
-    if (note)
-        claim = note->claim;
-    else
-        rc = reservation_fetch(node, options, false, &claim);
+    int rc = find_claim(node, options, launch, &claim, &note);
     if (rc != COMMAND_GO_ON)
         return rc;
+    variables->tasks = launch->tasks;
     if (claim.vni_count > 0)
         return find_services(node, &claim, note, variables);
     variables->clear = true;
@@ -136,6 +156,7 @@ static int read_environment(struct node *node, struct variables *variables)
 static int run_env(struct node *node, const struct command_options *options)
 {
     struct variables variables = {.clear = options->clear};
+    struct launch launch = {0};
     int ways = options->inherit + options->clear + (options->job[0] || options->reservation);
     int rc = COMMAND_GO_ON;
     if (ways > 1)
@@ -145,12 +166,15 @@ static int run_env(struct node *node, const struct command_options *options)
     else if (!options->clear && !options->job[0])
         return command_misused(options->command, "--job JOB is required");
     else if (!options->clear)
-        rc = read_job(node, options, &variables);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    variables_print(&variables, options->format, stdout);
-    return COMMAND_DONE;
+        rc = read_job(node, options, &launch, &variables);
+    if (rc == COMMAND_GO_ON) {
+        variables_print(&variables, options->format, stdout);
+        rc = COMMAND_DONE;
+    }
+    if (launch.root)
+        launch_release(&launch);
+    return rc;
 }
 
 const struct command command_env = {
-    "env", "SLINGSHOT_* for a job's tasks", usage, "jrixf", SPOOL_IGNORED, run_env};
+    "env", "SLINGSHOT_* for a job's tasks", usage, "jrloRuixf", SPOOL_IGNORED, run_env};

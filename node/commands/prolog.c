@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
+#include "node/record/launched.h"
 #include "node/record/report.h"
 #include "node/record/reservation.h"
 
@@ -16,6 +17,12 @@ static const char usage[] =
     "  --job JOB            the job\n"
     "  --reservation FILE   the reservation, as mcastctl show --json prints it, from a file, or\n"
     "                       from standard input (-); else the broker is asked\n"
+    "  --launch FILE        the job's launch document, as mcastctl launch prints it, from a file,\n"
+    "                       standard input (-), or a variable (env:NAME): the broker is not\n"
+    "                       needed then, nor told. The next three are compared with it\n"
+    "  --nodes LIST         the job's node list, as the resource manager wrote it for the broker\n"
+    "  --restart N          how often the resource manager has restarted the job\n"
+    "  --user UID           the job's owner\n"
     "  --cores N            the job's cores on this node (default: the reservation's\n"
     "                       cores_per_node, or all of the node's)\n"
     "  --limits WISHES      what the job wants of the NICs' resources, within node.conf, in\n"
@@ -62,12 +69,17 @@ static int creation_failed(const struct error *err)
     return err->code == ERROR_FULL ? COMMAND_UNMET : rc;
 }
 
+/* A launch document stands in for the broker, which is neither asked nor told anything: its list of
+ * nodes says who may have services, until the node's word after the job. */
 static int create_and_report(struct node *node, const struct claim *claim, uint32_t cores)
 {
     struct note note;
     struct error err;
     struct mcast_error error;
     int rc;
+    if (claim->launched_until_s)
+        return jobsvc_create(node, claim, cores, &note, &err) < 0 ? creation_failed(&err)
+                                                                  : COMMAND_DONE;
     if (jobsvc_create(node, claim, cores, &note, &err) == 0) {
         rc = report_creation(node, &note);
     } else {
@@ -98,17 +110,38 @@ static int fetch_claim(struct node *node, const struct command_options *options,
     return COMMAND_NOT_FOUND;
 }
 
+/* The same by a launch document. */
+static int fetch_launched(struct node *node, const struct command_options *options,
+                          struct claim *claim)
+{
+    struct launch launch;
+    struct error err;
+    int rc = launched_read(node, options, &launch);
+    if (rc != COMMAND_GO_ON)
+        return rc;
+    rc = launched_claim(&launch, claim, &err) < 0 ? command_failed(&err) : COMMAND_GO_ON;
+    launch_release(&launch);
+    if (rc != COMMAND_GO_ON || options->dry_run)
+        return rc;
+    if (jobsvc_lock(node, claim->cluster, claim->job, &err) < 0)
+        return command_failed(&err);
+    return launched_check_ended(node, claim);
+}
+
 static int run_prolog(struct node *node, const struct command_options *options)
 {
     struct claim claim;
     struct error err;
+    if (options->launch && options->reservation)
+        return command_misused(options->command, "only one of --launch and --reservation");
     if (options->broker_ms >= 0)
         node->settings.busy_ms = options->broker_ms;
-    int rc = fetch_claim(node, options, &claim);
+    int rc = options->launch ? fetch_launched(node, options, &claim)
+                             : fetch_claim(node, options, &claim);
     if (rc != COMMAND_GO_ON)
         return rc;
     if (claim.vni_count == 0 || (claim.node_count == 1 && !node->settings.single_node)) {
-        if (!options->dry_run)
+        if (!options->dry_run && !options->launch)
             report_spool(node, 0);
         return COMMAND_DONE; /* the job is to have no services */
     }
@@ -132,4 +165,4 @@ static int run_prolog(struct node *node, const struct command_options *options)
 }
 
 const struct command command_prolog = {
-    "prolog", "create a job's services", usage, "j!rcwpn", SPOOL_WRITTEN, run_prolog};
+    "prolog", "create a job's services", usage, "j!rloRucwpn", SPOOL_WRITTEN, run_prolog};

@@ -64,8 +64,50 @@ static void write_value(const struct variables *variables, enum variables_name n
                                  variables->services[i].id);
 }
 
-/* No value has a letter that a shell or JSON would want quoted (nic.h); the quotes are for those
- * who read it. */
+/* As env_decode of libmcast: what it prints ends up in `eval`, also of root. */
+static bool is_printable(const char *name, const char *value)
+{
+    const size_t length = strlen(name);
+    if (strncmp(name, "FI_", 3) != 0 ||
+        strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
+        return false;
+    for (const char *at = value; *at != '\0'; at++)
+        if (iscntrl((unsigned char)*at))
+            return false;
+    return true;
+}
+
+static void print_quoted(const char *value, enum variables_format format, FILE *out)
+{
+    for (const char *at = value; *at != '\0'; at++) {
+        if (format == VARIABLES_SH && *at == '\'')
+            fputs("'\\'", out);
+        if (format == VARIABLES_JSON && (*at == '"' || *at == '\\'))
+            putc('\\', out);
+        putc(*at, out);
+    }
+}
+
+static void print_tasks(json_t *tasks, enum variables_format format, FILE *out)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach(tasks, name, value)
+    {
+        const char *text = json_string_value(value);
+        if (!text || !is_printable(name, text))
+            continue;
+        fprintf(out, "%s%s%s%s", format == VARIABLES_JSON ? ",\n" : "", formats[format].before,
+                name, formats[format].equals);
+        print_quoted(text, format, out);
+        fputs(formats[format].after, out);
+        if (format == VARIABLES_NULL)
+            putc('\0', out);
+    }
+}
+
+/* No value of these has a letter that a shell or JSON would want quoted (nic.h); the quotes are for
+ * those who read it. */
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out)
 {
     for (int i = 0; i < VARIABLES_COUNT; i++) {
@@ -82,6 +124,7 @@ void variables_print(const struct variables *variables, enum variables_format fo
         if (!variables->clear && format == VARIABLES_NULL)
             putc('\0', out);
     }
+    print_tasks(variables->tasks, format, out);
     if (format == VARIABLES_JSON)
         fputs("\n}\n", out);
 }

@@ -7,6 +7,7 @@
 #include "cxi/abi.h"
 #include "node/services/nic.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -28,7 +29,8 @@ enum variables_format {
 };
 
 struct variables {
-    bool clear; /* all are to be unset */
+    bool clear;    /* all are to be unset, but for the tasks' */
+    json_t *tasks; /* what a launch document has for tasks beside them: texts by name; or NULL */
     unsigned int vni_count, service_count;
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     struct service_place services[NIC_MAX];

@@ -61,6 +61,7 @@ static void check_tree(const struct reserve_request *request, const json_t *root
 void fuzz_one(struct fuzz_input *in)
 {
     struct reserve_request request;
+    struct launch_wish launch;
     struct problem problem = {0};
     size_t length;
     char *bytes = fuzz_bytes(in, &length);
@@ -68,7 +69,7 @@ void fuzz_one(struct fuzz_input *in)
     /* jansson lets a NUL pass between values. */
     bool good = json_is_object(root) && !memchr(bytes, '\0', length);
     json_t *body = body_read(bytes, length, &problem);
-    if (body && reserve_body_parse(body, &request, &problem) == 0) {
+    if (body && reserve_body_parse(body, &request, &launch, &problem) == 0) {
         check_taken(&request);
         check_tree(&request, root);
     } else {

@@ -5,6 +5,7 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/bodies.h"
+#include "broker/http/api/launch.h"
 #include "broker/http/auth/tokenproof.h"
 #include "core/environment.h"
 #include "base/steppath.h"
@@ -56,7 +57,8 @@ int reserve_handle(struct call *call)
     struct reserve_request *request = &event.u.reserve.request;
     struct job_path path;
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
-        reserve_body_parse(call->json, request, &call->problem) < 0)
+        reserve_body_parse(call->json, request, &call->launch, &call->problem) < 0 ||
+        (call->launch.wanted && launch_possible(call) < 0))
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;
@@ -66,6 +68,10 @@ int reserve_handle(struct call *call)
 
 void reserve_render(struct call *call, const struct answer *answer)
 {
+    if (call->launch.wanted) {
+        launch_render(call, answer->reservation, answer->detail);
+        return;
+    }
     call->secret = job_json_write(&call->out, engine_core(call->http->engine), answer->reservation,
                                   &(struct job_parts){.env = true, .warning = answer->detail});
 }

@@ -250,7 +250,7 @@ int call_reply_shown(struct call *call, int status, const char *type)
     return call->unsaved ? call_reply_saved(call, status, type) : call_reply(call, status, type);
 }
 
-static void problem_render(struct call *call)
+void call_render_problem(struct call *call)
 {
     call->secret = false;
     call->document = NULL;
@@ -264,7 +264,7 @@ static void problem_render(struct call *call)
 
 void call_refuse(struct call *call)
 {
-    problem_render(call);
+    call_render_problem(call);
     send_answer(call);
 }
 
@@ -280,7 +280,7 @@ void call_render(void *http, const struct answer *answer)
     }
     problem_set(&call->problem, call->status, answer_word(answer->kind), answer->field, "%s",
                 answer->detail ? answer->detail : answer_word(answer->kind));
-    problem_render(call);
+    call_render_problem(call);
 }
 
 static void render_unsaved(struct call *call, int code, const char *words)
@@ -300,7 +300,7 @@ static void render_unsaved(struct call *call, int code, const char *words)
         problem_set(&call->problem, 503, "storage", NULL,
                     "what is to be shown is not saved yet: %s; try again", words);
     call->problem.retry_after = GATE_RETRY_STORAGE;
-    problem_render(call);
+    call_render_problem(call);
 }
 
 void call_answered(void *http, uint64_t ticket, int code, const char *words)
@@ -311,7 +311,10 @@ void call_answered(void *http, uint64_t ticket, int code, const char *words)
         render_unsaved(call, code, words);
     else if (call->durable_seq > call->http->durable_seq)
         call->http->durable_seq = call->durable_seq;
-    send_answer(call);
+    if (call->durable)
+        call->durable(call, code);
+    else
+        send_answer(call);
 }
 
 /* ---- reading ---- */

@@ -34,6 +34,13 @@ enum call_phase {
     CALL_SENT
 };
 
+/* What a launch document is asked for with. */
+struct launch_wish {
+    bool wanted;
+    int64_t restart;    /* the resource manager's count of the job's restarts; -1: not given */
+    int64_t lifetime_s; /* of the document */
+};
+
 struct call {
     struct http *http;
     struct peer *peer;
@@ -50,6 +57,9 @@ struct call {
     bool refused;             /* problem is set; the body is only waited for */
     bool suspended;           /* while DECIDING: its answer resumes the connection */
     bool owed;                /* counted in http->owed */
+    /* What to do when all that it shows is durable, or cannot be saved (code, and out is the
+     * problem); NULL: out is sent. */
+    void (*durable)(struct call *call, int code);
     bool unsaved;             /* it shows something that is not durable yet */
     bool secret;              /* out holds a token: wiped afterwards, not to be cached */
     int status;
@@ -61,6 +71,8 @@ struct call {
     struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
     char *trimmed;         /* see call_header; or NULL */
+    struct launch_wish launch;
+    struct launching *launching; /* the answer waits for its launch document; or NULL */
     struct stream *stream; /* the answer is this stream, */
     uint64_t durable_seq;  /* and when it begins, events up to here are durable */
     struct problem problem;
@@ -91,6 +103,8 @@ int call_reply_saved(struct call *call, int status, const char *type);
 void call_show(struct call *call, const struct reservation *reservation);
 int call_reply_shown(struct call *call, int status, const char *type);
 
+/* call->problem is the answer, for a render. */
+void call_render_problem(struct call *call);
 /* call->problem is the answer, now. */
 void call_refuse(struct call *call);
 

@@ -21,6 +21,7 @@ enum { FIXTURE_TEXT_SIZE = 1 << 15 };
 struct fixture {
     char folder[64];
     struct fakebroker *broker;
+    bool prints_secrets; /* the next runs may, on standard output */
     /* Of the last fixture_run. */
     char out[FIXTURE_TEXT_SIZE], err[FIXTURE_TEXT_SIZE];
 };

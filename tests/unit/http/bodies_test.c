@@ -23,6 +23,7 @@ static struct {
     struct problem problem;
     struct reserve_request reserve;
     struct node_body node;
+    struct launch_wish launch;
     struct bearer_limits mint;
     struct sync_body sync;
 } last;
@@ -57,7 +58,7 @@ static int reserve_bytes(const char *bytes, size_t length)
 {
     return read_json(bytes, length) < 0
                ? -1
-               : reserve_body_parse(last.json, &last.reserve, &last.problem);
+               : reserve_body_parse(last.json, &last.reserve, &last.launch, &last.problem);
 }
 
 static int reserve(const char *text)
@@ -72,6 +73,13 @@ static int node(const char *text)
                : node_body_parse(last.json, &last.node, &last.problem);
 }
 
+static int launch(const char *text)
+{
+    return read_json(text, strlen(text)) < 0
+               ? -1
+               : launch_body_parse(last.json, "", &last.launch, &last.problem);
+}
+
 static int mint(const char *text)
 {
     return read_json(text, strlen(text)) < 0
@@ -79,7 +87,7 @@ static int mint(const char *text)
                : mint_body_parse(last.json, NOW, &last.mint, &last.problem);
 }
 
-static int sync(const char *text)
+static int read_sync(const char *text)
 {
     copy_bytes(text, strlen(text));
     const int rc = sync_body_parse(last.bytes, strlen(text), &last.sync, &last.problem);
@@ -132,9 +140,9 @@ static void bad_json__is_told_with_line_and_column(void **state)
         {reserve, "{'uid':1}", "line 1"},
         {reserve, "[1]", "line 1, column 1"},
         {reserve, "null", "line 1"},
-        {sync, "", "line 1, column 1:"},
-        {sync, "{\"active\":[\n \"a\",\n \"b\" x]}", "line 3, column 6:"},
-        {sync, "{\"active\":[\"\\u0061\",,", "line 1, column 21:"},
+        {read_sync, "", "line 1, column 1:"},
+        {read_sync, "{\"active\":[\n \"a\",\n \"b\" x]}", "line 3, column 6:"},
+        {read_sync, "{\"active\":[\"\\u0061\",,", "line 1, column 21:"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(cases[i].parse(cases[i].text), -1);
@@ -380,6 +388,54 @@ static void report__with_a_bad_value_is_refused(void **state)
 
 /* ---- a request for a token (B3) ---- */
 
+/* ---- a launch document (S1) ---- */
+
+static void launch__says_which_start_and_how_long(void **state)
+{
+    (void)state;
+    assert_int_equal(launch("{}"), 0);
+    assert_true(last.launch.wanted);
+    assert_int_equal(last.launch.restart, -1);
+    assert_int_equal(last.launch.lifetime_s, 7 * 86400);
+    assert_int_equal(launch("{\"restart\":2,\"expires\":\"12h\"}"), 0);
+    assert_int_equal(last.launch.restart, 2);
+    assert_int_equal(last.launch.lifetime_s, 12 * 3600);
+    assert_int_equal(launch("{\"expires\":60}"), 0);
+    assert_int_equal(last.launch.lifetime_s, 60);
+}
+
+static void reserve__wants_a_launch_document_with_nodes_only(void **state)
+{
+    (void)state;
+    assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\"}"), 0);
+    assert_false(last.launch.wanted);
+    assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":0}}"), 0);
+    assert_true(last.launch.wanted);
+    assert_int_equal(last.launch.restart, 0);
+}
+
+static void wrong_launch__is_told(void **state)
+{
+    (void)state;
+    static const struct refusal alone[] = {
+        {"{\"restart\":-1}", "invalid", "restart"},
+        {"{\"restart\":2147483648}", "invalid", "restart"},
+        {"{\"expires\":0}", "invalid", "expires"},
+        {"{\"expires\":\"367d\"}", "invalid", "expires"},
+        {"{\"expires\":\"soon\"}", "invalid", "expires"},
+        {"{\"uid\":1}", "unknown-field", "uid"},
+    };
+    static const struct refusal within[] = {
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":1}", "invalid", "launch"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":\"0\"}}", "invalid",
+         "launch.restart"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"expires\":0}}", "invalid", "launch.expires"},
+        {"{\"uid\":1,\"node_count\":2,\"launch\":{}}", "missing-field", "nodes"},
+    };
+    ASSERT_REFUSED(launch, alone);
+    ASSERT_REFUSED(reserve, within);
+}
+
 static void mint__may_say_nothing(void **state)
 {
     (void)state;
@@ -451,13 +507,13 @@ static void wait__is_as_the_call_has_it_when_not_given(void **state)
 static void ids__are_read_in_order(void **state)
 {
     (void)state;
-    assert_int_equal(sync(" {\t\"active\"\r\n: [ \"a\" ,\n\"B-9_@+:.\",\"\\u0063\",\"a\" ] }\n"),
-                     0);
+    assert_int_equal(
+        read_sync(" {\t\"active\"\r\n: [ \"a\" ,\n\"B-9_@+:.\",\"\\u0063\",\"a\" ] }\n"), 0);
     assert_int_equal(last.sync.count, 4);
     assert_string_equal(last.sync.active[0], "a");
     assert_string_equal(last.sync.active[1], "B-9_@+:.");
     assert_string_equal(last.sync.active[2], "c");
-    assert_int_equal(sync("{\"active\":[]}"), 0);
+    assert_int_equal(read_sync("{\"active\":[]}"), 0);
     assert_int_equal(last.sync.count, 0);
 }
 
@@ -524,9 +580,9 @@ static void sync__with_a_bad_value_is_refused(void **state)
                                            "{\"active\":[\"a\\u00",
                                            ACTIVE("[\"a\\u00g0\"]"),
                                            ACTIVE("[\"a\\u0000\"]")};
-    ASSERT_REFUSED(sync, cases);
+    ASSERT_REFUSED(read_sync, cases);
     for (size_t i = 0; i < sizeof bad_json / sizeof bad_json[0]; i++)
-        assert_refused(sync, &(struct refusal){bad_json[i], "bad-json", ""}, 1);
+        assert_refused(read_sync, &(struct refusal){bad_json[i], "bad-json", ""}, 1);
 }
 
 static void ids__are_two_million_at_most(void **state)
@@ -538,11 +594,11 @@ static void ids__are_two_million_at_most(void **state)
     for (size_t i = 1; i < SYNC_IDS_MAX; i++)
         at = stpcpy(at, ",\"a\"");
     strcpy(at, "]}");
-    assert_int_equal(sync(text), 0);
+    assert_int_equal(read_sync(text), 0);
     assert_int_equal(last.sync.count, SYNC_IDS_MAX);
     assert_string_equal(last.sync.active[SYNC_IDS_MAX - 1], "a");
     strcpy(at, ",\"a\"]}");
-    assert_int_equal(sync(text), -1);
+    assert_int_equal(read_sync(text), -1);
     assert_int_equal(last.problem.status, 422);
     assert_string_equal(last.problem.field, "active");
     free(text);
@@ -564,6 +620,9 @@ int main(void)
         TEST(services__may_share_a_nic),
         TEST(services__have_a_bound),
         TEST(report__with_a_bad_value_is_refused),
+        TEST(launch__says_which_start_and_how_long),
+        TEST(reserve__wants_a_launch_document_with_nodes_only),
+        TEST(wrong_launch__is_told),
         TEST(mint__may_say_nothing),
         TEST(mint__says_steps_operations_and_time),
         TEST(mint__with_a_bad_value_is_refused),

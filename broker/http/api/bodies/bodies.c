@@ -11,6 +11,55 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Seconds, or a time with its unit: field, up to so many days. 0 in *seconds: it is missing. what:
+ * that ends then. */
+static int read_lifetime(const json_t *value, const char *field, const char *what, int days_max,
+                         int64_t *seconds, struct problem *problem)
+{
+    const int64_t max_s = days_max * INT64_C(24) * 60 * 60;
+    *seconds = 0;
+    if (!value)
+        return 0;
+    if (json_is_number(value) && body_number(value, field, 1, max_s, seconds, problem) < 0)
+        return -1;
+    if (json_is_string(value))
+        *seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
+                                  max_s * 1000) /
+                   1000;
+    if (*seconds > 0)
+        return 0;
+    return problem_set(problem, 422, "invalid", field,
+                       "%s is how long the %s is good for: seconds, or a time with its unit, such "
+                       "as \"1h\"; at least 1 s, at most %d days",
+                       field, what, days_max);
+}
+
+/* ---- a request for a launch document ---- */
+
+struct launch_wish launch_wish_default(void)
+{
+    return (struct launch_wish){
+        .wanted = true, .restart = -1, .lifetime_s = LAUNCH_DAYS * INT64_C(24) * 60 * 60};
+}
+
+int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
+                      struct problem *problem)
+{
+    const json_t *expires = NULL;
+    int64_t lifetime_s;
+    *wish = launch_wish_default();
+    const struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
+                                        {"expires", .value = &expires},
+                                        {0}};
+    if (body_read_fields(body, within, fields, problem) < 0 ||
+        read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
+                      LAUNCH_DAYS_MAX, &lifetime_s, problem) < 0)
+        return -1;
+    if (lifetime_s > 0)
+        wish->lifetime_s = lifetime_s;
+    return 0;
+}
+
 /* ---- a reserve ---- */
 
 enum { CORES_MAX = 1000000 };
@@ -56,11 +105,12 @@ static int read_classes(const json_t *list, struct reserve_request *request,
                        "low_latency, bulk_data, dedicated_access");
 }
 
-int reserve_body_parse(const json_t *body, struct reserve_request *request, struct problem *problem)
+int reserve_body_parse(const json_t *body, struct reserve_request *request,
+                       struct launch_wish *launch, struct problem *problem)
 {
     int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
     const char *nodes = NULL, *wish = NULL;
-    const json_t *classes = NULL;
+    const json_t *classes = NULL, *launching = NULL;
     const struct body_field fields[] = {
         {"uid", .number = &uid, .max = UINT32_MAX - 1},
         {"node_count", .number = &node_count, .min = 1, .max = NODELIST_COUNT_MAX},
@@ -69,6 +119,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request, stru
         {"nodes", .text = &nodes},
         {"hwcoll", .text = &wish},
         {"traffic_classes", .value = &classes},
+        {"launch", .value = &launching},
         {0}};
     if (body_read_fields(body, "", fields, problem) < 0)
         return -1;
@@ -82,39 +133,24 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request, stru
                            "hwcoll must be auto, on, off or required");
     if (check_nodes(request, problem) < 0 || read_classes(classes, request, problem) < 0)
         return -1;
+    *launch = (struct launch_wish){.wanted = false};
+    if (launching && !json_is_object(launching))
+        return problem_set(problem, 422, "invalid", "launch", "launch must be an object");
+    if (launching && launch_body_parse(launching, "launch", launch, problem) < 0)
+        return -1;
     if (uid < 0)
         return problem_set(problem, 422, "missing-field", "uid",
                            "uid is missing: the number of the user whose job it is");
     if (request->node_count == 0)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: the job's node list, or node_count instead");
+    if (launch->wanted && !nodes)
+        return problem_set(problem, 422, "missing-field", "nodes",
+                           "nodes is missing: a launch document is made for a list of nodes");
     return 0;
 }
 
 /* ---- a request for a token ---- */
-
-/* Seconds from now, or a time with its unit. */
-static int read_expires(const json_t *value, int64_t now, struct bearer_limits *limits,
-                        struct problem *problem)
-{
-    static const int64_t max_s = MINT_DAYS_MAX * INT64_C(24) * 60 * 60;
-    int64_t seconds = 0;
-    if (!value)
-        return 0;
-    if (json_is_number(value) && body_number(value, "expires", 1, max_s, &seconds, problem) < 0)
-        return -1;
-    if (json_is_string(value))
-        seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
-                                 max_s * 1000) /
-                  1000;
-    if (seconds == 0)
-        return problem_set(problem, 422, "invalid", "expires",
-                           "expires is how long the token is good for: seconds, or a time with its "
-                           "unit, such as \"1h\"; at least 1 s, at most %d days",
-                           MINT_DAYS_MAX);
-    limits->expires = now + seconds;
-    return 0;
-}
 
 static int read_operations(const json_t *list, struct bearer_limits *limits,
                            struct problem *problem)
@@ -137,6 +173,7 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
                     struct problem *problem)
 {
     const json_t *expires = NULL, *operations = NULL;
+    int64_t lifetime_s;
     struct error err = {0};
     const struct body_field fields[] = {{"steps", .text = &limits->steps},
                                         {"expires", .value = &expires},
@@ -147,8 +184,10 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
         return -1;
     if (limits->steps && steppath_check(limits->steps, &err) < 0)
         return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
-    if (read_expires(expires, now, limits, problem) < 0)
+    if (read_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
+    if (lifetime_s > 0)
+        limits->expires = now + lifetime_s;
     return read_operations(operations, limits, problem);
 }
 

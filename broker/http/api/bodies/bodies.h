@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "broker/http/request/body.h"
+#include "broker/http/request/call.h"
 #include "core/core.h"
 #include "tokens/bearer.h"
 
@@ -10,9 +10,17 @@
 /* What the bodies of requests say. All return 0, or -1 with a problem: 422 but where it says
  * otherwise. Pure. */
 
+enum { LAUNCH_DAYS_MAX = 366, LAUNCH_DAYS = 7 /* if the request does not say */ };
+
+/* Of a request for a launch document (S1), all of it optional:
+ * {"restart":0,"expires":3600 or "1h"}. within: "" or "launch". */
+struct launch_wish launch_wish_default(void);
+int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
+                      struct problem *problem);
+
 /* Of a reserve: fills in all but cluster and job; its strings belong to the body. */
 int reserve_body_parse(const json_t *body, struct reserve_request *request,
-                       struct problem *problem);
+                       struct launch_wish *wish, struct problem *problem);
 
 enum { MINT_DAYS_MAX = 3650 };
 

@@ -139,6 +139,8 @@ bool job_json_write(struct writer *writer, const struct core *core,
         writer_string(writer, "warning", parts->warning);
     if (parts->token)
         token_json_write(writer, parts->token);
+    if (parts->launch)
+        writer_string(writer, "launch", parts->launch);
     if (parts->env) {
         writer_begin_object(writer, "env");
         environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/http/api/launch.h"
+
+#include "base/memory.h"
+#include "broker/http/api/bodies/bodies.h"
+#include "broker/http/api/bodies/job_json.h"
+#include "broker/http/request/job_path.h"
+#include "broker/http/routes.h"
+#include "core/environment.h"
+#include "launch/credential.h"
+#include "launch/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One document on its way into its envelope. */
+struct launching {
+    struct work work;  /* first */
+    struct call *call; /* NULL: it has been answered */
+    uint64_t number;
+    char *warning; /* or NULL */
+    char *socket;  /* of munged */
+    char *document, *envelope;
+    struct error error; /* why there is no envelope */
+};
+
+/* ---- the document ---- */
+
+static void add_variable(void *tasks, const char *name, const char *value)
+{
+    json_object_set_new(tasks, name, json_string(value));
+}
+
+/* What the node's driver needs: what the service of the job is to be like. */
+static json_t *driver_values(const struct reservation *reservation)
+{
+    json_t *vnis = json_array(), *classes = json_array();
+    for (unsigned i = 0; i < reservation->vni_count; i++)
+        json_array_append_new(vnis, json_integer(reservation->vnis[i]));
+    for (int bit = 1; bit <= TC_ALL; bit <<= 1)
+        if (reservation->traffic_classes & bit)
+            json_array_append_new(classes, json_string(traffic_class_word(bit)));
+    return json_pack("{s:o, s:o, s:i}", "vnis", vnis, "traffic_classes", classes, "cores_per_node",
+                     (int)reservation->cores_per_node);
+}
+
+/* For memory_wipe_text; NULL without memory or libcrypto. */
+static char *make_document(const struct call *call, const struct reservation *reservation)
+{
+    const struct core *core = engine_core(call->http->engine);
+    const int64_t now_s = engine_now_ms(call->http->engine) / 1000;
+    struct launch launch = {.interconnect = "slingshot",
+                            .cluster = reservation->cluster,
+                            .job = reservation->job,
+                            .number = reservation->number,
+                            .restart = call->launch.restart,
+                            .uid = reservation->uid,
+                            .node_count = reservation->node_count,
+                            .nodes = reservation->nodes,
+                            .issued_s = now_s,
+                            .expires_s = now_s + call->launch.lifetime_s,
+                            .driver = driver_values(reservation),
+                            .tasks = json_object()};
+    launch.root = json_pack("{s:o, s:o}", "driver", launch.driver, "tasks", launch.tasks);
+    if (!launch.root)
+        return NULL;
+    environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, add_variable,
+                     launch.tasks);
+    char *document = launch_format(&launch);
+    launch_release(&launch);
+    return document;
+}
+
+/* ---- its envelope ---- */
+
+static void launching_destroy(struct launching *launching)
+{
+    memory_wipe_text(launching->document);
+    free(launching->envelope);
+    free(launching->warning);
+    free(launching->socket);
+    free(launching);
+}
+
+static void ask_munged(struct work *work)
+{
+    struct launching *launching = (struct launching *)work;
+    launching->envelope =
+        credential_close(launching->socket, launching->document, &launching->error);
+}
+
+static void answer_problem(struct call *call, int status, const char *code, const char *text)
+{
+    problem_set(&call->problem, status, code, NULL, "%s", text);
+    call_refuse(call);
+}
+
+/* The job may have ended meanwhile. */
+static void answer_launch(struct call *call, const struct launching *launching)
+{
+    const struct core *core = engine_core(call->http->engine);
+    const struct reservation *found =
+        core_find(core, call->target.segments[2], call->target.segments[4]);
+    if (!found || found->number != launching->number || found->state != JOB_ACTIVE) {
+        answer_problem(call, 409, "released-meanwhile",
+                       "the job was released while its launch document was made");
+        return;
+    }
+    job_json_write(
+        &call->out, core, found,
+        &(struct job_parts){.launch = launching->envelope, .warning = launching->warning});
+    call_reply(call, call->status, CALL_JSON);
+}
+
+static void report_overdue(struct work *work)
+{
+    struct launching *launching = (struct launching *)work;
+    struct call *call = launching->call;
+    launching->call = NULL;
+    answer_problem(call, 503, "munge-unavailable",
+                   "munged does not answer, so there is no launch document; see that munged runs "
+                   "on the broker's host, and ask again");
+}
+
+static void finish(struct work *work)
+{
+    struct launching *launching = (struct launching *)work;
+    struct call *call = launching->call;
+    if (call && launching->envelope)
+        answer_launch(call, launching);
+    else if (call)
+        answer_problem(call, 503, "munge-unavailable", launching->error.text);
+    launching_destroy(launching);
+}
+
+static void release_queue(struct workqueue *queue)
+{
+    free(queue);
+}
+
+struct workqueue *launch_queue_create(uv_loop_t *loop)
+{
+    static const struct workqueue_kind kind = {.threads = LAUNCH_THREADS,
+                                               .deadline_ms = LAUNCH_DEADLINE_MS,
+                                               .ask = ask_munged,
+                                               .overdue = report_overdue,
+                                               .done = finish,
+                                               .release = release_queue};
+    struct workqueue *queue = memory_zeroed(sizeof *queue);
+    workqueue_init(queue, loop, &kind);
+    return queue;
+}
+
+/* ---- the calls ---- */
+
+static void on_durable(struct call *call, int code)
+{
+    struct launching *launching = call->launching;
+    call->launching = NULL;
+    call->durable = NULL;
+    if (code == 0) {
+        launching->call = call;
+        workqueue_add(call->http->launches, &launching->work);
+        return;
+    }
+    launching_destroy(launching);
+    call_reply(call, call->status, call->type);
+}
+
+int launch_possible(struct call *call)
+{
+    if (call->http->munge_socket)
+        return 0;
+    return problem_set(&call->problem, 409, "no-envelope", NULL,
+                       "this broker makes no launch documents, as MUNGE is not configured: set "
+                       "munge_socket in [broker] of mcastd.conf");
+}
+
+/* What cannot be bound to its nodes and its owner is not given out. */
+static const char *find_obstacle(const struct reservation *reservation)
+{
+    return reservation->state != JOB_ACTIVE ? "the job is released already"
+           : !reservation->nodes
+               ? "the reservation has no node list, to which a launch document could be bound: "
+                 "reserve with nodes"
+           : reservation->uid == UID_UNKNOWN
+               ? "the broker does not know the job's owner; reserve again with uid"
+               : NULL;
+}
+
+void launch_render(struct call *call, const struct reservation *reservation, const char *warning)
+{
+    const char *obstacle = find_obstacle(reservation);
+    char *document = obstacle ? NULL : make_document(call, reservation);
+    if (!document) {
+        const int status = obstacle ? 409 : 503;
+        problem_set(&call->problem, status, obstacle ? "no-launch" : "no-memory", NULL, "%s",
+                    obstacle ? obstacle : "no memory for the launch document");
+        call_render_problem(call);
+        return;
+    }
+    struct launching *launching = memory_zeroed(sizeof *launching);
+    launching->number = reservation->number;
+    launching->warning = warning ? memory_text(warning) : NULL;
+    launching->socket = memory_text(call->http->munge_socket);
+    launching->document = document;
+    call->launching = launching;
+    call->durable = on_durable;
+}
+
+/* POST /v1/clusters/{cluster}/jobs/{job}/launch */
+int launch_handle(struct call *call)
+{
+    struct job_path path;
+    if (launch_possible(call) < 0 || job_path_read(call, &path) < 0)
+        return -1;
+    if (call->body_used == 0)
+        call->launch = launch_wish_default();
+    else if (!call_json(call) ||
+             launch_body_parse(call->json, "", &call->launch, &call->problem) < 0)
+        return -1;
+    enum job_sight sight;
+    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
+    if (!found)
+        return -1;
+    launch_render(call, found, NULL);
+    call_show(call, found);
+    if (call->problem.status)
+        return -1;
+    call->status = MHD_HTTP_OK;
+    if (call->unsaved)
+        engine_after_saved(call->http->engine, call_ticket(call));
+    else
+        call->durable(call, 0);
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch documents as the broker gives them out (S1); what nodes do with them:
+ * tests/system/node/launch_test.c. */
+
+#include "tests/system/http/testmunged.h"
+#include "tests/system/http/site.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define JOB "/v1/clusters/elcap/jobs/f1"
+#define LAUNCH JOB "/launch"
+#define REQUEST "{\"uid\":5588,\"nodes\":\"n[1-2]\""
+
+struct scene {
+    struct site *site;
+    struct testmunged *munged;
+    char folder[FOLDER_PATH_SIZE], lines[256];
+};
+
+static int open_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    assert_int_equal(folder_create(scene->folder), 0);
+    scene->munged = testmunged_start(scene->folder, "munged", 'a');
+    snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
+             testmunged_socket(scene->munged));
+    scene->site = site_open(&(struct site_options){.mcastd = MCASTD, .broker = scene->lines});
+    *state = scene;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    struct scene *scene = *state;
+    site_close(scene->site);
+    testmunged_stop(scene->munged);
+    folder_destroy(scene->folder);
+    free(scene);
+    return 0;
+}
+
+static void expect_launch(struct site *site, const char *method, const char *path, const char *body,
+                          int status)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, method, path, body, &answer), status);
+    assert_non_null(json_object_get(answer.json, "launch"));
+    assert_null(json_object_get(answer.json, "env"));
+    answer_release(&answer);
+}
+
+static void document__comes_with_a_reserve_or_later(void **state)
+{
+    struct site *site = ((struct scene *)*state)->site;
+    expect_launch(site, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    expect_launch(site, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 200);
+    expect_launch(site, "POST", LAUNCH, NULL, 200);
+    expect_launch(site, "POST", LAUNCH, "{\"restart\":0,\"expires\":\"12h\"}", 200);
+    assert_int_equal(site_call(site, "PUT", JOB, REQUEST "}", NULL), 200);
+}
+
+static void document__is_bound_to_what_is_known(void **state)
+{
+    struct site *site = ((struct scene *)*state)->site;
+    site_refused(site, "POST", LAUNCH, NULL, 404, "not-found", NULL);
+    site_refused(site, "POST", "/v1/clusters/nemo/jobs/f1/launch", NULL, 404, "no-such-cluster",
+                 "cluster");
+    site_refused(site, "POST", LAUNCH, "{\"uid\":1}", 422, "unknown-field", "uid");
+    site_refused(site, "PUT", JOB, "{\"uid\":1,\"node_count\":1,\"launch\":{}}", 422,
+                 "missing-field", "nodes");
+    assert_int_equal(site_call(site, "PUT", JOB, ONE_NODE, NULL), 201);
+    site_refused(site, "POST", LAUNCH, NULL, 409, "no-launch", NULL);
+    assert_int_equal(site_call(site, "PUT", "/v1/clusters/elcap/jobs/f2", REQUEST "}", NULL), 201);
+    assert_int_equal(site_call(site, "DELETE", "/v1/clusters/elcap/jobs/f2", NULL, NULL), 202);
+    site_refused(site, "POST", "/v1/clusters/elcap/jobs/f2/launch", NULL, 409, "no-launch", NULL);
+}
+
+/* Nothing is reserved for an answer that cannot be given. */
+static void broker__without_munge_makes_none(void **state)
+{
+    struct scene *scene = *state;
+    site_restart(scene->site, &(struct site_options){.mcastd = MCASTD});
+    site_refused(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", 409, "no-envelope", NULL);
+    site_refused(scene->site, "GET", JOB, NULL, 404, "not-found", NULL);
+    assert_int_equal(site_call(scene->site, "PUT", JOB, REQUEST "}", NULL), 201);
+    site_refused(scene->site, "POST", LAUNCH, NULL, 409, "no-envelope", NULL);
+}
+
+/* A munged that hangs keeps nobody else waiting, and its caller not for long. The reservation is
+ * there, and the same request again gets the document. */
+static void munged__that_hangs_is_not_waited_for(void **state)
+{
+    struct scene *scene = *state;
+    struct line *line = site_line(scene->site);
+    testmunged_hold(scene->munged);
+    line_request(line, "PUT", JOB, NULL, REQUEST ",\"launch\":{}}");
+    assert_int_equal(site_call(scene->site, "GET", "/v1/status", NULL, NULL), 200);
+    struct answer answer;
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 503);
+    assert_string_equal(json_string_value(json_object_get(answer.json, "code")),
+                        "munge-unavailable");
+    answer_release(&answer);
+    line_close(line);
+    testmunged_go_on(scene->munged);
+    expect_launch(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", 200);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(document__comes_with_a_reserve_or_later),
+        TEST(document__is_bound_to_what_is_known),
+        TEST(broker__without_munge_makes_none),
+        TEST(munged__that_hangs_is_not_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launch documents, from the real broker to a node (S1, S5, P4, B10): the node asks nobody. And
+ * each way to use one where it is not good. */
+
+#include "launch/credential.h"
+#include "launch/document.h"
+#include "tests/system/http/testmunged.h"
+#include "tests/system/node/realbroker.h"
+#include "tests/system/rig/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JOB "/v1/clusters/elcap/jobs/f17"
+#define REQUEST "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8,\"hwcoll\":\"on\""
+#define LONG_LIST "alpha[1-9],beta[1-9],gamma[1-9],delta[1-9],epsilon[1-9],zeta[1-9],n[1-2]"
+#define ON_N1 " --node n1"
+
+enum { MINUTE = 60, HOUR = 60 * MINUTE, OWNER = 5588, SOMEBODY = 4444 };
+
+struct scene {
+    struct fixture *fixture;
+    struct testbed *testbed;
+    struct testmunged *munged;
+    char folder[FOLDER_PATH_SIZE], lines[256], config[320];
+    char file[FOLDER_PATH_SIZE + 16]; /* of the launch document */
+};
+
+static int open_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    void *fixture = NULL;
+    assert_non_null(scene);
+    assert_int_equal(fixture_create(&fixture), 0);
+    scene->fixture = fixture;
+    assert_int_equal(folder_create(scene->folder), 0);
+    assert_int_equal(chmod(scene->folder, 0711), 0);
+    scene->munged = testmunged_start(scene->folder, "munged", 'a');
+    snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
+             testmunged_socket(scene->munged));
+    snprintf(scene->config, sizeof scene->config, "launch_user = %u\n%s", (unsigned)geteuid(),
+             scene->lines);
+    fixture_set_config(scene->fixture, scene->config);
+    snprintf(scene->file, sizeof scene->file, "%s/launch.token", scene->folder);
+    scene->testbed = realbroker_start(
+        &(struct testbed_options){.mcastd = MCASTD,
+                                  .mock_fm = MOCK_FM,
+                                  .broker = scene->lines,
+                                  .hwcoll = "min_nodes = 2\ntotal_addresses = 100\n"
+                                            "system_nodes = 100\njob_ca = yes\n"});
+    *state = scene;
+    return 0;
+}
+
+static int close_scene(void **state)
+{
+    struct scene *scene = *state;
+    void *fixture = scene->fixture;
+    testbed_destroy(scene->testbed);
+    testmunged_stop(scene->munged);
+    folder_destroy(scene->folder);
+    free(scene);
+    return fixture_destroy(&fixture);
+}
+
+static void skip_unless_root(void)
+{
+    if (geteuid() != 0)
+        skip(); /* MUNGE decodes such a credential for root only */
+}
+
+static void write_file(struct scene *scene, const char *before, const char *text)
+{
+    FILE *file = fopen(scene->file, "we");
+    assert_non_null(file);
+    fprintf(file, "%s%s\n", before, text);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* As the resource manager does: the answer's document into the file. */
+static void ask(struct scene *scene, const char *method, const char *path, const char *body,
+                int status)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), method, path, body, &reply),
+                     status);
+    const char *launch = json_string_value(json_object_get(reply.json, "launch"));
+    assert_non_null(launch);
+    assert_null(strpbrk(launch, " \n"));
+    assert_null(json_object_get(reply.json, "env"));
+    write_file(scene, "", launch);
+    plainhttp_reply_release(&reply);
+}
+
+static void call(struct scene *scene, const char *method, const char *path, const char *body,
+                 int status)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), method, path, body, &reply),
+                     status);
+    plainhttp_reply_release(&reply);
+}
+
+/* No request of a node can reach the broker from now on. */
+static void hide_broker(void)
+{
+    setenv("MCAST_URL", "unix:/nonexistent/mcastd.sock", 1);
+}
+
+/* ---- what it is for ---- */
+
+static void job__starts_without_a_broker(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
+    hide_broker();
+    EXPECT_RUN(0, "prolog --job f17 --launch %s --restart 0 --user 5588" ON_N1, scene->file);
+    assert_string_equal(fixture->err, "");
+    EXPECT_SERVICES(4);
+    fixture->prints_secrets = true;
+    EXPECT_RUN(0, "env --job f17 --launch %s --restart 0" ON_N1, scene->file);
+    fixture_expect_out(fixture, "export SLINGSHOT_VNIS='1024'\n");
+    fixture_expect_out(fixture, "export FI_CXI_COLL_JOB_ID='elcap-f17'\n");
+    fixture_expect_out(fixture, "export FI_CXI_COLL_MCAST_TOKEN='");
+    fixture_expect_out(fixture, "export FI_CXI_HWCOLL_MIN_NODES='2'\n");
+    EXPECT_RUN(0, "env --job f17 --launch %s --format null" ON_N1, scene->file);
+    EXPECT_RUN(0, "env --job f17 --launch %s --format json" ON_N1, scene->file);
+    json_t *json = json_loads(fixture->out, JSON_REJECT_DUPLICATES, NULL);
+    assert_string_equal(json_string_value(json_object_get(json, "FI_CXI_COLL_JOB_STEP_ID")), "0");
+    json_decref(json);
+    fixture->prints_secrets = false;
+    /* It can be run again, and its epilog needs no document; its word reaches the broker later. */
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+}
+
+/* The node's list, not its "created", says who may have services: its VNI waits for both nodes
+ * (F3, I1). */
+static void vni__waits_for_the_nodes_of_the_document(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 200);
+    const json_t *waiting = json_object_get(reply.json, "waiting_for");
+    assert_int_equal(json_integer_value(json_object_get(waiting, "count")), 2);
+    assert_int_equal(json_integer_value(json_object_get(waiting, "unheard")), 2);
+    plainhttp_reply_release(&reply);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    call(scene, "GET", JOB, NULL, 404); /* nothing is left to wait for */
+}
+
+/* Small whatever the number of nodes; the resource manager's list is compared. */
+static void list__of_any_length_has_a_short_document(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    call(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"" LONG_LIST "\"}", 201);
+    ask(scene, "POST", JOB "/launch", "{\"restart\":3,\"expires\":\"1h\"}", 200);
+    struct stat status;
+    assert_int_equal(stat(scene->file, &status), 0);
+    assert_true(status.st_size < 1024);
+    hide_broker();
+    EXPECT_RUN(6, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "--nodes");
+    EXPECT_RUN(6, "prolog --job f17 --launch %s --nodes n[1-2]" ON_N1, scene->file);
+    fixture_expect_err(fixture, "another node list");
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --nodes " LONG_LIST ON_N1, scene->file);
+}
+
+/* As a hook finds it: in a variable, beside its user's own words. */
+static void document__is_found_among_other_words(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    char text[4096];
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    FILE *file = fopen(scene->file, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text + 8, sizeof text - 8, file));
+    fclose(file);
+    memcpy(text, "my job! ", 8);
+    setenv("SLURM_JOB_COMMENT", text, 1);
+    hide_broker();
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch env:SLURM_JOB_COMMENT" ON_N1);
+    setenv("SLURM_JOB_COMMENT", "my job!", 1);
+    EXPECT_RUN(3, "prolog --job f17 --launch env:SLURM_JOB_COMMENT" ON_N1);
+    fixture_expect_err(fixture, "env:SLURM_JOB_COMMENT has no launch document");
+    unsetenv("SLURM_JOB_COMMENT");
+}
+
+/* ---- where it is not good ---- */
+
+static struct launch ordinary(void)
+{
+    const int64_t now_s = (int64_t)time(NULL);
+    return (struct launch){.interconnect = "slingshot",
+                           .cluster = "elcap",
+                           .job = "f17",
+                           .number = 7,
+                           .restart = 1,
+                           .uid = OWNER,
+                           .node_count = 2,
+                           .nodes = "n[1-2]",
+                           .issued_s = now_s,
+                           .expires_s = now_s + HOUR};
+}
+
+/* A document as the broker would make it, by its user, into the file. */
+static void forge(struct scene *scene, struct launch launch)
+{
+    struct error err;
+    launch.driver = json_pack("{s:[i]}", "vnis", 1024);
+    launch.tasks = json_object();
+    char *document = launch_format(&launch);
+    assert_non_null(document);
+    char *envelope = credential_close(testmunged_socket(scene->munged), document, &err);
+    assert_non_null(envelope);
+    write_file(scene, "", envelope);
+    free(envelope);
+    free(document);
+    json_decref(launch.driver);
+    json_decref(launch.tasks);
+}
+
+/* The job fails, and no service is made. */
+static void expect_refusal(struct scene *scene, const char *options, const char *why)
+{
+    struct fixture *fixture = scene->fixture;
+    EXPECT_RUN(6, "prolog --job f17 --launch %s --restart 1 --user 5588%s", scene->file, options);
+    fixture_expect_err(fixture, why);
+    EXPECT_SERVICES(0);
+}
+
+static void document__of_something_else_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct launch launch;
+    skip_unless_root();
+    hide_broker();
+    launch = ordinary(), launch.job = "f18", forge(scene, launch);
+    expect_refusal(scene, ON_N1, "is of job f18, not of job f17");
+    launch = ordinary(), launch.cluster = "tuo", forge(scene, launch);
+    expect_refusal(scene, ON_N1 " --cluster elcap", "is of cluster tuo");
+    launch = ordinary(), launch.restart = 0, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "is of start 0 of job f17, this is start 1");
+    launch = ordinary(), launch.uid = SOMEBODY, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "is for uid 4444, but job f17 is of uid 5588");
+    launch = ordinary(), forge(scene, launch);
+    expect_refusal(scene, " --node n3", "(n3) is not in the node list");
+    /* And this one is good. */
+    struct fixture *fixture = scene->fixture;
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 1 --user 5588" ON_N1,
+                      scene->file);
+}
+
+/* The clocks of broker and node may differ by five minutes. */
+static void document__out_of_its_time_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root();
+    hide_broker();
+    launch.issued_s -= 2 * HOUR, launch.expires_s = launch.issued_s + HOUR;
+    forge(scene, launch);
+    expect_refusal(scene, ON_N1, "expired");
+    launch = ordinary(), launch.issued_s += 10 * MINUTE, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "in the future of this node: compare its clock");
+    launch = ordinary(), launch.issued_s += 4 * MINUTE, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
+static void document__changed_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    char text[4096];
+    skip_unless_root();
+    hide_broker();
+    forge(scene, ordinary());
+    FILE *file = fopen(scene->file, "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    char *middle = text + strlen(text) / 2;
+    *middle = *middle == 'A' ? 'B' : 'A';
+    write_file(scene, "", text);
+    expect_refusal(scene, ON_N1, "");
+    *middle = '\0';
+    write_file(scene, "", text);
+    expect_refusal(scene, ON_N1, "cut short, or changed");
+}
+
+/* A user can make a MUNGE credential with any text in it. */
+static void document__of_a_user_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    char config[320];
+    skip_unless_root();
+    hide_broker();
+    forge(scene, ordinary());
+    snprintf(config, sizeof config, "launch_user = %d\n%s", SOMEBODY, scene->lines);
+    fixture_set_config(scene->fixture, config);
+    expect_refusal(scene, ON_N1, "was made by uid 0, and the broker is uid 4444: see launch_user");
+}
+
+/* A resource manager can restart a job under its id, and a user can keep an old document. */
+static void document__of_a_start_that_is_over_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root();
+    hide_broker();
+    forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    expect_refusal(scene, ON_N1, "is of this start of job elcap/f17, which has ended on this node");
+    /* The next start has a number of its own; the first one's is still refused beside it. */
+    launch.number = 9, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    launch.number = 8, forge(scene, launch);
+    EXPECT_RUN_LEAVES(6, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "has been started again on this node");
+}
+
+/* The same when the broker has the epilog's word, and nothing of the job is remembered but that. */
+static void end__is_remembered_after_its_report(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    assert_false(fixture_remembers(fixture));
+    expect_refusal(scene, ON_N1, "which has ended on this node");
+}
+
+/* What is wrong with the node drains it; the job may run elsewhere. */
+static void munged__that_is_away_is_the_nodes_fault(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    forge(scene, ordinary());
+    fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
+    EXPECT_RUN_LEAVES(1, 0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "munged at /nonexistent/munge does not answer");
+    fixture_set_config(fixture, "launch_user = no_such_user\n");
+    EXPECT_RUN_LEAVES(1, 0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "set launch_user in node.conf");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(job__starts_without_a_broker),
+        TEST(vni__waits_for_the_nodes_of_the_document),
+        TEST(list__of_any_length_has_a_short_document),
+        TEST(document__is_found_among_other_words),
+        TEST(document__of_something_else_is_refused),
+        TEST(document__out_of_its_time_is_refused),
+        TEST(document__changed_is_refused),
+        TEST(document__of_a_user_is_refused),
+        TEST(document__of_a_start_that_is_over_is_refused),
+        TEST(end__is_remembered_after_its_report),
+        TEST(munged__that_is_away_is_the_nodes_fault),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
