@@ -113,10 +113,11 @@ char *note_format(const struct note *note)
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
     return dump_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster", claim->cluster,
-        "job", claim->job, "number", (json_int_t)claim->number, "uid", (json_int_t)claim->uid,
-        "launched", (json_int_t)claim->launched_until_s, "vnis", vnis, "node", note->node, "boot", note->boot, "state", states[note->state].word,
-        "owed", note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster",
+        claim->cluster, "job", claim->job, "number", (json_int_t)claim->number, "uid",
+        (json_int_t)claim->uid, "launched", (json_int_t)claim->launched_until_s, "vnis", vnis,
+        "node", note->node, "boot", note->boot, "state", states[note->state].word, "owed",
+        note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
         (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
         (json_int_t)note->reported_ms, "services", format_services(note)));
 }
@@ -167,14 +168,13 @@ static bool read_note(struct note *note, json_t *root)
     json_int_t launched_s = 0, tries = 0, tried_ms = 0, reported_ms = 0;
     if (json_unpack(root, "{s:s,s:s,s:I,s:I,s?I,s:o,s:s,s:s,s:s,s:b,s?b,s:I,s?I,s?I,s?I,s:o}",
                     "cluster", &cluster, "job", &job, "number", &number, "uid", &uid, "launched",
-                    &launched_s, "vnis", &vnis,
-                    "node", &node, "boot", &boot, "state", &state, "owed", &owed, "postponed",
-                    &postponed, "order", &order, "tries", &tries, "tried", &tried_ms, "told",
-                    &reported_ms, "services", &services) < 0)
+                    &launched_s, "vnis", &vnis, "node", &node, "boot", &boot, "state", &state,
+                    "owed", &owed, "postponed", &postponed, "order", &order, "tries", &tries,
+                    "tried", &tried_ms, "told", &reported_ms, "services", &services) < 0)
         return false;
     if (!cluster_name_valid(cluster) || !job_id_valid(job) || number < 1 || uid < 0 ||
-        uid >= UINT32_MAX || launched_s < 0 || order < 0 || tries < 0 || tries > TRIES_COUNTED_MAX || tried_ms < 0 ||
-        !state_from_word(state, &note->state))
+        uid >= UINT32_MAX || launched_s < 0 || order < 0 || tries < 0 ||
+        tries > TRIES_COUNTED_MAX || tried_ms < 0 || !state_from_word(state, &note->state))
         return false;
     claim->number = (uint64_t)number;
     claim->uid = (uint32_t)uid;
