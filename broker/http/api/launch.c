@@ -192,10 +192,12 @@ void launch_render(struct call *call, const struct reservation *reservation, con
 {
     const char *obstacle = find_obstacle(reservation);
     char *document = obstacle ? NULL : make_document(call, reservation);
+    if (obstacle)
+        problem_set(&call->problem, 409, "no-launch", NULL, "%s", obstacle);
+    else if (!document)
+        problem_set(&call->problem, 503, "out-of-memory", NULL,
+                    "no memory for the launch document");
     if (!document) {
-        const int status = obstacle ? 409 : 503;
-        problem_set(&call->problem, status, obstacle ? "no-launch" : "no-memory", NULL, "%s",
-                    obstacle ? obstacle : "no memory for the launch document");
         call_render_problem(call);
         return;
     }
