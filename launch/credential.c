@@ -87,6 +87,26 @@ static int explain(munge_err_t code, const char *socket, struct error *err)
     }
 }
 
+/* Compressed it fits where it is to be carried, such as the 1,024 characters of a Slurm job's
+ * comment. A munged that was built without zlib makes it longer. */
+static munge_err_t encode(munge_ctx_t context, const char *document, char **credential)
+{
+    static const munge_zip_t ways[] = {MUNGE_ZIP_ZLIB, MUNGE_ZIP_NONE};
+    munge_err_t code = EMUNGE_BAD_ZIP;
+    for (size_t i = 0; code == EMUNGE_BAD_ZIP && i < sizeof ways / sizeof ways[0]; i++) {
+        free(*credential);
+        *credential = NULL;
+        code = munge.munge_ctx_set(context, MUNGE_OPT_ZIP_TYPE, ways[i]);
+        if (code == EMUNGE_SUCCESS)
+            code = munge.munge_encode(credential, context, document, (int)strlen(document));
+    }
+    if (code == EMUNGE_SUCCESS)
+        return code;
+    free(*credential);
+    *credential = NULL;
+    return code;
+}
+
 char *credential_close(const char *socket, const char *document, struct error *err)
 {
     munge_ctx_t context = open_context(socket, err);
@@ -97,11 +117,10 @@ char *credential_close(const char *socket, const char *document, struct error *e
     if (code == EMUNGE_SUCCESS)
         code = munge.munge_ctx_set(context, MUNGE_OPT_TTL, (int)MUNGE_TTL_MAXIMUM);
     if (code == EMUNGE_SUCCESS)
-        code = munge.munge_encode(&credential, context, document, (int)strlen(document));
+        code = encode(context, document, &credential);
     munge.munge_ctx_destroy(context);
     if (code == EMUNGE_SUCCESS)
         return credential;
-    free(credential);
     (void)explain(code, socket, err);
     return NULL;
 }

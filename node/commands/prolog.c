@@ -117,6 +117,10 @@ static int fetch_launched(struct node *node, const struct command_options *optio
     struct launch launch;
     struct error err;
     int rc = launched_read(node, options, &launch);
+    if (rc == COMMAND_REFUSED) {
+        say("the broker is asked instead");
+        return fetch_claim(node, options, claim);
+    }
     if (rc != COMMAND_GO_ON)
         return rc;
     rc = launched_claim(&launch, claim, &err) < 0 ? command_failed(&err) : COMMAND_GO_ON;
@@ -141,7 +145,7 @@ static int run_prolog(struct node *node, const struct command_options *options)
     if (rc != COMMAND_GO_ON)
         return rc;
     if (claim.vni_count == 0 || (claim.node_count == 1 && !node->settings.single_node)) {
-        if (!options->dry_run && !options->launch)
+        if (!options->dry_run && !claim.launched_until_s)
             report_spool(node, 0);
         return COMMAND_DONE; /* the job is to have no services */
     }

@@ -77,17 +77,19 @@ static int read_envelope(const char *given, char **envelope)
 /* The broker's user, who alone makes documents. */
 static int find_maker(const struct settings *settings, uid_t *maker, struct error *err)
 {
+    const char *given = secure_getenv("MCAST_LAUNCH_USER");
+    const char *name = given && given[0] ? given : settings->launch_user;
     uint32_t number;
-    if (settings_number(settings->launch_user, UINT32_MAX - 1, &number)) {
+    if (settings_number(name, UINT32_MAX - 1, &number)) {
         *maker = number;
         return 0;
     }
-    const struct passwd *user = getpwnam(settings->launch_user);
+    const struct passwd *user = getpwnam(name);
     if (!user)
         return error_set(err, ERROR_IO,
                          "this node has no user %s, who would make launch documents: set "
                          "launch_user in node.conf to the broker's user, by name or uid",
-                         settings->launch_user);
+                         name);
     *maker = user->pw_uid;
     return 0;
 }
@@ -95,8 +97,8 @@ static int find_maker(const struct settings *settings, uid_t *maker, struct erro
 /* For memory_wipe_text; or NULL. */
 static char *open_envelope(const struct settings *settings, const char *envelope, struct error *err)
 {
-    const char *socket = settings->munge_socket[0] ? settings->munge_socket
-                                                   : secure_getenv("MCAST_MUNGE_SOCKET");
+    const char *socket =
+        settings->munge_socket[0] ? settings->munge_socket : secure_getenv("MCAST_MUNGE_SOCKET");
     uid_t maker = (uid_t)-1;
     if (strncmp(envelope, SEALED_PREFIX, strlen(SEALED_PREFIX)) == 0) {
         (void)error_set(err, ERROR_IO,

@@ -11,7 +11,7 @@
 /* Reads, opens and checks the document of --launch: FILE, "-" for standard input, or "env:NAME" for
  * a variable, in which other words may stand beside it. COMMAND_GO_ON with *launch, to be released;
  * or the exit code after a message: COMMAND_UNMET when it is not for this job, start, owner or
- * node, or not good any more. */
+ * node, or not good any more; COMMAND_REFUSED when this node cannot open any. */
 int launched_read(struct node *node, const struct command_options *options, struct launch *launch);
 
 /* What it entitles its job to here. */
