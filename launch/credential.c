@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <dlfcn.h>
+#include <assert.h>
 #include <munge.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ static int explain(munge_err_t code, const char *socket, struct error *err)
                          "munge)",
                          socket ? socket : "its usual socket", munge.munge_strerror(code));
     case EMUNGE_CRED_UNAUTHORIZED:
-        return error_set(err, ERROR_REFUSED,
+        return error_set(err, ERROR_IO,
                          "the launch document can be read by root only: run this as root");
     case EMUNGE_CRED_INVALID:
         return error_set(err, ERROR_REFUSED,
@@ -107,6 +108,21 @@ static munge_err_t encode(munge_ctx_t context, const char *document, char **cred
     return code;
 }
 
+/* As libmunge writes them: "MUNGE:…:". */
+static const char munge_begin[] = "MUNGE:", munge_end[] = ":";
+
+/* With our prefix instead of MUNGE's words around it. The argument is freed. */
+static char *to_envelope(char *credential)
+{
+    const size_t begin = strlen(munge_begin), length = strlen(credential);
+    assert(length > begin && strncmp(credential, munge_begin, begin) == 0 &&
+           strcmp(credential + length - strlen(munge_end), munge_end) == 0);
+    credential[length - strlen(munge_end)] = '\0';
+    char *envelope = memory_format(CREDENTIAL_PREFIX "%s", credential + begin);
+    free(credential);
+    return envelope;
+}
+
 char *credential_close(const char *socket, const char *document, struct error *err)
 {
     munge_ctx_t context = open_context(socket, err);
@@ -120,7 +136,7 @@ char *credential_close(const char *socket, const char *document, struct error *e
         code = encode(context, document, &credential);
     munge.munge_ctx_destroy(context);
     if (code == EMUNGE_SUCCESS)
-        return credential;
+        return to_envelope(credential);
     (void)explain(code, socket, err);
     return NULL;
 }
@@ -142,8 +158,13 @@ char *credential_open(const char *socket, const char *envelope, uid_t maker, str
     gid_t gid;
     if (!context)
         return NULL;
-    munge_err_t code = munge.munge_decode(envelope, context, &payload, &length, &uid, &gid);
+    const size_t prefix = strlen(CREDENTIAL_PREFIX);
+    const bool ours = strncmp(envelope, CREDENTIAL_PREFIX, prefix) == 0;
+    char *credential =
+        memory_format("%s%s%s", munge_begin, ours ? envelope + prefix : "", munge_end);
+    munge_err_t code = munge.munge_decode(credential, context, &payload, &length, &uid, &gid);
     munge.munge_ctx_destroy(context);
+    free(credential);
     if (!is_authentic(code)) {
         (void)explain(code, socket, err);
     } else if (uid != maker) {

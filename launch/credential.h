@@ -13,7 +13,9 @@
  * differ (document.h). Nor does it matter that a node decodes it twice, as a hook that runs again
  * does. Both functions block while munged answers. libmunge is opened at the first use. */
 
-#define CREDENTIAL_PREFIX "MUNGE:"
+/* Unlike that of credentials that prove who asks, so that none is taken for the other; without a
+ * blank or a colon. */
+#define CREDENTIAL_PREFIX "MCASTM."
 
 /* The credential, for free(). socket: of munged; NULL: libmunge's own. NULL with ERROR_IO: munged
  * cannot be asked, or libmunge is missing; ERROR_NOMEM. */

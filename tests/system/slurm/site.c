@@ -64,13 +64,15 @@ void site_set_settings(struct site *site, const char *lines)
              "SLURM_CONF=%s/slurm.conf\n"
              "MCAST_GRANTS=%s/run\n"
              "MCAST_RETRY_BUSY=0s\n"
+             "MCAST_LAUNCH_USER=%u\n"
+             "MCAST_MUNGE_SOCKET=%s/munge.sock\n"
              "MOCK_CXI=%s/cxi/$SLURMD_NODENAME\n"
              "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
              "%s",
-             testbed_socket(site->testbed), site->folder, site->folder, site->folder, site->folder,
-             MOCK_CXI_FOLDER, lines);
+             testbed_socket(site->testbed), site->folder, site->folder, (unsigned)getuid(),
+             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
     assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),
@@ -125,10 +127,10 @@ void site_stop_broker(struct site *site)
 
 static void create_broker(struct site *site)
 {
-    static char clusters[TEXT_SIZE];
+    static char clusters[TEXT_SIZE], broker[TEXT_SIZE];
     static const struct testbed_options options = {.mcastd = MCASTD,
                                                    .mock_fm = MOCK_FM,
-                                                   .broker = "sync_grace = 1s\n",
+                                                   .broker = broker,
                                                    .hwcoll =
                                                        "min_nodes = 2\naddresses_per_job = 4\n",
                                                    .vni = vni_lines,
@@ -137,6 +139,8 @@ static void create_broker(struct site *site)
     site->testbed = testbed_create(&options);
     assert_non_null(site->testbed);
     snprintf(site->folder, sizeof site->folder, "%s", testbed_folder(site->testbed));
+    snprintf(broker, sizeof broker, "sync_grace = 1s\nmunge_socket = %s/munge.sock\n",
+             site->folder);
     snprintf(clusters, sizeof clusters, "list_command = %s/slurm/jobs\nlist_every = 2s\n",
              site->folder);
     make_folder(site, "slurm", 0755);
