@@ -12,6 +12,7 @@
 #include "broker/http/listen/socket.h"
 #include "broker/http/listen/tls.h"
 #include "broker/log/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -42,13 +43,11 @@ static void on_events(void *arg, uint64_t last_seq)
 
 /* ---- what a reload can change ---- */
 
-/* What the options say that a reload can change, read and resolved. The start is a change like any
- * other. */
+/* The start is a change like any other. */
 struct http_change {
+    const struct config *config;
     struct rights *rights;
-    struct tls *tls;    /* NULL: none */
-    char *munge_socket; /* NULL: none */
-    bool metrics_anonymous;
+    struct tls *tls; /* NULL: none */
 };
 
 void http_change_discard(struct http_change *change)
@@ -57,23 +56,24 @@ void http_change_discard(struct http_change *change)
         return;
     rights_destroy(change->rights);
     tls_drop(change->tls);
-    free(change->munge_socket);
     free(change);
 }
 
-struct http_change *http_change_read(const struct http_options *options, struct error *err)
+static const char *or_null(const char *text)
 {
-    struct http_change *change = calloc(1, sizeof *change);
-    if (!change ||
-        (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket))))
-        error_set(err, ERROR_NOMEM, "no memory for the settings of the HTTP interface");
-    else if ((change->rights = rights_create(options->admins, options->metrics_users,
-                                             options->clusters, options->cluster_count, err)) &&
-             (!options->tls_cert || (change->tls = tls_load(options->tls_cert, options->tls_key,
-                                                            options->tls_client_ca, err)))) {
-        change->metrics_anonymous = options->metrics_anonymous;
+    return text[0] != '\0' ? text : NULL;
+}
+
+struct http_change *http_change_read(const struct config *config, struct error *err)
+{
+    struct http_change *change = memory_zeroed(sizeof *change);
+    change->config = config;
+    change->rights = rights_create(config, err);
+    if (change->rights && config->tls_cert[0] != '\0')
+        change->tls =
+            tls_load(config->tls_cert, config->tls_key, or_null(config->tls_client_ca), err);
+    if (change->rights && (change->tls || config->tls_cert[0] == '\0'))
         return change;
-    }
     http_change_discard(change);
     return NULL;
 }
@@ -81,12 +81,10 @@ struct http_change *http_change_read(const struct http_options *options, struct 
 /* Ends the change, with what it replaces. */
 static void change_apply(struct http *http, struct http_change *change)
 {
-    const struct http_change old = {
-        .rights = http->rights, .tls = http->tls, .munge_socket = http->munge_socket};
+    const struct http_change old = {.rights = http->rights, .tls = http->tls};
+    http->config = change->config;
     http->rights = change->rights;
     http->tls = change->tls;
-    http->munge_socket = change->munge_socket;
-    http->metrics_anonymous = change->metrics_anonymous;
     http->generation++;
     *change = old;
     http_change_discard(change);
@@ -126,8 +124,6 @@ static void http_free(struct http *http)
     tls_drop(http->tls);
     if (http->heads_epoll > 0)
         close(http->heads_epoll);
-    free(http->munge_socket);
-    free(http->socket_path);
     free(http);
 }
 
@@ -196,21 +192,22 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
     return listener->server ? 0 : ERROR_IO;
 }
 
-static int listeners_open(struct http *http, const struct http_options *options, struct error *err)
+static int listeners_open(struct http *http, struct error *err)
 {
+    const struct config *config = http->config;
     struct stat made;
     int fd =
-        socket_listen_unix(options->socket_path, options->socket_mode, options->socket_group, err);
+        socket_listen_unix(config->socket, config->socket_mode, or_null(config->socket_group), err);
     if (fd < 0)
         return fd;
-    if (stat(options->socket_path, &made) == 0) {
+    if (stat(config->socket, &made) == 0) {
         http->socket_device = made.st_dev;
         http->socket_inode = made.st_ino;
     }
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
-    if (rc < 0 || !options->listen)
+    if (rc < 0 || config->listen[0] == '\0')
         return rc;
-    fd = socket_listen_tcp(options->listen, http->tls, &http->port, err);
+    fd = socket_listen_tcp(config->listen, http->tls, &http->port, err);
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 
@@ -219,11 +216,10 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
-    quota_init(&http->quota,
-               options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
+    quota_init(&http->quota, options->config->connections_max);
     http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
                                                       MHD_RESPMEM_PERSISTENT);
-    if (!(http->socket_path = strdup(options->socket_path)) || !http->no_memory ||
+    if (!http->no_memory ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
                                 "application/problem+json") != MHD_YES ||
         MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
@@ -233,7 +229,7 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
     if (http->heads_epoll < 0)
         return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
-    struct http_change *change = http_change_read(options, err);
+    struct http_change *change = http_change_read(options->config, err);
     if (!change)
         return ERROR_INVALID;
     change_apply(http, change);
@@ -262,7 +258,7 @@ struct http *http_create(const struct http_options *options, struct error *err)
     uv_timer_init(http->loop, &http->timer);
     http->timer.data = http;
     uv_timer_start(&http->timer, on_second, 1000, 1000);
-    if (parts_create(http, options, err) == 0 && listeners_open(http, options, err) == 0) {
+    if (parts_create(http, options, err) == 0 && listeners_open(http, err) == 0) {
         const struct engine_listener listener = {
             .arg = http, .render = call_render, .send = call_answered, .events = on_events};
         engine_listen(http->engine, &listener);
@@ -290,7 +286,7 @@ void http_quiesce(struct http *http)
         return;
     http->quiescing = true;
     if (http->socket_inode != 0)
-        socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
+        socket_unlink_unix(http->config->socket, http->socket_device, http->socket_inode);
     for (int i = 0; i < LISTENERS; i++)
         if (http->listeners[i].server)
             server_quiesce(http->listeners[i].server);

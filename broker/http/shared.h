@@ -24,7 +24,6 @@ struct stream;
 struct tls;
 
 enum {
-    CONNECTIONS_DEFAULT = 4096,
     CONNECTIONS_SPARE = 64, /* above the limit, for connections that get 503 */
 };
 
@@ -40,6 +39,7 @@ struct http {
     struct engine *engine;
     const struct bearers *bearers; /* NULL: no tokens are taken */
     struct keyring *keyring;       /* there when they are */
+    const struct config *config;   /* and what was read by it: */
     struct rights *rights;
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
@@ -47,12 +47,10 @@ struct http {
     uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;
     struct resolver *resolver;
-    char *munge_socket; /* NULL: MUNGE credentials are not taken */
-    char *socket_path;
     dev_t socket_device;
     ino_t socket_inode;
     int port;
-    bool metrics_anonymous, quiescing, closing;
+    bool quiescing, closing;
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
     int heads_epoll;                  /* peer.h: for first bytes */

@@ -177,7 +177,8 @@ static const char *challenge(const struct call *call)
 {
     if (call->route && call->route->need == NEED_BEARER)
         return "Bearer realm=\"mcastd\"";
-    return call->http->munge_socket ? "Munge realm=\"mcastd\"" : "UnixPeer realm=\"mcastd\"";
+    return call->http->config->munge_socket[0] != '\0' ? "Munge realm=\"mcastd\""
+                                                       : "UnixPeer realm=\"mcastd\"";
 }
 
 static void headers_add(const struct call *call, struct MHD_Response *response)
