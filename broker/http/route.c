@@ -22,6 +22,14 @@ int method_from_word(const char *word)
     return 0;
 }
 
+const char *method_word(enum method method)
+{
+    size_t i = 0;
+    while (words[i].method != method)
+        i++;
+    return words[i].word;
+}
+
 void methods_format(char *out, size_t size, unsigned methods)
 {
     size_t used = 0;
