@@ -22,16 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static_assert((int)HTTP_THREADS == (int)DECODER_THREADS + (int)RESOLVER_THREADS, "who has threads");
+static_assert((int)HTTP_THREADS == 2 * (int)WORKQUEUE_THREADS, "the decoder and the resolver");
 
 enum {
     LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
     OTHER_DESCRIPTORS = 256 /* the ledger, the fabric manager, timers, sockets to listen at */
 };
-
-static const char no_memory[] =
-    "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
-    "\"detail\":\"out of memory for the answer; try again\",\"code\":\"out-of-memory\"}";
 
 static void on_events(void *arg, uint64_t last_seq)
 {
@@ -118,8 +114,6 @@ static void http_free(struct http *http)
         call_destroy(call);
     }
     metrics_text_drop(http->metrics_text);
-    if (http->no_memory)
-        MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     tls_drop(http->tls);
     if (http->heads_epoll > 0)
@@ -147,18 +141,12 @@ static void on_timer_closed(uv_handle_t *handle)
 /* Everything that lives on the loop; the rest follows when it is gone. */
 static void close_all(struct http *http)
 {
-    struct decoder *decoder = http->decoder;
-    struct resolver *resolver = http->resolver;
-    http->handles = 1u + (decoder != NULL) + (resolver != NULL);
+    http->handles = 3; /* the timer, the decoder, the resolver */
     for (int i = 0; i < LISTENERS; i++)
         http->handles += http->listeners[i].server != NULL;
     uv_close((uv_handle_t *)&http->timer, on_timer_closed);
-    http->decoder = NULL;
-    if (decoder)
-        decoder_destroy(decoder, on_closed, http);
-    http->resolver = NULL;
-    if (resolver)
-        resolver_destroy(resolver, on_closed, http);
+    workqueue_close(&http->decoder->queue, on_closed, http);
+    resolver_destroy(http->resolver, on_closed, http);
     for (int i = 0; i < LISTENERS; i++) {
         struct server *server = http->listeners[i].server;
         http->listeners[i].server = NULL;
@@ -217,15 +205,8 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->bearers = options->bearers;
     http->keyring = options->keyring;
     quota_init(&http->quota, options->config->connections_max);
-    http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
-                                                      MHD_RESPMEM_PERSISTENT);
-    if (!http->no_memory ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                "application/problem+json") != MHD_YES ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
-        !(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
-        !(http->resolver = resolver_create(http->loop, host_resolve)))
-        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+    http->decoder = decoder_create(http->loop, mungecred_decode);
+    http->resolver = resolver_create(http->loop, host_resolve);
     http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
     if (http->heads_epoll < 0)
         return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
@@ -247,11 +228,7 @@ uint64_t http_descriptors(unsigned connections_max)
 struct http *http_create(const struct http_options *options, struct error *err)
 {
     char remark[128];
-    struct http *http = calloc(1, sizeof *http);
-    if (!http) {
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-        return NULL;
-    }
+    struct http *http = memory_zeroed(sizeof *http);
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
     http->loop = options->loop;

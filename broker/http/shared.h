@@ -54,7 +54,6 @@ struct http {
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
     int heads_epoll;                  /* peer.h: for first bytes */
-    struct MHD_Response *no_memory;   /* made beforehand */
 
     LIST_HEAD(call_list, call) calls, spare_calls; /* in progress; kept for reuse */
     unsigned spare_count, owed;                    /* owed: calls whose answer is not out yet */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/mungecred.h"
 
-#include "broker/http/auth/workqueue.h"
 #include "base/memory.h"
 
 #include <munge.h>
@@ -120,25 +119,12 @@ int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
 /* ---- the decoder ---- */
 
 struct decoding {
-    struct work work;      /* first */
-    decoder_done_fn *done; /* NULL: has been called */
+    struct work work; /* first */
+    decoder_done_fn *done;
     void *arg;
     char *socket, *credential, *payload;
     struct mungecred result;
 };
-
-struct decoder {
-    struct workqueue queue; /* first */
-    decoder_decode_fn *decode;
-};
-
-static void report_result(struct decoding *decoding, const struct mungecred *result)
-{
-    decoder_done_fn *done = decoding->done;
-    decoding->done = NULL;
-    if (done)
-        done(decoding->arg, result);
-}
 
 static void ask_munged(struct work *work)
 {
@@ -150,13 +136,15 @@ static void ask_munged(struct work *work)
 static void report_overdue(struct work *work)
 {
     static const struct mungecred overdue = {.code = EMUNGE_TIMEOUT};
-    report_result((struct decoding *)work, &overdue);
+    const struct decoding *decoding = (const struct decoding *)work;
+    decoding->done(decoding->arg, &overdue);
 }
 
 static void finish_decoding(struct work *work)
 {
     struct decoding *decoding = (struct decoding *)work;
-    report_result(decoding, &decoding->result);
+    if (!work->overdue)
+        decoding->done(decoding->arg, &decoding->result);
     memory_wipe_text(decoding->credential);
     free(decoding->socket);
     free(decoding->payload);
@@ -170,9 +158,7 @@ static void release_decoder(struct workqueue *queue)
 
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
 {
-    static const struct workqueue_kind kind = {.threads = DECODER_THREADS,
-                                               .deadline_ms = DECODER_DEADLINE_MS,
-                                               .ask = ask_munged,
+    static const struct workqueue_kind kind = {.ask = ask_munged,
                                                .overdue = report_overdue,
                                                .done = finish_decoding,
                                                .release = release_decoder};
@@ -195,14 +181,4 @@ int decoder_ask(struct decoder *decoder, const char *socket, const char *credent
     decoding->credential = memory_text(credential);
     workqueue_add(&decoder->queue, &decoding->work);
     return 0;
-}
-
-unsigned decoder_waiting(const struct decoder *decoder)
-{
-    return decoder->queue.count;
-}
-
-void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg)
-{
-    workqueue_close(&decoder->queue, closed, arg);
 }

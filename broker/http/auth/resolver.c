@@ -145,7 +145,7 @@ static void report_overdue(struct work *work)
 {
     static const struct host overdue = {.state = HOST_UNANSWERED,
                                         .words = "no answer within 5 seconds"};
-    static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
+    static_assert(WORKQUEUE_DEADLINE_MS == 5000, "as the words say");
     report_host((struct resolver *)work->queue, &((struct name *)work)->askers, &overdue);
 }
 
@@ -182,9 +182,7 @@ static void release_resolver(struct workqueue *queue)
 
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
 {
-    static const struct workqueue_kind kind = {.threads = RESOLVER_THREADS,
-                                               .deadline_ms = RESOLVER_DEADLINE_MS,
-                                               .ask = look_up,
+    static const struct workqueue_kind kind = {.ask = look_up,
                                                .overdue = report_overdue,
                                                .done = finish_lookup,
                                                .release = release_resolver};

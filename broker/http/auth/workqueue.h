@@ -9,6 +9,11 @@
 /* Questions that block, asked by worker threads of the loop: few at once, the rest queued. What has
  * waited too long is reported as overdue, even while its thread still waits. */
 
+enum {
+    WORKQUEUE_THREADS = 2, /* of the loop's four: there are two such queues */
+    WORKQUEUE_DEADLINE_MS = 5000
+};
+
 struct workqueue;
 
 /* One question; a member of its owner's struct. */
@@ -21,8 +26,6 @@ struct work {
 };
 
 struct workqueue_kind {
-    unsigned threads;
-    uint64_t deadline_ms;
     void (*ask)(struct work *work);     /* blocks; on a worker thread */
     void (*overdue)(struct work *work); /* from the loop, at most once, before done */
     void (*done)(struct work *work);    /* from the loop, once, then the queue has no use of it; not

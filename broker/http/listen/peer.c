@@ -3,6 +3,7 @@
 
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -313,9 +314,11 @@ static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 /* The client's Finished: what it has shown before is signed with its key. */
 static void handshake_finished(gnutls_session_t session, struct peer *peer)
 {
+    unsigned count = 0;
     if (peer->certificate)
         return;
-    peer->certificate = certificate_take(session);
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
+    peer->certificate = certificate_create(shown, count);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
     if (!peer->closing)
@@ -359,9 +362,7 @@ static struct peer *peer_create(struct listener *listener, struct httpworker *wo
                                 struct MHD_Connection *connection)
 {
     struct http *http = listener->http;
-    struct peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL; /* its requests are answered with no_memory */
+    struct peer *peer = memory_zeroed(sizeof *peer);
     peer->listener = listener;
     peer->worker = worker;
     peer->connection = connection;
