@@ -38,10 +38,7 @@ int authorization_read(const char *value, struct authorization *out, struct prob
 
 char *mungecred_payload(const char *method, const char *target)
 {
-    char *payload;
-    if (asprintf(&payload, "mcastd1 %s %s", method, target) < 0)
-        abort(); /* without memory, as base/memory.h */
-    return payload;
+    return memory_format("mcastd1 %s %s", method, target);
 }
 
 static bool payload_is(const void *payload, int length, const char *expected)

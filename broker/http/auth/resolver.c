@@ -92,8 +92,7 @@ static struct name *add_name(struct resolver *resolver, const char *text)
     struct name *name = memory_zeroed(sizeof *name + size);
     STAILQ_INIT(&name->askers);
     memcpy(name->text, text, size);
-    if (!tsearch(name->text, &resolver->tree, compare_texts))
-        abort(); /* without memory, as base/memory.h */
+    memory_must(tsearch(name->text, &resolver->tree, compare_texts));
     return name;
 }
 
