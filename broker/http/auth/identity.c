@@ -123,7 +123,7 @@ static bool has_name(const struct proof *proof, const char *name)
 }
 
 /* A token gives its job's rights, and no role. */
-static bool is_user(const struct proof *proof, uint32_t uid)
+bool proof_is_user(const struct proof *proof, uint32_t uid)
 {
     return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
            proof->uid == uid;
@@ -133,7 +133,7 @@ static bool grant_is_for(const struct grant *grant, const struct proof *proof)
 {
     return grant->certificate
                ? proof->kind == PROOF_CERTIFICATE && has_name(proof, grant->certificate)
-               : is_user(proof, grant->uid);
+               : proof_is_user(proof, grant->uid);
 }
 
 /* Bits of the clusters whose 'nodes' has the name: of all, or of this one only. */
@@ -229,11 +229,6 @@ bool identity_has_role(const struct identity *identity)
     return identity->admin || identity->clusters != 0;
 }
 
-bool identity_is_user(const struct identity *identity, uint32_t uid)
-{
-    return is_user(&identity->proof, uid);
-}
-
 /* ---- what a peer may do ---- */
 
 bool permit_looks(enum need need, bool anonymous)
@@ -298,7 +293,7 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                           const struct reservation *reservation)
 {
     if (rights_manages(rights, identity, reservation->cluster) ||
-        identity_is_user(identity, reservation->uid))
+        proof_is_user(&identity->proof, reservation->uid))
         return JOB_WHOLE;
     return is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
                                                                                 : JOB_HIDDEN;

@@ -83,7 +83,7 @@ bool identity_has_role(const struct identity *identity);
 
 /* Whether the peer is the user with this uid. A name is no uid, and root over MUNGE is the root of
  * any host. */
-bool identity_is_user(const struct identity *identity, uint32_t uid);
+bool proof_is_user(const struct proof *proof, uint32_t uid);
 
 /* ---- what a peer may do: make a call at all, by its route's need; see a job; see an event ---- */
 

@@ -46,7 +46,7 @@ static void set_head(struct peer *peer, enum peer_head head)
 
 const char *peer_fault(const struct peer *peer)
 {
-    return peer->certificate && peer->proof.kind == PROOF_NONE
+    return peer->certificate && peer->identity.proof.kind == PROOF_NONE
                ? certificate_fault(peer->certificate, time(NULL))
                : NULL;
 }
@@ -65,11 +65,10 @@ static struct proof proof_of_certificate(struct peer *peer)
 const struct identity *peer_identity(struct peer *peer)
 {
     const struct http *http = peer->listener->http;
-    enum proof_kind before = peer->proof.kind;
-    if (peer->certificate)
-        peer->proof = proof_of_certificate(peer);
-    if (peer->judged != http->generation || peer->proof.kind != before)
-        peer->identity = rights_judge(http->rights, &peer->proof);
+    const struct proof proof =
+        peer->certificate ? proof_of_certificate(peer) : peer->identity.proof;
+    if (peer->judged != http->generation || proof.kind != peer->identity.proof.kind)
+        peer->identity = rights_judge(http->rights, &proof);
     peer->judged = http->generation;
     return &peer->identity;
 }
@@ -193,8 +192,8 @@ static bool count_new(struct peer *peer)
         peer->surplus = !quota_take(&peer->listener->http->quota);
         return true;
     }
-    const struct quota_holder holder =
-        local ? quota_user(uid_of(&peer->proof)) : holder_by_address(peer, CLASS_UNAUTHENTICATED);
+    const struct quota_holder holder = local ? quota_user(uid_of(&peer->identity.proof))
+                                             : holder_by_address(peer, CLASS_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
     peer->unauthenticated = !local;
@@ -368,7 +367,7 @@ static struct peer *peer_create(struct listener *listener, struct httpworker *wo
     peer->connection = connection;
     peer->came_ms = now_ms(peer);
     if (listener->local)
-        peer->proof = proof_of_socket(fd_of(peer));
+        peer->identity.proof = proof_of_socket(fd_of(peer));
     if (!count_new(peer)) {
         peer_shutdown(peer, REFUSED_SHARE, "too-many-connections",
                       "all connections that users without a role may have are in use; try again, "

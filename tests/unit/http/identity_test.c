@@ -190,7 +190,7 @@ static void user__is_a_proved_uid(void **state)
     struct rights *rights = site();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct identity who = rights_judge(rights, &cases[i].proof);
-        assert_int_equal(identity_is_user(&who, cases[i].uid), cases[i].is);
+        assert_int_equal(proof_is_user(&who.proof, cases[i].uid), cases[i].is);
     }
     rights_destroy(rights);
 }
