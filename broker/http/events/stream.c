@@ -149,7 +149,7 @@ static void skip_missing(struct stream *stream)
 static bool render_some(struct stream *stream)
 {
     const struct http *http = stream->call->http;
-    writer_reset(&stream->out);
+    writer_wipe(&stream->out);
     stream->sent = 0;
     skip_missing(stream);
     for (int i = 0; i < LOOKED_AT && stream->out.used < PIECE; i++) {

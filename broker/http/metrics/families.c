@@ -69,14 +69,13 @@ static bool alarm_is_on(const struct core *core, enum alarm_kind kind, const cha
 /* All that there can be, also those that are off: an alert needs the zero to end. */
 static void write_alarms(struct exposition *to, const struct readings *readings)
 {
-    struct core_cluster_status cluster;
-    for (int kind = 0; kind < ALARM_KIND_COUNT; kind++) {
-        const char *word = alarm_kind_word((enum alarm_kind)kind);
-        exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, ""),
-                         LABELS("alarm", word, "cluster", ""));
-        for (uint32_t i = 0; core_cluster_status(readings->core, i, &cluster); i++)
-            exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, cluster.name),
-                             LABELS("alarm", word, "cluster", cluster.name));
+    for (enum alarm_kind kind = 0; kind < ALARM_KIND_COUNT; kind++) {
+        struct core_cluster_status cluster = {.name = ""}; /* of none */
+        uint32_t next = 0;
+        do
+            exposition_count(to, alarm_is_on(readings->core, kind, cluster.name),
+                             LABELS("alarm", alarm_kind_word(kind), "cluster", cluster.name));
+        while (core_cluster_status(readings->core, next++, &cluster));
     }
 }
 

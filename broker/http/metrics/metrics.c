@@ -129,7 +129,7 @@ static struct metrics_text *newest_text(struct http *http, bool fresh)
         text->uses = 1;
     }
     readings_take(&readings, http);
-    writer_reset(&text->out);
+    writer_wipe(&text->out);
     metrics_write(&(struct exposition){.out = &text->out}, &readings);
     text->rendered_ms = now_ms;
     return text;

@@ -11,18 +11,13 @@
 
 enum { FIRST_SIZE = 2048 };
 
-void writer_reset(struct writer *writer)
-{
-    writer->used = 0;
-    writer->failed = false;
-    writer->comma = false;
-}
-
 void writer_wipe(struct writer *writer)
 {
     if (writer->data)
         explicit_bzero(writer->data, writer->used);
-    writer_reset(writer);
+    writer->used = 0;
+    writer->failed = false;
+    writer->comma = false;
 }
 
 void writer_release(struct writer *writer)

@@ -20,8 +20,7 @@ struct writer {
 };
 
 /* All zero is a valid, empty writer. */
-void writer_reset(struct writer *writer); /* empty, memory kept */
-void writer_wipe(struct writer *writer);  /* reset, and what was written is overwritten */
+void writer_wipe(struct writer *writer); /* empty, memory kept */
 void writer_release(struct writer *writer);
 
 void writer_begin_object(struct writer *writer, const char *key);

@@ -127,6 +127,15 @@ static void write_variable(void *arg, const char *name, const char *value)
     writer_string(arg, name, value);
 }
 
+void env_json_write(struct writer *writer, const char *key, const struct core *core,
+                    const struct reservation *reservation, const char *step)
+{
+    writer_begin_object(writer, key);
+    environment_each(core_config_of(core), core_fm_url(core), reservation, step, write_variable,
+                     writer);
+    writer_end_object(writer);
+}
+
 bool job_json_write(struct writer *writer, const struct core *core,
                     const struct reservation *reservation, const struct job_parts *parts)
 {
@@ -139,12 +148,8 @@ bool job_json_write(struct writer *writer, const struct core *core,
         writer_string(writer, "warning", parts->warning);
     if (parts->token)
         token_json_write(writer, parts->token);
-    if (parts->env) {
-        writer_begin_object(writer, "env");
-        environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
-                         writer);
-        writer_end_object(writer);
-    }
+    if (parts->env)
+        env_json_write(writer, "env", core, reservation, NULL);
     writer_end_object(writer);
     return parts->env && !secret_none(reservation->token);
 }
