@@ -7,7 +7,6 @@
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <uv.h>
 
 /* The broker's HTTP API (openapi.json): HTTP/1.1 on a Unix socket and on TCP. It turns requests
@@ -17,7 +16,7 @@
 struct http_options {
     uv_loop_t *loop;
     struct engine *engine;
-    const struct bearers *bearers; /* of the engine; both, or NULL: no tokens are taken */
+    const struct bearers *bearers; /* of the engine */
     struct keyring *keyring;
     const struct config *config; /* until it is destroyed, or a reload replaces it */
 };

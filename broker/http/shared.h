@@ -37,9 +37,9 @@ struct listener {
 struct http {
     uv_loop_t *loop;
     struct engine *engine;
-    const struct bearers *bearers; /* NULL: no tokens are taken */
-    struct keyring *keyring;       /* there when they are */
-    const struct config *config;   /* and what was read by it: */
+    const struct bearers *bearers;
+    struct keyring *keyring;
+    const struct config *config; /* and what was read by it: */
     struct rights *rights;
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 
 #include <munge.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,16 +53,14 @@ void mungecred_decode(const char *socket, const char *credential, const char *pa
     int length = 0;
     uid_t uid = (uid_t)-1;
     gid_t gid;
-    munge_ctx_t context = munge_ctx_create();
-    *out = (struct mungecred){.code = EMUNGE_NO_MEMORY};
-    if (!context)
-        return;
+    munge_ctx_t context = memory_must(munge_ctx_create());
     munge_err_t code = munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
     if (code == EMUNGE_SUCCESS)
         code = munge_decode(credential, context, &found, &length, &uid, &gid);
-    out->code = (int)code;
-    out->decoded = code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED ||
-                   code == EMUNGE_CRED_REWOUND || code == EMUNGE_CRED_REPLAYED;
+    *out =
+        (struct mungecred){.code = (int)code,
+                           .decoded = code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED ||
+                                      code == EMUNGE_CRED_REWOUND || code == EMUNGE_CRED_REPLAYED};
     if (out->decoded) {
         out->proof = (struct proof){.kind = PROOF_MUNGE, .uid = uid};
         munge_ctx_get(context, MUNGE_OPT_ADDR4, &out->proof.origin);

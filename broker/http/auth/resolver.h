@@ -3,8 +3,6 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 /* What a host's name resolves to on the broker's host. IPv4 only, for that is what a MUNGE

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What the broker shows and asks for on a TLS connection: its own certificate, and the authorities

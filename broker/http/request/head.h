@@ -4,7 +4,6 @@
 #include "broker/http/request/problem.h"
 
 #include <microhttpd.h>
-#include <stddef.h>
 
 /* Whether a request's head (RFC 9112, 2–6) can be read in one way only. libmicrohttpd is generous:
  * it takes the first of two lengths, and before 1.0 it ends lines at a bare LF and fields at a NUL,
