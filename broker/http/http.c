@@ -55,19 +55,13 @@ void http_change_discard(struct http_change *change)
     free(change);
 }
 
-static const char *or_null(const char *text)
-{
-    return text[0] != '\0' ? text : NULL;
-}
-
 struct http_change *http_change_read(const struct config *config, struct error *err)
 {
     struct http_change *change = memory_zeroed(sizeof *change);
     change->config = config;
     change->rights = rights_create(config, err);
     if (change->rights && config->tls_cert[0] != '\0')
-        change->tls =
-            tls_load(config->tls_cert, config->tls_key, or_null(config->tls_client_ca), err);
+        change->tls = tls_load(config, err);
     if (change->rights && (change->tls || config->tls_cert[0] == '\0'))
         return change;
     http_change_discard(change);
@@ -184,8 +178,8 @@ static int listeners_open(struct http *http, struct error *err)
 {
     const struct config *config = http->config;
     struct stat made;
-    int fd =
-        socket_listen_unix(config->socket, config->socket_mode, or_null(config->socket_group), err);
+    int fd = socket_listen_unix(config->socket, config->socket_mode,
+                                config->socket_group[0] != '\0' ? config->socket_group : NULL, err);
     if (fd < 0)
         return fd;
     if (stat(config->socket, &made) == 0) {
@@ -195,7 +189,7 @@ static int listeners_open(struct http *http, struct error *err)
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
     if (rc < 0 || config->listen[0] == '\0')
         return rc;
-    fd = socket_listen_tcp(config->listen, http->tls, &http->port, err);
+    fd = socket_listen_tcp(config->listen, &http->port, err);
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 

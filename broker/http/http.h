@@ -30,7 +30,7 @@ struct http;
 uint64_t http_descriptors(unsigned connections_max);
 
 /* Binds, starts to listen and registers itself with engine_listen. NULL with a sentence in err: a
- * user that does not exist, a socket in use, an address that is not loopback. */
+ * user that does not exist, a socket in use. */
 struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.

@@ -66,16 +66,9 @@ static int refuse_certificate(struct call *call)
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
 static const char *claimed_node(struct call *call)
 {
-    switch (call->route->need) {
-    case NEED_NODE:
-    case NEED_HOST:
-        return named_node(call);
-    case NEED_PEER:
-    case NEED_LOOK:
-        return call_header(call, GATE_NODE_HEADER);
-    default:
-        return NULL;
-    }
+    const enum need need = call->route->need;
+    return need == NEED_PEER || need == NEED_LOOK ? call_header(call, GATE_NODE_HEADER)
+                                                  : named_node(call);
 }
 
 /* What is refused because names cannot be looked up now says nothing of the node: 503. */
