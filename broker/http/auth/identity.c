@@ -50,30 +50,19 @@ static int user_resolve(const char *name, uint32_t *uid, struct error *err)
                      name, errno ? ": " : "", errno ? strerror(errno) : "");
 }
 
-static int grant_read(struct grant *grant, const char *user, struct error *err)
-{
-    static const char prefix[] = "cert:";
-    const size_t length = sizeof prefix - 1;
-    if (strncmp(user, prefix, length) != 0)
-        return user_resolve(user, &grant->uid, err);
-    if (user[length] == '\0')
-        return error_set(err, ERROR_INVALID,
-                         "'cert:' names no certificate; write cert:NAME with the name in it");
-    grant->certificate = user + length;
-    return 0;
-}
-
 static int grants_add(struct rights *rights, char *const *users, enum grant_role role,
                       size_t cluster, struct error *err)
 {
+    static const char prefix[] = "cert:";
     for (; users && *users; users++) {
         rights->grants =
             memory_resized(rights->grants, rights->grant_count + 1, sizeof *rights->grants);
         struct grant *grant = &rights->grants[rights->grant_count++];
         *grant = (struct grant){.role = role, .cluster = cluster};
-        int rc = grant_read(grant, *users, err);
-        if (rc < 0)
-            return rc;
+        if (!strncmp(*users, prefix, strlen(prefix)))
+            grant->certificate = *users + strlen(prefix);
+        else if (user_resolve(*users, &grant->uid, err) < 0)
+            return err->code;
     }
     return 0;
 }
