@@ -133,7 +133,7 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
     struct writer *out = &call->out;
     static const char *const kept[] = {"cluster", "node", "state", "uid", NULL};
     if (!after) {
-        writer_null(out, "next");
+        writer_string(out, "next", NULL);
         return;
     }
     /* What stands in these has been checked: none of it needs escaping. */

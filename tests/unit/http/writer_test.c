@@ -42,7 +42,7 @@ static void members__are_separated_and_nested(void **state)
     writer_end_array(&writer);
     writer_bool(&writer, "c", true);
     writer_bool(&writer, "d", false);
-    writer_null(&writer, "e");
+    writer_string(&writer, "e", NULL);
     writer_string(&writer, "f", NULL);
     writer_end_object(&writer);
     assert_written(&writer, "{\"a\":\"x\",\"b\":[0,18446744073709551615,{},[]],\"c\":true,"

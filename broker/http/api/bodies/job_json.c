@@ -154,14 +154,10 @@ bool job_json_write(struct writer *writer, const struct core *core,
     return parts->env && !secret_none(reservation->token);
 }
 
-static const int64_t year_10000 = INT64_C(253402300800); /* Unix seconds */
-
 void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope)
 {
-    if (scope->expires >= year_10000)
-        writer_null(writer, "expires");
-    else
-        writer_time(writer, "expires", scope->expires * 1000);
+    const bool countable = scope->expires <= INT64_MAX / 1000;
+    writer_time(writer, "expires", countable ? scope->expires * 1000 : INT64_MAX);
 }
 
 void token_json_write(struct writer *writer, const struct tokenproof *proof)
