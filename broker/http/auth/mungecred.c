@@ -145,17 +145,10 @@ static void finish_decoding(struct work *work)
     free(decoding);
 }
 
-static void release_decoder(struct workqueue *queue)
-{
-    free(queue);
-}
-
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
 {
-    static const struct workqueue_kind kind = {.ask = ask_munged,
-                                               .overdue = report_overdue,
-                                               .done = finish_decoding,
-                                               .release = release_decoder};
+    static const struct workqueue_kind kind = {
+        .ask = ask_munged, .overdue = report_overdue, .done = finish_decoding};
     struct decoder *decoder = memory_zeroed(sizeof *decoder);
     decoder->decode = decode;
     workqueue_init(&decoder->queue, loop, &kind);

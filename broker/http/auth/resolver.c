@@ -157,7 +157,7 @@ static void finish_lookup(struct work *work)
     const struct host host = name->host;
     STAILQ_CONCAT(&askers, &name->askers);
     set_known(resolver, name, true);
-    if (host.state == HOST_UNANSWERED)
+    if (host.state == HOST_UNANSWERED || resolver->queue.closed)
         forget_name(resolver, name);
     else if (resolver->known_count > RESOLVER_NAMES_MAX)
         forget_name(resolver, TAILQ_FIRST(&resolver->known));
@@ -173,18 +173,10 @@ static void start_lookup(struct resolver *resolver, struct name *name)
 
 /* ---- resolver.h ---- */
 
-static void release_resolver(struct workqueue *queue)
-{
-    resolver_forget((struct resolver *)queue);
-    free(queue);
-}
-
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
 {
-    static const struct workqueue_kind kind = {.ask = look_up,
-                                               .overdue = report_overdue,
-                                               .done = finish_lookup,
-                                               .release = release_resolver};
+    static const struct workqueue_kind kind = {
+        .ask = look_up, .overdue = report_overdue, .done = finish_lookup};
     struct resolver *resolver = memory_zeroed(sizeof *resolver);
     resolver->look = look;
     TAILQ_INIT(&resolver->known);
@@ -231,5 +223,6 @@ void resolver_forget(struct resolver *resolver)
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg)
 {
     assert(resolver->waiting == 0);
+    resolver_forget(resolver);
     workqueue_close(&resolver->queue, closed, arg);
 }

@@ -2,6 +2,7 @@
 #include "broker/http/auth/workqueue.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static void remove_work(struct work *work)
 {
@@ -17,7 +18,7 @@ static void close_if_idle(struct workqueue *queue)
         return;
     void (*closed)(void *arg) = queue->closed;
     void *arg = queue->closed_arg;
-    queue->kind->release(queue);
+    free(queue);
     closed(arg);
 }
 
