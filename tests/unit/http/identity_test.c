@@ -19,12 +19,13 @@ static char *root[] = {"root", "cert:operator", NULL}, *elcap[] = {"1001", "1002
 
 static struct rights *site(void)
 {
-    static const struct config config = {.admins = root,
-                                         .core.cluster_count = 4,
-                                         .clusters = {{"elcap", elcap, "elcap[1-100]"},
-                                                      {"tuo", tuo, "tuo[01-20],shared[1-2]"},
-                                                      {"empty", nobody, "shared[1-2]"},
-                                                      {.name = "none"}}};
+    static const struct config config = {
+        .admins = root,
+        .core.cluster_count = 4,
+        .clusters = {{.name = "elcap", .users = elcap, .nodes = "elcap[1-100]"},
+                     {.name = "tuo", .users = tuo, .nodes = "tuo[01-20],shared[1-2]"},
+                     {.name = "empty", .users = nobody, .nodes = "shared[1-2]"},
+                     {.name = "none"}}};
     struct error err;
     struct rights *rights = rights_create(&config, &err);
     assert_non_null(rights);
@@ -217,7 +218,8 @@ static void rights__name_what_is_wrong_with_a_list(void **state)
     (void)state;
     static char *unknown[] = {"no-such-user-here", NULL};
     static char *too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
-    static struct config config = {.admins = unknown, .clusters = {{"elcap", unknown, ""}}};
+    static struct config config = {.admins = unknown,
+                                   .clusters = {{.name = "elcap", .users = unknown}}};
     struct error err;
     assert_null(rights_create(&config, &err));
     assert_int_equal(err.code, ERROR_INVALID);
@@ -379,7 +381,8 @@ static void each_identity__is_told_the_same_everywhere(void **state)
         .admins = admins,
         .metrics_users = readers,
         .core.cluster_count = 2,
-        .clusters = {{"elcap", managers, "elcap[1-100]"}, {.name = "tuo"}}};
+        .clusters = {{.name = "elcap", .users = managers, .nodes = "elcap[1-100]"},
+                     {.name = "tuo"}}};
     struct error err;
     struct rights *rights = rights_create(&config, &err);
     assert_non_null(rights);
