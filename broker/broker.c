@@ -8,7 +8,6 @@
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
-#include "broker/config/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,6 @@
 #include "broker/config/config.h"
 #include "fmapi/fmapi.h"
 
-/* The part of the configuration that each edge gets, at the start and at a reload. All of it
- * borrows from the configuration. */
-
-/* False: no fabric manager is configured. */
+/* The part of the configuration that fmapi gets, at the start and at a reload; it borrows from the
+ * configuration. False: no fabric manager is configured. */
 bool settings_fabric(const struct config *config, struct fmapi_options *out);
