@@ -103,13 +103,15 @@ int body_read_fields(const json_t *object, const char *within, const struct body
     json_t *body = (json_t *)(uintptr_t)object;
     json_object_foreach(body, name, value)
     {
-        const struct body_field *field = find_field(fields, name);
-        char path[96];
-        if (!field)
+        if (!find_field(fields, name)) /* it counts before a wrong value */
             return refuse_name(name, problem);
+    }
+    json_object_foreach(body, name, value)
+    {
+        char path[96];
         if (within[0])
             snprintf(path, sizeof path, "%s.%s", within, name);
-        if (read_field(value, within[0] ? path : name, field, problem) < 0)
+        if (read_field(value, within[0] ? path : name, find_field(fields, name), problem) < 0)
             return -1;
     }
     return 0;
