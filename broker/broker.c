@@ -8,7 +8,6 @@
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
-#include "broker/config/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,13 +266,12 @@ static int create_engine(struct broker *broker, struct error *err)
 
 static int start_http(struct broker *broker, struct error *err)
 {
-    struct settings_http http;
-    settings_http(broker->reload.config, &http);
-    http.options.loop = &broker->loop;
-    http.options.engine = broker->engine;
-    http.options.bearers = broker->bearers;
-    http.options.keyring = broker->keyring;
-    broker->http = http_create(&http.options, err);
+    const struct http_options options = {.loop = &broker->loop,
+                                         .engine = broker->engine,
+                                         .bearers = broker->bearers,
+                                         .keyring = broker->keyring,
+                                         .config = broker->reload.config};
+    broker->http = http_create(&options, err);
     return broker->http ? 0 : err->code;
 }
 

@@ -172,13 +172,11 @@ static int read_named(struct reading *reading)
 {
     struct error *err = &reading->err;
     struct fmapi_options fabric;
-    struct settings_http http;
     /* At the start it is only warned of; here it would end a link that works. */
     int rc = settings_fabric(reading->config, &fabric) ? fmapi_check(&fabric, err) : 0;
     if (rc < 0)
         return rc;
-    settings_http(reading->config, &http);
-    reading->http = http_change_read(&http.options, err);
+    reading->http = http_change_read(reading->config, err);
     if (!reading->http)
         return err->code;
     return keyring_read(reading->reload->keyring, &reading->keys, err);

@@ -13,6 +13,7 @@
 #include "broker/http/listen/socket.h"
 #include "broker/http/listen/tls.h"
 #include "broker/log/log.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -22,18 +23,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static_assert((int)HTTP_THREADS ==
-                  (int)DECODER_THREADS + (int)RESOLVER_THREADS + (int)LAUNCH_THREADS,
-              "who has threads");
+static_assert((int)HTTP_THREADS == 3 * (int)WORKQUEUE_THREADS,
+              "the decoder, the resolver, launch documents");
 
 enum {
     LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
     OTHER_DESCRIPTORS = 256 /* the ledger, the fabric manager, timers, sockets to listen at */
 };
-
-static const char no_memory[] =
-    "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
-    "\"detail\":\"out of memory for the answer; try again\",\"code\":\"out-of-memory\"}";
 
 static void on_events(void *arg, uint64_t last_seq)
 {
@@ -45,13 +41,11 @@ static void on_events(void *arg, uint64_t last_seq)
 
 /* ---- what a reload can change ---- */
 
-/* What the options say that a reload can change, read and resolved. The start is a change like any
- * other. */
+/* The start is a change like any other. */
 struct http_change {
+    const struct config *config;
     struct rights *rights;
-    struct tls *tls;    /* NULL: none */
-    char *munge_socket; /* NULL: none */
-    bool metrics_anonymous;
+    struct tls *tls; /* NULL: none */
 };
 
 void http_change_discard(struct http_change *change)
@@ -60,23 +54,18 @@ void http_change_discard(struct http_change *change)
         return;
     rights_destroy(change->rights);
     tls_drop(change->tls);
-    free(change->munge_socket);
     free(change);
 }
 
-struct http_change *http_change_read(const struct http_options *options, struct error *err)
+struct http_change *http_change_read(const struct config *config, struct error *err)
 {
-    struct http_change *change = calloc(1, sizeof *change);
-    if (!change ||
-        (options->munge_socket && !(change->munge_socket = strdup(options->munge_socket))))
-        error_set(err, ERROR_NOMEM, "no memory for the settings of the HTTP interface");
-    else if ((change->rights = rights_create(options->admins, options->metrics_users,
-                                             options->clusters, options->cluster_count, err)) &&
-             (!options->tls_cert || (change->tls = tls_load(options->tls_cert, options->tls_key,
-                                                            options->tls_client_ca, err)))) {
-        change->metrics_anonymous = options->metrics_anonymous;
+    struct http_change *change = memory_zeroed(sizeof *change);
+    change->config = config;
+    change->rights = rights_create(config, err);
+    if (change->rights && config->tls_cert[0] != '\0')
+        change->tls = tls_load(config, err);
+    if (change->rights && (change->tls || config->tls_cert[0] == '\0'))
         return change;
-    }
     http_change_discard(change);
     return NULL;
 }
@@ -84,12 +73,10 @@ struct http_change *http_change_read(const struct http_options *options, struct 
 /* Ends the change, with what it replaces. */
 static void change_apply(struct http *http, struct http_change *change)
 {
-    const struct http_change old = {
-        .rights = http->rights, .tls = http->tls, .munge_socket = http->munge_socket};
+    const struct http_change old = {.rights = http->rights, .tls = http->tls};
+    http->config = change->config;
     http->rights = change->rights;
     http->tls = change->tls;
-    http->munge_socket = change->munge_socket;
-    http->metrics_anonymous = change->metrics_anonymous;
     http->generation++;
     *change = old;
     http_change_discard(change);
@@ -123,14 +110,10 @@ static void http_free(struct http *http)
         call_destroy(call);
     }
     metrics_text_drop(http->metrics_text);
-    if (http->no_memory)
-        MHD_destroy_response(http->no_memory);
     rights_destroy(http->rights);
     tls_drop(http->tls);
     if (http->heads_epoll > 0)
         close(http->heads_epoll);
-    free(http->munge_socket);
-    free(http->socket_path);
     free(http);
 }
 
@@ -154,22 +137,13 @@ static void on_timer_closed(uv_handle_t *handle)
 /* Everything that lives on the loop; the rest follows when it is gone. */
 static void close_all(struct http *http)
 {
-    struct decoder *decoder = http->decoder;
-    struct resolver *resolver = http->resolver;
-    struct workqueue *launches = http->launches;
-    http->handles = 1u + (decoder != NULL) + (resolver != NULL) + (launches != NULL);
+    http->handles = 4; /* the timer, the decoder, the resolver, launch documents */
     for (int i = 0; i < LISTENERS; i++)
         http->handles += http->listeners[i].server != NULL;
     uv_close((uv_handle_t *)&http->timer, on_timer_closed);
-    http->decoder = NULL;
-    if (decoder)
-        decoder_destroy(decoder, on_closed, http);
-    http->resolver = NULL;
-    if (resolver)
-        resolver_destroy(resolver, on_closed, http);
-    http->launches = NULL;
-    if (launches)
-        workqueue_close(launches, on_closed, http);
+    workqueue_close(&http->decoder->queue, on_closed, http);
+    resolver_destroy(http->resolver, on_closed, http);
+    workqueue_close(http->launches, on_closed, http);
     for (int i = 0; i < LISTENERS; i++) {
         struct server *server = http->listeners[i].server;
         http->listeners[i].server = NULL;
@@ -203,21 +177,22 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
     return listener->server ? 0 : ERROR_IO;
 }
 
-static int listeners_open(struct http *http, const struct http_options *options, struct error *err)
+static int listeners_open(struct http *http, struct error *err)
 {
+    const struct config *config = http->config;
     struct stat made;
-    int fd =
-        socket_listen_unix(options->socket_path, options->socket_mode, options->socket_group, err);
+    int fd = socket_listen_unix(config->socket, config->socket_mode,
+                                config->socket_group[0] != '\0' ? config->socket_group : NULL, err);
     if (fd < 0)
         return fd;
-    if (stat(options->socket_path, &made) == 0) {
+    if (stat(config->socket, &made) == 0) {
         http->socket_device = made.st_dev;
         http->socket_inode = made.st_ino;
     }
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
-    if (rc < 0 || !options->listen)
+    if (rc < 0 || config->listen[0] == '\0')
         return rc;
-    fd = socket_listen_tcp(options->listen, http->tls, &http->port, err);
+    fd = socket_listen_tcp(config->listen, &http->port, err);
     return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
 }
 
@@ -226,22 +201,14 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
-    quota_init(&http->quota,
-               options->connections_max ? options->connections_max : CONNECTIONS_DEFAULT);
-    http->no_memory = MHD_create_response_from_buffer(sizeof no_memory - 1, (void *)no_memory,
-                                                      MHD_RESPMEM_PERSISTENT);
-    if (!(http->socket_path = strdup(options->socket_path)) || !http->no_memory ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_CONTENT_TYPE,
-                                "application/problem+json") != MHD_YES ||
-        MHD_add_response_header(http->no_memory, MHD_HTTP_HEADER_RETRY_AFTER, "1") != MHD_YES ||
-        !(http->decoder = decoder_create(http->loop, mungecred_decode)) ||
-        !(http->resolver = resolver_create(http->loop, host_resolve)) ||
-        !(http->launches = launch_queue_create(http->loop)))
-        return error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
+    quota_init(&http->quota, options->config->connections_max);
+    http->decoder = decoder_create(http->loop, mungecred_decode);
+    http->resolver = resolver_create(http->loop, host_resolve);
+    http->launches = launch_queue_create(http->loop);
     http->heads_epoll = epoll_create1(EPOLL_CLOEXEC);
     if (http->heads_epoll < 0)
         return error_set(err, ERROR_IO, "cannot watch connections: %s", strerror(errno));
-    struct http_change *change = http_change_read(options, err);
+    struct http_change *change = http_change_read(options->config, err);
     if (!change)
         return ERROR_INVALID;
     change_apply(http, change);
@@ -259,18 +226,14 @@ uint64_t http_descriptors(unsigned connections_max)
 struct http *http_create(const struct http_options *options, struct error *err)
 {
     char remark[128];
-    struct http *http = calloc(1, sizeof *http);
-    if (!http) {
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP interface");
-        return NULL;
-    }
+    struct http *http = memory_zeroed(sizeof *http);
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
     http->loop = options->loop;
     uv_timer_init(http->loop, &http->timer);
     http->timer.data = http;
     uv_timer_start(&http->timer, on_second, 1000, 1000);
-    if (parts_create(http, options, err) == 0 && listeners_open(http, options, err) == 0) {
+    if (parts_create(http, options, err) == 0 && listeners_open(http, err) == 0) {
         const struct engine_listener listener = {
             .arg = http, .render = call_render, .send = call_answered, .events = on_events};
         engine_listen(http->engine, &listener);
@@ -298,7 +261,7 @@ void http_quiesce(struct http *http)
         return;
     http->quiescing = true;
     if (http->socket_inode != 0)
-        socket_unlink_unix(http->socket_path, http->socket_device, http->socket_inode);
+        socket_unlink_unix(http->config->socket, http->socket_device, http->socket_inode);
     for (int i = 0; i < LISTENERS; i++)
         if (http->listeners[i].server)
             server_quiesce(http->listeners[i].server);

@@ -1,57 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "broker/config/config.h"
 #include "broker/engine.h"
 #include "broker/keyring.h"
 #include "base/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <uv.h>
 
 /* The broker's HTTP API (openapi.json): HTTP/1.1 on a Unix socket and on TCP. It turns requests
  * into events for the engine and the core's answers into HTTP responses. Who may do what:
  * docs/security.md. */
 
-struct http_cluster {
-    const char *name;
-    const char *const *users; /* its resource managers, NULL-terminated: user names, numeric uids,
-                                 or cert:NAME for the holder of such a certificate */
-    const char *nodes;        /* host list; NULL: none */
-};
-
 struct http_options {
     uv_loop_t *loop;
     struct engine *engine;
-    const struct bearers *bearers; /* of the engine; both, or NULL: no tokens are taken */
+    const struct bearers *bearers; /* of the engine */
     struct keyring *keyring;
-    const char *socket_path;
-    unsigned socket_mode;
-    const char *socket_group;         /* name or number; NULL: as it comes */
-    const char *listen;               /* "HOST:PORT", port 0: any; NULL: no TCP */
-    const char *tls_cert;             /* PEM files, NULL: none. Without these two, listen must be */
-    const char *tls_key;              /* loopback and is not encrypted */
-    const char *tls_client_ca;        /* NULL: client certificates prove nothing */
-    const char *munge_socket;         /* of munged; NULL: MUNGE credentials are not taken */
-    const char *const *admins;        /* as http_cluster.users */
-    const char *const *metrics_users; /* the same, who may read /metrics too; NULL: none */
-    const struct http_cluster *clusters;
-    size_t cluster_count;
-    bool metrics_anonymous;   /* /metrics without a proven identity */
-    unsigned connections_max; /* of both together; 0: 4096. Managers and admins above it get 503,
-                                 other connections above a small share are closed (quota.h) */
+    const struct config *config; /* until it is destroyed, or a reload replaces it */
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */
-enum { HTTP_THREADS = 5 };
+enum { HTTP_THREADS = 6 };
 
 struct http;
 
 /* Descriptors that the process needs for so many connections, all of them with TLS. */
 uint64_t http_descriptors(unsigned connections_max);
 
-/* Binds, starts to listen and registers itself with engine_listen; copies the options. NULL with a
- * sentence in err: a user that does not exist, a socket in use, an address that is not loopback. */
+/* Binds, starts to listen and registers itself with engine_listen. NULL with a sentence in err: a
+ * user that does not exist, a socket in use. */
 struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.
@@ -61,9 +40,9 @@ struct http *http_create(const struct http_options *options, struct error *err);
  * for connections that are open, too: each request is judged by what is known when it comes. */
 struct http_change;
 
-/* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. NULL
- * with a sentence in err. */
-struct http_change *http_change_read(const struct http_options *options, struct error *err);
+/* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. Borrows
+ * from config. NULL with a sentence in err. */
+struct http_change *http_change_read(const struct config *config, struct error *err);
 /* Whether it can be put into force while it runs: 0, or a code with a sentence. */
 int http_change_check(const struct http *http, const struct http_change *change, struct error *err);
 /* Each ends the change. */

@@ -22,6 +22,14 @@ int method_from_word(const char *word)
     return 0;
 }
 
+const char *method_word(enum method method)
+{
+    size_t i = 0;
+    while (words[i].method != method)
+        i++;
+    return words[i].word;
+}
+
 void methods_format(char *out, size_t size, unsigned methods)
 {
     size_t used = 0;
@@ -32,28 +40,19 @@ void methods_format(char *out, size_t size, unsigned methods)
                 (size_t)snprintf(out + used, size - used, "%s%s", used ? ", " : "", words[i].word);
 }
 
-/* Moves behind the pattern's segment, which begins at **pattern, when the segment is one like it:
- * "{}" stands for any that is not empty. */
-static bool segment_matches(const char **pattern, const char *segment)
-{
-    const char *at = *pattern;
-    if (*at == '{') {
-        *pattern += strlen("{}");
-        return *segment != '\0';
-    }
-    while (*at != '/' && *at != '\0' && *at == *segment) {
-        at++;
-        segment++;
-    }
-    *pattern = at;
-    return *segment == '\0' && (*at == '/' || *at == '\0');
-}
-
+/* "{}" stands for any segment that is not empty. */
 static bool pattern_matches(const char *pattern, const struct target *target)
 {
-    for (size_t i = 0; i < target->segment_count; i++)
-        if (*pattern++ != '/' || !segment_matches(&pattern, target->segments[i]))
+    for (size_t i = 0; i < target->segment_count; i++) {
+        const char *segment = target->segments[i];
+        if (*pattern++ != '/')
             return false;
+        const size_t length = strcspn(pattern, "/");
+        if (*pattern == '{' ? *segment == '\0'
+                            : strncmp(pattern, segment, length) != 0 || segment[length] != '\0')
+            return false;
+        pattern += length;
+    }
     return *pattern == '\0';
 }
 

@@ -16,6 +16,7 @@ enum method { METHOD_GET = 1, METHOD_PUT = 2, METHOD_POST = 4, METHOD_DELETE = 8
 
 /* The bit of "GET", "PUT", …; HEAD is GET without its body; 0 for any other word. */
 int method_from_word(const char *word);
+const char *method_word(enum method method);
 
 /* "GET, HEAD, DELETE": into out, cut to fit. */
 void methods_format(char *out, size_t size, unsigned methods);

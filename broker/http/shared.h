@@ -25,7 +25,6 @@ struct tls;
 struct workqueue;
 
 enum {
-    CONNECTIONS_DEFAULT = 4096,
     CONNECTIONS_SPARE = 64, /* above the limit, for connections that get 503 */
 };
 
@@ -39,8 +38,9 @@ struct listener {
 struct http {
     uv_loop_t *loop;
     struct engine *engine;
-    const struct bearers *bearers; /* NULL: no tokens are taken */
-    struct keyring *keyring;       /* there when they are */
+    const struct bearers *bearers;
+    struct keyring *keyring;
+    const struct config *config; /* and what was read by it: */
     struct rights *rights;
     struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
     uint64_t generation; /* of the rights: each reload is one */
@@ -49,16 +49,13 @@ struct http {
     struct decoder *decoder;
     struct workqueue *launches; /* documents that munged is to encrypt */
     struct resolver *resolver;
-    char *munge_socket; /* NULL: MUNGE credentials are not taken */
-    char *socket_path;
     dev_t socket_device;
     ino_t socket_inode;
     int port;
-    bool metrics_anonymous, quiescing, closing;
+    bool quiescing, closing;
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
     int heads_epoll;                  /* peer.h: for first bytes */
-    struct MHD_Response *no_memory;   /* made beforehand */
 
     LIST_HEAD(call_list, call) calls, spare_calls; /* in progress; kept for reuse */
     unsigned spare_count, owed;                    /* owed: calls whose answer is not out yet */

@@ -159,9 +159,7 @@ static void check_tls(struct config_reading *reading)
     struct error err = {0};
     if (config->tls_cert[0] == '\0' || config->tls_key[0] == '\0')
         return;
-    struct tls *tls =
-        tls_load(config->tls_cert, config->tls_key,
-                 config->tls_client_ca[0] != '\0' ? config->tls_client_ca : NULL, &err);
+    struct tls *tls = tls_load(config, &err);
     if (!tls)
         config_fault(reading, true, config_origin(reading, "broker", "tls_cert"), "[broker] %s",
                      err.text);

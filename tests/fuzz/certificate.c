@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names in a client's certificate (broker/http/auth/certificate.h). First byte '-': the input is
- * PEM; else the bytes after it are one DER certificate, and are put into PEM here. */
+/* Names in a client's certificate (broker/http/auth/certificate.h), which is the input, in DER. */
 
 #include "broker/http/auth/certificate.h"
 #include "tests/fuzz/fuzz.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static char *pem_of(struct fuzz_input *in)
-{
-    gnutls_datum_t der = {.data = (unsigned char *)(uintptr_t)(in->at + 1),
-                          .size = (unsigned)in->left - 1};
-    gnutls_datum_t pem;
-    if (gnutls_pem_base64_encode2("CERTIFICATE", &der, &pem) < 0)
-        return NULL;
-    char *text = strndup((char *)pem.data, pem.size);
-    gnutls_free(pem.data);
-    return text;
-}
 
 static void check_names(const char *const *names)
 {
@@ -33,9 +19,9 @@ static void check_names(const char *const *names)
 
 void fuzz_one(struct fuzz_input *in)
 {
-    bool text = in->left > 0 && in->at[0] == '-';
-    char *pem = text ? fuzz_rest(in) : in->left > 1 ? pem_of(in) : NULL;
-    struct certificate *certificate = pem ? certificate_read(pem) : NULL;
+    const gnutls_datum_t der = {.data = (unsigned char *)(uintptr_t)in->at,
+                                .size = (unsigned)in->left};
+    struct certificate *certificate = certificate_create(&der, 1);
     if (certificate) {
         check_names(certificate_names(certificate));
         FUZZ_CHECK(certificate_fault(certificate, 0)); /* nobody has judged it yet */
@@ -43,5 +29,4 @@ void fuzz_one(struct fuzz_input *in)
         FUZZ_CHECK(certificate_fault(certificate, 1800000000));
     }
     certificate_destroy(certificate);
-    free(pem);
 }

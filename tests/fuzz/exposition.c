@@ -124,7 +124,7 @@ void fuzz_one(struct fuzz_input *in)
         FUZZ_CHECK(!writer.failed);
         check_text(writer.data, texts, samples);
     }
-    writer_reset(&writer);
+    writer_wipe(&writer);
     free(one);
     free(other);
 }

@@ -23,29 +23,28 @@ enum {
     LOOP_WARNING_US = 1000000,
     LOOP_PROBLEM_US = 10000000,
     RELEASES_MANY = 1000,
+    TEXT_SIZE = 640,
 };
 
-enum { OK = DIAGNOSIS_OK, WARNING = DIAGNOSIS_WARNING, PROBLEM = DIAGNOSIS_PROBLEM };
-
-const char *diagnosis_level_word(enum diagnosis_level level)
-{
-    static const char *const words[] = {
-        [DIAGNOSIS_OK] = "ok", [DIAGNOSIS_WARNING] = "warning", [DIAGNOSIS_PROBLEM] = "problem"};
-    return words[level];
-}
+enum level { OK, WARNING, PROBLEM };
 
 __attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_facts *facts,
-                                                         int level, const char *check,
+                                                         enum level level, const char *check,
                                                          const char *advice, const char *format,
                                                          ...)
 {
-    char text[DIAGNOSIS_TEXT_SIZE];
+    static const char *const words[] = {[OK] = "ok", [WARNING] = "warning", [PROBLEM] = "problem"};
+    char text[TEXT_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const struct diagnosis_finding finding = {check, (enum diagnosis_level)level, text, advice};
-    facts->each(facts->arg, &finding);
+    writer_begin_object(facts->out, NULL);
+    writer_string(facts->out, "check", check);
+    writer_string(facts->out, "level", words[level]);
+    writer_string(facts->out, "finding", text);
+    writer_string(facts->out, "advice", advice);
+    writer_end_object(facts->out);
 }
 
 #define DURATION(ms) duration_text((ms), (char[32]){""})
@@ -188,7 +187,7 @@ static void check_name_conflicts(const struct diagnosis_facts *facts)
 static void check_vnis(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
-    int level = OK;
+    enum level level = OK;
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
@@ -397,7 +396,9 @@ static void check_events(const struct diagnosis_facts *facts)
 static void check_loop(const struct diagnosis_facts *facts)
 {
     const int64_t peak = facts->counters->loop_stall_us_peak;
-    const int level = peak >= LOOP_PROBLEM_US ? PROBLEM : peak >= LOOP_WARNING_US ? WARNING : OK;
+    const enum level level = peak >= LOOP_PROBLEM_US   ? PROBLEM
+                             : peak >= LOOP_WARNING_US ? WARNING
+                                                       : OK;
     report(facts, level, "loop",
            level != OK ? "no request was served meanwhile; see whether this machine swaps, or "
                          "something else takes its processors"
@@ -443,7 +444,7 @@ static void check_files(const struct diagnosis_facts *facts)
         report(facts, OK, "descriptors", NULL, "%" PRIu64 " of %" PRIu64 " are open", open, max);
 }
 
-void diagnosis_make(const struct diagnosis_facts *facts)
+void diagnosis_write(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *) = {
         check_alarms,    check_role,     check_reload,  check_storage,  check_link,
@@ -452,6 +453,8 @@ void diagnosis_make(const struct diagnosis_facts *facts)
         check_addresses, check_clusters, check_events,  check_loop,     check_certificate,
         check_files,
     };
+    writer_begin_array(facts->out, "findings");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         checks[i](facts);
+    writer_end_array(facts->out);
 }

@@ -9,17 +9,6 @@
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
  * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
 
-static void write_finding(void *arg, const struct diagnosis_finding *finding)
-{
-    struct writer *out = arg;
-    writer_begin_object(out, NULL);
-    writer_string(out, "check", finding->check);
-    writer_string(out, "level", diagnosis_level_word(finding->level));
-    writer_string(out, "finding", finding->finding);
-    writer_string(out, "advice", finding->advice);
-    writer_end_object(out);
-}
-
 enum { ALARMS_MAX = ALARM_KIND_COUNT * (CLUSTERS_MAX + 1) };
 
 static void write_findings(struct call *call)
@@ -49,12 +38,9 @@ static void write_findings(struct call *call)
         .files_max = readings.usage.fds_max,
         .files_needed = http_descriptors(http->quota.max),
         .connections_max = http->quota.max,
-        .each = write_finding,
-        .arg = &call->out,
+        .out = &call->out,
     };
-    writer_begin_array(&call->out, "findings");
-    diagnosis_make(&facts);
-    writer_end_array(&call->out);
+    diagnosis_write(&facts);
 }
 
 int doctor_handle(struct call *call)

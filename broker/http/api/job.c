@@ -92,17 +92,9 @@ int ownjob_handle(struct call *call)
 
 /* GET …/env?step=S: the variables for the tasks of one step (F16). */
 
-static void write_member(void *arg, const char *name, const char *value)
-{
-    writer_string(arg, name, value);
-}
-
 static void write_line(void *arg, const char *name, const char *value)
 {
-    writer_text(arg, name);
-    writer_text(arg, "=");
-    writer_text(arg, value);
-    writer_text(arg, "\n");
+    writer_textf(arg, "%s=%s\n", name, value);
 }
 
 /* NULL: neither of the two is wanted. */
@@ -131,10 +123,9 @@ int env_handle(struct call *call)
     call_show(call, found);
     call->secret = true;
     if (type == CALL_JSON)
-        writer_begin_object(&call->out, NULL);
-    environment_each(core_config_of(core), core_fm_url(core), found, step,
-                     type == CALL_JSON ? write_member : write_line, &call->out);
-    if (type == CALL_JSON)
-        writer_end_object(&call->out);
+        env_json_write(&call->out, NULL, core, found, step);
+    else
+        environment_each(core_config_of(core), core_fm_url(core), found, step, write_line,
+                         &call->out);
     return call_reply_shown(call, MHD_HTTP_OK, type);
 }

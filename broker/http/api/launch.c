@@ -133,19 +133,10 @@ static void finish(struct work *work)
     launching_destroy(launching);
 }
 
-static void release_queue(struct workqueue *queue)
-{
-    free(queue);
-}
-
 struct workqueue *launch_queue_create(uv_loop_t *loop)
 {
-    static const struct workqueue_kind kind = {.threads = LAUNCH_THREADS,
-                                               .deadline_ms = LAUNCH_DEADLINE_MS,
-                                               .ask = ask_munged,
-                                               .overdue = report_overdue,
-                                               .done = finish,
-                                               .release = release_queue};
+    static const struct workqueue_kind kind = {
+        .ask = ask_munged, .overdue = report_overdue, .done = finish};
     struct workqueue *queue = memory_zeroed(sizeof *queue);
     workqueue_init(queue, loop, &kind);
     return queue;
@@ -169,7 +160,7 @@ static void on_durable(struct call *call, int code)
 
 int launch_possible(struct call *call)
 {
-    if (call->http->munge_socket)
+    if (call->http->config->munge_socket[0] != '\0')
         return 0;
     return problem_set(&call->problem, 409, "no-envelope", NULL,
                        "this broker makes no launch documents, as MUNGE is not configured: set "
@@ -204,7 +195,7 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     struct launching *launching = memory_zeroed(sizeof *launching);
     launching->number = reservation->number;
     launching->warning = warning ? memory_text(warning) : NULL;
-    launching->socket = memory_text(call->http->munge_socket);
+    launching->socket = memory_text(call->http->config->munge_socket);
     launching->document = document;
     call->launching = launching;
     call->durable = on_durable;

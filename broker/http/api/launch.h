@@ -8,7 +8,6 @@
  * answer is the reservation without its secrets, and "launch", the document in its envelope. munged
  * makes that, on a worker thread. */
 
-enum { LAUNCH_THREADS = 1, LAUNCH_DEADLINE_MS = 5000 };
 struct workqueue *launch_queue_create(uv_loop_t *loop);
 
 /* Whether this broker can make envelopes: 0, or -1 with a problem. */

@@ -90,7 +90,7 @@ static int narrow_to_own(struct call *call, struct core_filter *filter)
         filter->cluster = rights_only_cluster(rights, identity);
         return 0; /* of several clusters: write_job picks */
     }
-    if (!identity_is_user(identity, identity->proof.uid))
+    if (!proof_is_user(&identity->proof, identity->proof.uid))
         return gate_forbid(call, "only an admin or a cluster's resource manager may list jobs of "
                                  "others, and it is no user with jobs of its own");
     if (filter->uid >= 0 && filter->uid != (int64_t)identity->proof.uid)
@@ -117,7 +117,7 @@ static void write_job(void *arg, const struct reservation *reservation)
     struct page *page = arg;
     struct call *call = page->call;
     const struct identity *identity = &call->identity;
-    if (!identity_is_user(identity, reservation->uid) &&
+    if (!proof_is_user(&identity->proof, reservation->uid) &&
         !rights_manages(call->http->rights, identity, reservation->cluster) &&
         !is_its_node(page, reservation->cluster)) {
         page->hidden++;
@@ -133,7 +133,7 @@ static void write_next(struct call *call, const struct core_filter *filter, uint
     struct writer *out = &call->out;
     static const char *const kept[] = {"cluster", "node", "state", "uid", NULL};
     if (!after) {
-        writer_null(out, "next");
+        writer_string(out, "next", NULL);
         return;
     }
     /* What stands in these has been checked: none of it needs escaping. */

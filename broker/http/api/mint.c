@@ -114,10 +114,9 @@ int rotate_handle(struct call *call)
     const struct http *http = call->http;
     char id[KEY_ID_SIZE] = "", who[IDENTITY_TEXT_SIZE];
     struct error err = {0};
-    size_t before = http->keyring ? keyring_keys(http->keyring)->count : 0;
-    int rc = http->keyring ? keyring_rotate(http->keyring, engine_core(http->engine),
-                                            engine_now_ms(http->engine) / 1000, &err)
-                           : error_set(&err, ERROR_REFUSED, "this broker has no root keys");
+    const size_t before = keyring_keys(http->keyring)->count;
+    const int rc = keyring_rotate(http->keyring, engine_core(http->engine),
+                                  engine_now_ms(http->engine) / 1000, &err);
     if (rc < 0)
         return problem_set(&call->problem, rc == ERROR_REFUSED || rc == ERROR_FULL ? 409 : 503,
                            "root-keys", NULL, "no key was made: %s", err.text);

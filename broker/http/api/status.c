@@ -100,10 +100,7 @@ int whoami_handle(struct call *call)
 /* 0 is a time that is not known, or that there is none. */
 static void write_time(struct writer *out, const char *key, int64_t unix_ms)
 {
-    if (unix_ms == 0)
-        writer_null(out, key);
-    else
-        writer_time(out, key, unix_ms);
+    writer_time(out, key, unix_ms != 0 ? unix_ms : -1);
 }
 
 static void write_alarms(struct writer *out, const struct core *core)

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { NAME_SIZE = 256, NAMES_SEEN = 64 };
 
@@ -134,18 +133,6 @@ static void read_times(struct certificate *certificate)
     }
 }
 
-static struct certificate *finish(struct certificate *certificate)
-{
-    if (certificate->length == 0) {
-        certificate_destroy(certificate);
-        return NULL;
-    }
-    certificate->fault = "it has not been looked at yet";
-    read_names(certificate);
-    read_times(certificate);
-    return certificate;
-}
-
 static bool exponent_is_small(gnutls_x509_crt_t certificate)
 {
     gnutls_datum_t modulus = {0}, exponent = {0};
@@ -232,36 +219,26 @@ const char *certificate_message_unbearable(const gnutls_datum_t *message, bool t
     return certificate_unbearable(shown, count);
 }
 
-struct certificate *certificate_take(gnutls_session_t session)
+struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count)
 {
-    unsigned count = 0;
-    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
-    if (!shown || count == 0)
-        return NULL;
     struct certificate *certificate = memory_zeroed(sizeof *certificate);
-    for (; certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX;
-         certificate->length++) {
+    while (certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX) {
         gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
-        if (gnutls_x509_crt_init(next) < 0)
-            break;
-        if (gnutls_x509_crt_import(*next, &shown[certificate->length], GNUTLS_X509_FMT_DER) < 0) {
+        if (gnutls_x509_crt_init(next) < 0 ||
+            gnutls_x509_crt_import(*next, &shown[certificate->length], GNUTLS_X509_FMT_DER) < 0) {
             gnutls_x509_crt_deinit(*next);
             break;
         }
+        certificate->length++;
     }
-    return finish(certificate);
-}
-
-struct certificate *certificate_read(const char *pem)
-{
-    const gnutls_datum_t text = {.data = (unsigned char *)(uintptr_t)pem,
-                                 .size = (unsigned)strlen(pem)};
-    struct certificate *certificate = memory_zeroed(sizeof *certificate);
-    certificate->length = CERTIFICATE_CHAIN_MAX;
-    if (gnutls_x509_crt_list_import(certificate->chain, &certificate->length, &text,
-                                    GNUTLS_X509_FMT_PEM, 0) < 0)
-        certificate->length = 0;
-    return finish(certificate);
+    if (certificate->length == 0) {
+        free(certificate);
+        return NULL;
+    }
+    certificate->fault = "it has not been looked at yet";
+    read_names(certificate);
+    read_times(certificate);
+    return certificate;
 }
 
 void certificate_destroy(struct certificate *certificate)

@@ -36,10 +36,8 @@ size_t der_elements(const unsigned char *bytes, size_t length, size_t max);
 
 struct certificate;
 
-/* From a session past its handshake. NULL: none was shown, or there is no memory. */
-struct certificate *certificate_take(gnutls_session_t session);
-/* The same from PEM, the holder's own first. */
-struct certificate *certificate_read(const char *pem);
+/* From the chain in DER, the holder's own first. NULL: there is none. */
+struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count);
 void certificate_destroy(struct certificate *certificate); /* NULL is allowed */
 
 /* The subject's common names, then its DNS names, at most CERTIFICATE_NAMES_MAX; NULL-terminated.

@@ -66,16 +66,9 @@ static int refuse_certificate(struct call *call)
 /* Which node root by MUNGE says it is, where that gives it a right; or NULL. */
 static const char *claimed_node(struct call *call)
 {
-    switch (call->route->need) {
-    case NEED_NODE:
-    case NEED_HOST:
-        return named_node(call);
-    case NEED_PEER:
-    case NEED_LOOK:
-        return call_header(call, GATE_NODE_HEADER);
-    default:
-        return NULL;
-    }
+    const enum need need = call->route->need;
+    return need == NEED_PEER || need == NEED_LOOK ? call_header(call, GATE_NODE_HEADER)
+                                                  : named_node(call);
 }
 
 /* What is refused because names cannot be looked up now says nothing of the node: 503. */
@@ -139,11 +132,12 @@ static void on_decoded(void *arg, const struct mungecred *mungecred)
 static int ask_munged(struct call *call, const char *credential, const char *payload)
 {
     struct http *http = call->http;
-    if (!http->munge_socket)
+    if (http->config->munge_socket[0] == '\0')
         return problem_set(&call->problem, 401, "munge-not-taken", "Authorization",
                            "this broker accepts no MUNGE credentials; its administrator can set "
                            "munge_socket in the configuration");
-    if (decoder_ask(http->decoder, http->munge_socket, credential, payload, on_decoded, call) == 0)
+    if (decoder_ask(http->decoder, http->config->munge_socket, credential, payload, on_decoded,
+                    call) == 0)
         return GATE_LATER;
     return problem_set(&call->problem, 503, "busy", NULL,
                        "too many MUNGE credentials wait for munged; try again");
@@ -184,7 +178,7 @@ static int find_identity(struct call *call, const char *payload)
 {
     const char *authorization = call_header(call, MHD_HTTP_HEADER_AUTHORIZATION);
     struct authorization shown;
-    if (!permit_looks(call->route->need, call->http->metrics_anonymous))
+    if (!permit_looks(call->route->need, call->http->config->metrics_anonymous))
         return 0;
     if (!authorization) {
         gate_refresh(call);
@@ -217,12 +211,13 @@ static int check_identity(struct call *call)
     if (check_origin(call) < 0)
         return -1;
     const char *lacks = permit_lacks(http->rights, &call->identity, call->route->need, cluster,
-                                     node ? node : "", http->metrics_anonymous);
+                                     node ? node : "", http->config->metrics_anonymous);
     if (lacks == PERMIT_NO_IDENTITY)
         return problem_set(&call->problem, 401, "no-identity", NULL,
                            "%s: send %s%sor use the Unix socket %s on the broker's host", lacks,
                            http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
-                           http->munge_socket ? "a MUNGE credential, " : "", http->socket_path);
+                           http->config->munge_socket[0] != '\0' ? "a MUNGE credential, " : "",
+                           http->config->socket);
     if (lacks == PERMIT_NO_TOKEN)
         return problem_set(&call->problem, 401, "no-token", "Authorization",
                            "%s: send it with \"Authorization: Bearer TOKEN\"", lacks);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/identity.h"
 
-#include "broker/http/http.h"
 #include "broker/http/request/target.h"
 #include "broker/http/auth/tokenproof.h"
 #include "base/memory.h"
@@ -19,17 +18,16 @@ enum grant_role { GRANT_ADMIN, GRANT_METRICS, GRANT_MANAGER };
 
 /* One line of the lists: this user, in this role. */
 struct grant {
-    char *certificate; /* name in it; NULL: uid counts */
+    const char *certificate; /* name in it; NULL: uid counts */
     uint32_t uid;
     enum grant_role role;
     size_t cluster; /* index; of a MANAGER */
 };
 
 struct rights {
-    size_t cluster_count, grant_count;
+    const struct config *config;
+    size_t grant_count;
     struct grant *grants;
-    char clusters[CLUSTERS_MAX][CLUSTER_NAME_MAX + 1];
-    char *nodes[CLUSTERS_MAX]; /* host list; NULL: none */
 };
 
 static_assert(CLUSTERS_MAX <= 64, "struct identity has one bit a cluster");
@@ -52,68 +50,45 @@ static int user_resolve(const char *name, uint32_t *uid, struct error *err)
                      name, errno ? ": " : "", errno ? strerror(errno) : "");
 }
 
-static int grant_read(struct grant *grant, const char *user, struct error *err)
-{
-    static const char prefix[] = "cert:";
-    const size_t length = sizeof prefix - 1;
-    if (strncmp(user, prefix, length) != 0)
-        return user_resolve(user, &grant->uid, err);
-    if (user[length] == '\0')
-        return error_set(err, ERROR_INVALID,
-                         "'cert:' names no certificate; write cert:NAME with the name in it");
-    grant->certificate = memory_text(user + length);
-    return 0;
-}
-
-static int grants_add(struct rights *rights, const char *const *users, enum grant_role role,
+static int grants_add(struct rights *rights, char *const *users, enum grant_role role,
                       size_t cluster, struct error *err)
 {
+    static const char prefix[] = "cert:";
     for (; users && *users; users++) {
         rights->grants =
             memory_resized(rights->grants, rights->grant_count + 1, sizeof *rights->grants);
         struct grant *grant = &rights->grants[rights->grant_count++];
         *grant = (struct grant){.role = role, .cluster = cluster};
-        int rc = grant_read(grant, *users, err);
+        if (!strncmp(*users, prefix, strlen(prefix)))
+            grant->certificate = *users + strlen(prefix);
+        else if (user_resolve(*users, &grant->uid, err) < 0)
+            return err->code;
+    }
+    return 0;
+}
+
+static int grants_add_all(struct rights *rights, struct error *err)
+{
+    const struct config *config = rights->config;
+    int rc = grants_add(rights, config->admins, GRANT_ADMIN, 0, err);
+    if (rc < 0)
+        return error_prefix(err, "admins");
+    rc = grants_add(rights, config->metrics_users, GRANT_METRICS, 0, err);
+    if (rc < 0)
+        return error_prefix(err, "metrics_users");
+    for (size_t i = 0; i < config->core.cluster_count; i++) {
+        rc = grants_add(rights, config->clusters[i].users, GRANT_MANAGER, i, err);
         if (rc < 0)
-            return rc;
+            return error_prefix(err, "users of cluster '%s'", config->clusters[i].name);
     }
     return 0;
 }
 
-static int cluster_add(struct rights *rights, size_t index, const struct http_cluster *cluster,
-                       struct error *err)
+struct rights *rights_create(const struct config *config, struct error *err)
 {
-    uint32_t count;
-    snprintf(rights->clusters[index], sizeof rights->clusters[index], "%s", cluster->name);
-    int rc = grants_add(rights, cluster->users, GRANT_MANAGER, index, err);
-    if (rc < 0)
-        return error_prefix(err, "users of cluster '%s'", cluster->name);
-    if (!cluster->nodes)
-        return 0;
-    if ((rc = nodelist_count(cluster->nodes, &count, err)) < 0)
-        return error_prefix(err, "nodes of cluster '%s'", cluster->name);
-    rights->nodes[index] = memory_text(cluster->nodes);
-    return 0;
-}
-
-struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
-                             const struct http_cluster *clusters, size_t cluster_count,
-                             struct error *err)
-{
-    if (cluster_count > CLUSTERS_MAX) {
-        error_set(err, ERROR_FULL, "there can be %d clusters at most", CLUSTERS_MAX);
-        return NULL;
-    }
     struct rights *rights = memory_zeroed(sizeof *rights);
-    rights->cluster_count = cluster_count;
-    int rc = grants_add(rights, admins, GRANT_ADMIN, 0, err);
-    if (rc < 0)
-        error_prefix(err, "admins");
-    else if ((rc = grants_add(rights, metrics_users, GRANT_METRICS, 0, err)) < 0)
-        error_prefix(err, "metrics_users");
-    for (size_t i = 0; rc >= 0 && i < cluster_count; i++)
-        rc = cluster_add(rights, i, &clusters[i], err);
-    if (rc >= 0)
+    rights->config = config;
+    if (grants_add_all(rights, err) == 0)
         return rights;
     rights_destroy(rights);
     return NULL;
@@ -121,13 +96,8 @@ struct rights *rights_create(const char *const *admins, const char *const *metri
 
 void rights_destroy(struct rights *rights)
 {
-    if (!rights)
-        return;
-    for (size_t i = 0; i < rights->grant_count; i++)
-        free(rights->grants[i].certificate);
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        free(rights->nodes[i]);
-    free(rights->grants);
+    if (rights)
+        free(rights->grants);
     free(rights);
 }
 
@@ -142,7 +112,7 @@ static bool has_name(const struct proof *proof, const char *name)
 }
 
 /* A token gives its job's rights, and no role. */
-static bool is_user(const struct proof *proof, uint32_t uid)
+bool proof_is_user(const struct proof *proof, uint32_t uid)
 {
     return (proof->kind == PROOF_SOCKET || (proof->kind == PROOF_MUNGE && proof->uid != 0)) &&
            proof->uid == uid;
@@ -152,16 +122,17 @@ static bool grant_is_for(const struct grant *grant, const struct proof *proof)
 {
     return grant->certificate
                ? proof->kind == PROOF_CERTIFICATE && has_name(proof, grant->certificate)
-               : is_user(proof, grant->uid);
+               : proof_is_user(proof, grant->uid);
 }
 
 /* Bits of the clusters whose 'nodes' has the name: of all, or of this one only. */
 static uint64_t clusters_with(const struct rights *rights, const char *cluster, const char *node)
 {
+    const struct config_cluster *clusters = rights->config->clusters;
     uint64_t bits = 0;
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if ((!cluster || !strcmp(rights->clusters[i], cluster)) && rights->nodes[i] &&
-            nodelist_contains(rights->nodes[i], node))
+    for (size_t i = 0; rights_cluster(rights, i); i++)
+        if ((!cluster || !strcmp(clusters[i].name, cluster)) && clusters[i].nodes[0] != '\0' &&
+            nodelist_contains(clusters[i].nodes, node))
             bits |= UINT64_C(1) << i;
     return bits;
 }
@@ -198,8 +169,9 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
 /* Whether one of the clusters with these bits has this name. */
 static bool has_cluster(const struct rights *rights, uint64_t bits, const char *cluster)
 {
-    for (size_t i = 0; i < rights->cluster_count; i++)
-        if (bits >> i & 1 && !strcmp(rights->clusters[i], cluster))
+    const char *name;
+    for (size_t i = 0; (name = rights_cluster(rights, i)); i++)
+        if (bits >> i & 1 && !strcmp(name, cluster))
             return true;
     return false;
 }
@@ -232,22 +204,18 @@ const char *rights_only_cluster(const struct rights *rights, const struct identi
     uint64_t bits = identity->clusters;
     if (!bits || bits & (bits - 1))
         return NULL;
-    return rights->clusters[__builtin_ctzll(bits)];
+    return rights_cluster(rights, (size_t)__builtin_ctzll(bits));
 }
 
 const char *rights_cluster(const struct rights *rights, size_t index)
 {
-    return index < rights->cluster_count ? rights->clusters[index] : NULL;
+    const struct config *config = rights->config;
+    return index < config->core.cluster_count ? config->clusters[index].name : NULL;
 }
 
 bool identity_has_role(const struct identity *identity)
 {
     return identity->admin || identity->clusters != 0;
-}
-
-bool identity_is_user(const struct identity *identity, uint32_t uid)
-{
-    return is_user(&identity->proof, uid);
 }
 
 /* ---- what a peer may do ---- */
@@ -314,7 +282,7 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                           const struct reservation *reservation)
 {
     if (rights_manages(rights, identity, reservation->cluster) ||
-        identity_is_user(identity, reservation->uid))
+        proof_is_user(&identity->proof, reservation->uid))
         return JOB_WHOLE;
     return is_among(rights, identity, reservation->cluster, reservation->nodes) ? JOB_OPEN
                                                                                 : JOB_HIDDEN;

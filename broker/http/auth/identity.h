@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "broker/config/config.h"
 #include "broker/http/route.h"
-#include "core/config.h"
 #include "core/reservation/record.h"
 #include "core/reservation/reservation.h"
 #include "base/error.h"
@@ -48,13 +48,10 @@ struct identity {
 enum { IDENTITY_TEXT_SIZE = 192 };
 
 struct rights;
-struct http_cluster;
 
-/* Resolves names to uids. NULL with a sentence in err that names the user that does not exist, or
- * what is wrong with a cluster's host list. */
-struct rights *rights_create(const char *const *admins, const char *const *metrics_users,
-                             const struct http_cluster *clusters, size_t cluster_count,
-                             struct error *err);
+/* Resolves names to uids; borrows from config. NULL with a sentence in err that names the user that
+ * does not exist. */
+struct rights *rights_create(const struct config *config, struct error *err);
 void rights_destroy(struct rights *rights); /* NULL is allowed */
 
 /* Root over MUNGE has no role, whatever the lists say: the root of every host with the key
@@ -86,7 +83,7 @@ bool identity_has_role(const struct identity *identity);
 
 /* Whether the peer is the user with this uid. A name is no uid, and root over MUNGE is the root of
  * any host. */
-bool identity_is_user(const struct identity *identity, uint32_t uid);
+bool proof_is_user(const struct proof *proof, uint32_t uid);
 
 /* ---- what a peer may do: make a call at all, by its route's need; see a job; see an event ---- */
 

@@ -2,7 +2,6 @@
 #include "broker/http/auth/mintlimit.h"
 
 #include <assert.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /* The reservation's; else the one that is free, or will be soonest: of its user's own if he has as

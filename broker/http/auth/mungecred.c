@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/auth/mungecred.h"
 
-#include "broker/http/auth/workqueue.h"
 #include "base/memory.h"
 
 #include <munge.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,10 +37,7 @@ int authorization_read(const char *value, struct authorization *out, struct prob
 
 char *mungecred_payload(const char *method, const char *target)
 {
-    char *payload;
-    if (asprintf(&payload, "mcastd1 %s %s", method, target) < 0)
-        abort(); /* without memory, as base/memory.h */
-    return payload;
+    return memory_format("mcastd1 %s %s", method, target);
 }
 
 static bool payload_is(const void *payload, int length, const char *expected)
@@ -58,16 +53,14 @@ void mungecred_decode(const char *socket, const char *credential, const char *pa
     int length = 0;
     uid_t uid = (uid_t)-1;
     gid_t gid;
-    munge_ctx_t context = munge_ctx_create();
-    *out = (struct mungecred){.code = EMUNGE_NO_MEMORY};
-    if (!context)
-        return;
+    munge_ctx_t context = memory_must(munge_ctx_create());
     munge_err_t code = munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
     if (code == EMUNGE_SUCCESS)
         code = munge_decode(credential, context, &found, &length, &uid, &gid);
-    out->code = (int)code;
-    out->decoded = code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED ||
-                   code == EMUNGE_CRED_REWOUND || code == EMUNGE_CRED_REPLAYED;
+    *out =
+        (struct mungecred){.code = (int)code,
+                           .decoded = code == EMUNGE_SUCCESS || code == EMUNGE_CRED_EXPIRED ||
+                                      code == EMUNGE_CRED_REWOUND || code == EMUNGE_CRED_REPLAYED};
     if (out->decoded) {
         out->proof = (struct proof){.kind = PROOF_MUNGE, .uid = uid};
         munge_ctx_get(context, MUNGE_OPT_ADDR4, &out->proof.origin);
@@ -120,25 +113,12 @@ int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
 /* ---- the decoder ---- */
 
 struct decoding {
-    struct work work;      /* first */
-    decoder_done_fn *done; /* NULL: has been called */
+    struct work work; /* first */
+    decoder_done_fn *done;
     void *arg;
     char *socket, *credential, *payload;
     struct mungecred result;
 };
-
-struct decoder {
-    struct workqueue queue; /* first */
-    decoder_decode_fn *decode;
-};
-
-static void report_result(struct decoding *decoding, const struct mungecred *result)
-{
-    decoder_done_fn *done = decoding->done;
-    decoding->done = NULL;
-    if (done)
-        done(decoding->arg, result);
-}
 
 static void ask_munged(struct work *work)
 {
@@ -150,32 +130,25 @@ static void ask_munged(struct work *work)
 static void report_overdue(struct work *work)
 {
     static const struct mungecred overdue = {.code = EMUNGE_TIMEOUT};
-    report_result((struct decoding *)work, &overdue);
+    const struct decoding *decoding = (const struct decoding *)work;
+    decoding->done(decoding->arg, &overdue);
 }
 
 static void finish_decoding(struct work *work)
 {
     struct decoding *decoding = (struct decoding *)work;
-    report_result(decoding, &decoding->result);
+    if (!work->overdue)
+        decoding->done(decoding->arg, &decoding->result);
     memory_wipe_text(decoding->credential);
     free(decoding->socket);
     free(decoding->payload);
     free(decoding);
 }
 
-static void release_decoder(struct workqueue *queue)
-{
-    free(queue);
-}
-
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode)
 {
-    static const struct workqueue_kind kind = {.threads = DECODER_THREADS,
-                                               .deadline_ms = DECODER_DEADLINE_MS,
-                                               .ask = ask_munged,
-                                               .overdue = report_overdue,
-                                               .done = finish_decoding,
-                                               .release = release_decoder};
+    static const struct workqueue_kind kind = {
+        .ask = ask_munged, .overdue = report_overdue, .done = finish_decoding};
     struct decoder *decoder = memory_zeroed(sizeof *decoder);
     decoder->decode = decode;
     workqueue_init(&decoder->queue, loop, &kind);
@@ -195,14 +168,4 @@ int decoder_ask(struct decoder *decoder, const char *socket, const char *credent
     decoding->credential = memory_text(credential);
     workqueue_add(&decoder->queue, &decoding->work);
     return 0;
-}
-
-unsigned decoder_waiting(const struct decoder *decoder)
-{
-    return decoder->queue.count;
-}
-
-void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg)
-{
-    workqueue_close(&decoder->queue, closed, arg);
 }

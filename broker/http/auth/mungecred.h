@@ -2,10 +2,10 @@
 #pragma once
 
 #include "broker/http/auth/identity.h"
+#include "broker/http/auth/workqueue.h"
 #include "broker/http/request/problem.h"
 
 #include <stdbool.h>
-#include <uv.h>
 
 /* A MUNGE credential (munge(7)) that proves who makes a request: Authorization: Munge CREDENTIAL.
  *
@@ -44,17 +44,17 @@ int mungecred_judge(const struct mungecred *mungecred, struct problem *problem);
 
 /* Decodes MUNGE credentials without keeping the loop waiting (workqueue.h). */
 
-enum {
-    DECODER_THREADS = 2,      /* of the loop's four: others need them, too */
-    DECODER_QUEUE_MAX = 1024, /* waiting or being decoded */
-    DECODER_DEADLINE_MS = 5000
-};
+enum { DECODER_QUEUE_MAX = 1024 /* waiting or being decoded */ };
 
-struct decoder;
 /* Blocks; on worker threads. */
 typedef void decoder_decode_fn(const char *socket, const char *credential, const char *payload,
                                struct mungecred *out);
 typedef void decoder_done_fn(void *arg, const struct mungecred *mungecred);
+
+struct decoder {
+    struct workqueue queue; /* to be closed, which frees the decoder */
+    decoder_decode_fn *decode;
+};
 
 /* decode: mungecred_decode, but in tests. */
 struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
@@ -63,9 +63,3 @@ struct decoder *decoder_create(uv_loop_t *loop, decoder_decode_fn *decode);
  * or ERROR_FULL and done is not called. */
 int decoder_ask(struct decoder *decoder, const char *socket, const char *credential,
                 const char *payload, decoder_done_fn *done, void *arg);
-
-/* How many are queued now: waiting, or being decoded. */
-unsigned decoder_waiting(const struct decoder *decoder);
-
-/* When nothing waits any more. closed is called from the loop. */
-void decoder_destroy(struct decoder *decoder, void (*closed)(void *arg), void *arg);

@@ -6,8 +6,6 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* In a sentence; there may be more. */
 enum { ADDRESSES_TOLD = 4, ADDRESSES_SIZE = ADDRESSES_TOLD * (INET_ADDRSTRLEN + 2) + 24 };

@@ -92,8 +92,7 @@ static struct name *add_name(struct resolver *resolver, const char *text)
     struct name *name = memory_zeroed(sizeof *name + size);
     STAILQ_INIT(&name->askers);
     memcpy(name->text, text, size);
-    if (!tsearch(name->text, &resolver->tree, compare_texts))
-        abort(); /* without memory, as base/memory.h */
+    memory_must(tsearch(name->text, &resolver->tree, compare_texts));
     return name;
 }
 
@@ -145,7 +144,7 @@ static void report_overdue(struct work *work)
 {
     static const struct host overdue = {.state = HOST_UNANSWERED,
                                         .words = "no answer within 5 seconds"};
-    static_assert(RESOLVER_DEADLINE_MS == 5000, "as the words say");
+    static_assert(WORKQUEUE_DEADLINE_MS == 5000, "as the words say");
     report_host((struct resolver *)work->queue, &((struct name *)work)->askers, &overdue);
 }
 
@@ -158,7 +157,7 @@ static void finish_lookup(struct work *work)
     const struct host host = name->host;
     STAILQ_CONCAT(&askers, &name->askers);
     set_known(resolver, name, true);
-    if (host.state == HOST_UNANSWERED)
+    if (host.state == HOST_UNANSWERED || resolver->queue.closed)
         forget_name(resolver, name);
     else if (resolver->known_count > RESOLVER_NAMES_MAX)
         forget_name(resolver, TAILQ_FIRST(&resolver->known));
@@ -174,20 +173,10 @@ static void start_lookup(struct resolver *resolver, struct name *name)
 
 /* ---- resolver.h ---- */
 
-static void release_resolver(struct workqueue *queue)
-{
-    resolver_forget((struct resolver *)queue);
-    free(queue);
-}
-
 struct resolver *resolver_create(uv_loop_t *loop, resolver_look_fn *look)
 {
-    static const struct workqueue_kind kind = {.threads = RESOLVER_THREADS,
-                                               .deadline_ms = RESOLVER_DEADLINE_MS,
-                                               .ask = look_up,
-                                               .overdue = report_overdue,
-                                               .done = finish_lookup,
-                                               .release = release_resolver};
+    static const struct workqueue_kind kind = {
+        .ask = look_up, .overdue = report_overdue, .done = finish_lookup};
     struct resolver *resolver = memory_zeroed(sizeof *resolver);
     resolver->look = look;
     TAILQ_INIT(&resolver->known);
@@ -234,5 +223,6 @@ void resolver_forget(struct resolver *resolver)
 void resolver_destroy(struct resolver *resolver, void (*closed)(void *arg), void *arg)
 {
     assert(resolver->waiting == 0);
+    resolver_forget(resolver);
     workqueue_close(&resolver->queue, closed, arg);
 }

@@ -3,8 +3,6 @@
 
 #include <netinet/in.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
 /* What a host's name resolves to on the broker's host. IPv4 only, for that is what a MUNGE
@@ -37,10 +35,8 @@ bool host_has(const struct host *host, struct in_addr address);
  * authentication. One lookup answers all who wait for its name. */
 
 enum {
-    RESOLVER_THREADS = 2,      /* of the loop's four: the decoder has two, whose work is short */
     RESOLVER_QUEUE_MAX = 4096, /* waiting: as many as there are connections by default, because the
                                  nodes of a whole machine come at once */
-    RESOLVER_DEADLINE_MS = 5000,
     /* Only names in 'nodes' of a cluster are looked up, and the largest machine has 11,136. About
      * 5 MB when full; beyond, the oldest is forgotten. */
     RESOLVER_NAMES_MAX = 16384,

@@ -2,6 +2,7 @@
 #include "broker/http/auth/workqueue.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 static void remove_work(struct work *work)
 {
@@ -17,7 +18,7 @@ static void close_if_idle(struct workqueue *queue)
         return;
     void (*closed)(void *arg) = queue->closed;
     void *arg = queue->closed_arg;
-    queue->kind->release(queue);
+    free(queue);
     closed(arg);
 }
 
@@ -45,7 +46,7 @@ static void on_asked(uv_work_t *request, int status)
 static void start_works(struct workqueue *queue)
 {
     struct work *work = TAILQ_FIRST(&queue->works);
-    for (; work && queue->running < queue->kind->threads; work = TAILQ_NEXT(work, link)) {
+    for (; work && queue->running < WORKQUEUE_THREADS; work = TAILQ_NEXT(work, link)) {
         if (work->running)
             continue;
         /* Fails only without a work function. */
@@ -104,7 +105,7 @@ void workqueue_add(struct workqueue *queue, struct work *work)
     work->queue = queue;
     work->running = work->overdue = false;
     work->request.data = work;
-    work->deadline = uv_now(queue->loop) + queue->kind->deadline_ms;
+    work->deadline = uv_now(queue->loop) + WORKQUEUE_DEADLINE_MS;
     TAILQ_INSERT_TAIL(&queue->works, work, link);
     queue->count++;
     if (!uv_is_active((uv_handle_t *)&queue->timer))

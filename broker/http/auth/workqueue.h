@@ -9,6 +9,11 @@
 /* Questions that block, asked by worker threads of the loop: few at once, the rest queued. What has
  * waited too long is reported as overdue, even while its thread still waits. */
 
+enum {
+    WORKQUEUE_THREADS = 2, /* of the loop's six: there are three such queues */
+    WORKQUEUE_DEADLINE_MS = 5000
+};
+
 struct workqueue;
 
 /* One question; a member of its owner's struct. */
@@ -21,13 +26,10 @@ struct work {
 };
 
 struct workqueue_kind {
-    unsigned threads;
-    uint64_t deadline_ms;
     void (*ask)(struct work *work);     /* blocks; on a worker thread */
     void (*overdue)(struct work *work); /* from the loop, at most once, before done */
     void (*done)(struct work *work);    /* from the loop, once, then the queue has no use of it; not
                                            asked when it was overdue before its turn */
-    void (*release)(struct workqueue *queue); /* at the end */
 };
 
 struct workqueue {
@@ -45,5 +47,5 @@ void workqueue_init(struct workqueue *queue, uv_loop_t *loop, const struct workq
 /* Calls neither overdue nor done from in here. */
 void workqueue_add(struct workqueue *queue, struct work *work);
 /* When all that waited has been reported. From the loop, after the last thread has come back, the
- * queue is released and closed is called. */
+ * memory that the queue is at the beginning of is freed, and closed is called. */
 void workqueue_close(struct workqueue *queue, void (*closed)(void *arg), void *arg);

@@ -5,6 +5,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/identity.h"
 #include "broker/http/routes.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -39,9 +40,7 @@ struct stream {
  * tell_gap: whether to tell a gap before the first event, too. */
 static struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, bool follow)
 {
-    struct stream *stream = malloc(sizeof *stream);
-    if (!stream)
-        return NULL;
+    struct stream *stream = memory_zeroed(sizeof *stream);
     *stream = (struct stream){.call = call,
                               .after = after,
                               .seen_seq = call->http->durable_seq,
@@ -150,7 +149,7 @@ static void skip_missing(struct stream *stream)
 static bool render_some(struct stream *stream)
 {
     const struct http *http = stream->call->http;
-    writer_reset(&stream->out);
+    writer_wipe(&stream->out);
     stream->sent = 0;
     skip_missing(stream);
     for (int i = 0; i < LOOKED_AT && stream->out.used < PIECE; i++) {
@@ -250,9 +249,6 @@ int events_handle(struct call *call)
             &call->problem, 422, "invalid", "follow",
             "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
     call->stream = stream_create(call, after, given, !follow || *follow == '1');
-    if (!call->stream)
-        return problem_set(&call->problem, 503, "out-of-memory", NULL,
-                           "there is no memory for one more subscriber; try again");
     /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
      */
     if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0)

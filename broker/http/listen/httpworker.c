@@ -3,6 +3,7 @@
 
 #include "broker/http/listen/server.h"
 #include "broker/http/listen/tls.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -138,12 +139,8 @@ struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacit
                                      const struct server_hooks *hooks, struct workerqueue *queue,
                                      struct error *err)
 {
-    struct httpworker *worker = calloc(1, sizeof *worker);
+    struct httpworker *worker = memory_zeroed(sizeof *worker);
     int rc;
-    if (!worker) {
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
-        return NULL;
-    }
     worker->hooks = hooks;
     worker->queue = queue;
     worker->capacity = capacity;

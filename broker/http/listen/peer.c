@@ -3,6 +3,7 @@
 
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
+#include "base/memory.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -45,7 +46,7 @@ static void set_head(struct peer *peer, enum peer_head head)
 
 const char *peer_fault(const struct peer *peer)
 {
-    return peer->certificate && peer->proof.kind == PROOF_NONE
+    return peer->certificate && peer->identity.proof.kind == PROOF_NONE
                ? certificate_fault(peer->certificate, time(NULL))
                : NULL;
 }
@@ -64,11 +65,10 @@ static struct proof proof_of_certificate(struct peer *peer)
 const struct identity *peer_identity(struct peer *peer)
 {
     const struct http *http = peer->listener->http;
-    enum proof_kind before = peer->proof.kind;
-    if (peer->certificate)
-        peer->proof = proof_of_certificate(peer);
-    if (peer->judged != http->generation || peer->proof.kind != before)
-        peer->identity = rights_judge(http->rights, &peer->proof);
+    const struct proof proof =
+        peer->certificate ? proof_of_certificate(peer) : peer->identity.proof;
+    if (peer->judged != http->generation || proof.kind != peer->identity.proof.kind)
+        peer->identity = rights_judge(http->rights, &proof);
     peer->judged = http->generation;
     return &peer->identity;
 }
@@ -192,8 +192,8 @@ static bool count_new(struct peer *peer)
         peer->surplus = !quota_take(&peer->listener->http->quota);
         return true;
     }
-    const struct quota_holder holder =
-        local ? quota_user(uid_of(&peer->proof)) : holder_by_address(peer, CLASS_UNAUTHENTICATED);
+    const struct quota_holder holder = local ? quota_user(uid_of(&peer->identity.proof))
+                                             : holder_by_address(peer, CLASS_UNAUTHENTICATED);
     if (!take_share(peer, &holder))
         return false;
     peer->unauthenticated = !local;
@@ -313,9 +313,11 @@ static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 /* The client's Finished: what it has shown before is signed with its key. */
 static void handshake_finished(gnutls_session_t session, struct peer *peer)
 {
+    unsigned count = 0;
     if (peer->certificate)
         return;
-    peer->certificate = certificate_take(session);
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
+    peer->certificate = certificate_create(shown, count);
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
     if (!peer->closing)
@@ -359,15 +361,13 @@ static struct peer *peer_create(struct listener *listener, struct httpworker *wo
                                 struct MHD_Connection *connection)
 {
     struct http *http = listener->http;
-    struct peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL; /* its requests are answered with no_memory */
+    struct peer *peer = memory_zeroed(sizeof *peer);
     peer->listener = listener;
     peer->worker = worker;
     peer->connection = connection;
     peer->came_ms = now_ms(peer);
     if (listener->local)
-        peer->proof = proof_of_socket(fd_of(peer));
+        peer->identity.proof = proof_of_socket(fd_of(peer));
     if (!count_new(peer)) {
         peer_shutdown(peer, REFUSED_SHARE, "too-many-connections",
                       "all connections that users without a role may have are in use; try again, "

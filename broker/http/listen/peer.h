@@ -46,9 +46,8 @@ struct peer {
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
     struct certificate *certificate; /* shown, whether trusted or not; or NULL */
-    struct proof proof;              /* what the connection itself proves */
-    struct identity identity;
-    uint64_t judged; /* by the http->rights of this generation; 0: not yet */
+    struct identity identity;        /* that the connection itself proves */
+    uint64_t judged;                 /* by the http->rights of this generation; 0: not yet */
 };
 
 enum peer_request {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/quota.h"
 
+#include "base/memory.h"
+
 #include <assert.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -73,9 +75,7 @@ static struct quota_share *find_share(const struct quota *quota, const struct qu
 
 static struct quota_share *add_share(struct quota *quota, const struct quota_holder *holder)
 {
-    struct quota_share *share = calloc(1, sizeof *share);
-    if (!share)
-        return NULL;
+    struct quota_share *share = memory_zeroed(sizeof *share);
     share->holder = *holder;
     LIST_INSERT_HEAD(&quota->shares, share, link);
     return share;
@@ -98,8 +98,10 @@ bool quota_take_share(struct quota *quota, struct quota_slot *slot,
     struct quota_share *share = find_share(quota, holder);
     assert(!slot->share);
     if (quota->taken >= quota->max || count->taken >= class_max(quota, holder->which) ||
-        is_full(share) || (!share && !(share = add_share(quota, holder))))
+        is_full(share))
         return false;
+    if (!share)
+        share = add_share(quota, holder);
     share->taken++;
     count->taken++;
     quota->taken++;

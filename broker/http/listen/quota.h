@@ -64,7 +64,7 @@ struct quota {
 void quota_init(struct quota *quota, unsigned max);
 
 /* Counts a connection, idle since now. False: its holder has its share, or the class has theirs
- * together, or all are taken, or there is no memory. The slot stays where it is until released. */
+ * together, or all are taken. The slot stays where it is until released. */
 bool quota_take_share(struct quota *quota, struct quota_slot *slot,
                       const struct quota_holder *holder);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/server.h"
 
+#include "base/memory.h"
 #include "broker/log/log.h"
 
 #include <errno.h>
 #include <malloc.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -317,12 +317,7 @@ static void on_sweep(uv_timer_t *timer)
 struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct server_hooks *hooks,
                              struct error *err)
 {
-    struct server *server = calloc(1, sizeof *server);
-    if (!server) {
-        close(fd);
-        error_set(err, ERROR_NOMEM, "no memory for the HTTP server");
-        return NULL;
-    }
+    struct server *server = memory_zeroed(sizeof *server);
     server->loop = loop;
     server->hooks = *hooks;
     server->tls = tls;

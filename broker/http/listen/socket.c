@@ -4,10 +4,12 @@
 #include "broker/http/request/target.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <grp.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -117,55 +119,33 @@ union inet {
     struct sockaddr_in6 v6;
 };
 
-static bool is_loopback(const union inet *inet)
+/* text: "HOST:PORT", which the check of the configuration has read. */
+static union inet inet_of(const char *text)
 {
-    return inet->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&inet->v6.sin6_addr)
-                                           : ntohl(inet->v4.sin_addr.s_addr) >> 24 == 127;
-}
-
-/* "HOST:PORT". Names but "localhost" are not looked up: what they stand for may change. */
-static int inet_parse(const char *text, union inet *out, socklen_t *length, struct error *err)
-{
-    char host[64];
+    char host[INET6_ADDRSTRLEN];
     const char *colon = strrchr(text, ':');
-    const bool v6 = colon && text[0] == '[' && colon[-1] == ']';
-    const size_t size = colon ? (size_t)(colon - text) - (v6 ? 2 : 0) : sizeof host;
-    uint64_t port;
-    *out = (union inet){.any.sa_family = v6 ? AF_INET6 : AF_INET};
-    if (size < sizeof host && target_number(colon + 1, 65535, &port)) {
-        snprintf(host, sizeof host, "%.*s", (int)size, v6 ? text + 1 : text);
-        *length = v6 ? sizeof out->v6 : sizeof out->v4;
-        if (v6)
-            out->v6.sin6_port = htons((uint16_t)port);
-        else
-            out->v4.sin_port = htons((uint16_t)port);
-        if (!v6 && !strcmp(host, "localhost"))
-            out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        else if (inet_pton(out->any.sa_family, host,
-                           v6 ? (void *)&out->v6.sin6_addr : &out->v4.sin_addr) != 1)
-            *length = 0;
-        if (*length > 0)
-            return 0;
+    const in_port_t port = htons((uint16_t)strtoul(colon + 1, NULL, 10));
+    union inet inet;
+    int known;
+    if (text[0] == '[') {
+        snprintf(host, sizeof host, "%.*s", (int)(colon - text) - 2, text + 1);
+        inet.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = port};
+        known = inet_pton(AF_INET6, host, &inet.v6.sin6_addr);
+    } else {
+        snprintf(host, sizeof host, "%.*s", (int)(colon - text), text);
+        inet.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = port};
+        known =
+            inet_pton(AF_INET, !strcmp(host, "localhost") ? "127.0.0.1" : host, &inet.v4.sin_addr);
     }
-    return error_set(err, ERROR_INVALID,
-                     "listen: '%s' must be an address and a port, as in 127.0.0.1:7470, "
-                     "0.0.0.0:7470 or [::1]:7470",
-                     text);
+    assert(known == 1);
+    (void)known;
+    return inet;
 }
 
-int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err)
+int socket_listen_tcp(const char *address, int *port, struct error *err)
 {
-    union inet inet;
-    socklen_t length;
-    int rc = inet_parse(address, &inet, &length, err);
-    if (rc < 0)
-        return rc;
-    if (!encrypted && !is_loopback(&inet))
-        return error_set(
-            err, ERROR_INVALID,
-            "listen: '%s' is no loopback address; without TLS (tls_cert, tls_key) only "
-            "127.x.x.x, [::1] and localhost are allowed",
-            address);
+    union inet inet = inet_of(address);
+    socklen_t length = sizeof inet;
     int fd = stream_socket(inet.any.sa_family), on = 1;
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(fd, &inet.any, length) == 0 && listen(fd, INET_BACKLOG) == 0 &&
@@ -174,12 +154,13 @@ int socket_listen_tcp(const char *address, bool encrypted, int *port, struct err
         return fd;
     }
     int cause = errno;
-    rc = error_set(err, ERROR_IO, "cannot listen at %s: %s%s", address, strerror(cause),
-                   cause == EADDRINUSE      ? "; `ss -ltnp` shows who does: stop that, or set "
-                                              "another port in [broker] listen"
-                   : cause == EADDRNOTAVAIL ? "; it is no address of this host: see `ip address`"
-                   : cause == EACCES        ? "; ports below 1024 are root's: take a higher one"
-                                            : "");
+    int rc =
+        error_set(err, ERROR_IO, "cannot listen at %s: %s%s", address, strerror(cause),
+                  cause == EADDRINUSE      ? "; `ss -ltnp` shows who does: stop that, or set "
+                                             "another port in [broker] listen"
+                  : cause == EADDRNOTAVAIL ? "; it is no address of this host: see `ip address`"
+                  : cause == EACCES        ? "; ports below 1024 are root's: take a higher one"
+                                           : "");
     if (fd >= 0)
         close(fd);
     return rc;

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /* Listening sockets. All return a descriptor (non-blocking, close-on-exec, listening), or a
@@ -17,6 +16,6 @@ int socket_listen_unix(const char *path, unsigned mode, const char *group, struc
 /* The socket file of fd, if it is still the one at path. */
 void socket_unlink_unix(const char *path, dev_t device, ino_t inode);
 
-/* TCP at "HOST:PORT" ("[::1]:7470", "localhost:0", "0.0.0.0:7470"; an address, no name). Unless
- * what goes over it is encrypted, any but loopback is refused. *port receives the real one. */
-int socket_listen_tcp(const char *address, bool encrypted, int *port, struct error *err);
+/* TCP at "HOST:PORT" as [broker] listen has it ("[::1]:7470", "localhost:0", "0.0.0.0:7470"). *port
+ * receives the real one. */
+int socket_listen_tcp(const char *address, int *port, struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/tls.h"
 
+#include "base/memory.h"
 #include "trust/keyfile.h"
 
 #include <stdlib.h>
@@ -110,17 +111,15 @@ static int authorities_read(struct tls *tls, const char *path, struct error *err
     return 0;
 }
 
-struct tls *tls_load(const char *cert, const char *key, const char *client_ca, struct error *err)
+struct tls *tls_load(const struct config *config, struct error *err)
 {
-    struct tls *tls = calloc(1, sizeof *tls);
-    if (!tls || gnutls_certificate_allocate_credentials(&tls->credentials) < 0) {
-        free(tls);
-        error_set(err, ERROR_NOMEM, "no memory for certificates");
-        return NULL;
-    }
+    struct tls *tls = memory_zeroed(sizeof *tls);
+    (void)gnutls_certificate_allocate_credentials(&tls->credentials);
+    memory_must(tls->credentials);
     tls->holders = 1;
-    if (own_read(tls, cert, key, err) < 0 ||
-        (client_ca && authorities_read(tls, client_ca, err) < 0)) {
+    if (own_read(tls, config->tls_cert, config->tls_key, err) < 0 ||
+        (config->tls_client_ca[0] != '\0' &&
+         authorities_read(tls, config->tls_client_ca, err) < 0)) {
         tls_drop(tls);
         return NULL;
     }

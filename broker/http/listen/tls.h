@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "broker/config/config.h"
 #include "base/error.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* What the broker shows and asks for on a TLS connection: its own certificate, and the authorities
@@ -22,11 +22,11 @@
 
 struct tls;
 
-/* Files of PEM; client_ca: NULL, and certificates of clients are not asked for. The key must be
- * readable by nobody else, the others changeable by nobody else. NULL with a sentence in err that
- * names the file: unreadable, no PEM, a key that belongs to another certificate, a certificate
- * whose time is over. */
-struct tls *tls_load(const char *cert, const char *key, const char *client_ca, struct error *err);
+/* The files of PEM that tls_cert, tls_key and tls_client_ca name; without the last, certificates of
+ * clients are not asked for. The key must be readable by nobody else, the others changeable by
+ * nobody else. NULL with a sentence in err that names the file: unreadable, no PEM, a key that
+ * belongs to another certificate, a certificate whose time is over. */
+struct tls *tls_load(const struct config *config, struct error *err);
 struct tls *tls_hold(struct tls *tls);
 void tls_drop(struct tls *tls); /* NULL is allowed; the last one frees it */
 

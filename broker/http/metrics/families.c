@@ -10,7 +10,6 @@
 
 /* Where a value is, and how it is written. */
 enum value_type {
-    VALUE_NONE,
     VALUE_U32,
     VALUE_U64,
     VALUE_BOOL,
@@ -30,7 +29,6 @@ struct family {
     enum value_base base;
     size_t offset;
     void (*write)(struct exposition *to, const struct readings *readings); /* or NULL */
-    void (*write_cluster)(struct exposition *to, const struct core_cluster_status *cluster);
 };
 
 /* An int64_t is a time in Unix milliseconds. */
@@ -71,14 +69,13 @@ static bool alarm_is_on(const struct core *core, enum alarm_kind kind, const cha
 /* All that there can be, also those that are off: an alert needs the zero to end. */
 static void write_alarms(struct exposition *to, const struct readings *readings)
 {
-    struct core_cluster_status cluster;
-    for (int kind = 0; kind < ALARM_KIND_COUNT; kind++) {
-        const char *word = alarm_kind_word((enum alarm_kind)kind);
-        exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, ""),
-                         LABELS("alarm", word, "cluster", ""));
-        for (uint32_t i = 0; core_cluster_status(readings->core, i, &cluster); i++)
-            exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, cluster.name),
-                             LABELS("alarm", word, "cluster", cluster.name));
+    for (enum alarm_kind kind = 0; kind < ALARM_KIND_COUNT; kind++) {
+        struct core_cluster_status cluster = {.name = ""}; /* of none */
+        uint32_t next = 0;
+        do
+            exposition_count(to, alarm_is_on(readings->core, kind, cluster.name),
+                             LABELS("alarm", alarm_kind_word(kind), "cluster", cluster.name));
+        while (core_cluster_status(readings->core, next++, &cluster));
     }
 }
 
@@ -96,13 +93,14 @@ static void write_role(struct exposition *to, const struct readings *readings)
 }
 
 /* All of them, also those that never happened: rate() needs the zero to see the first one. */
-static void write_outcomes(struct exposition *to, const struct core_cluster_status *cluster)
+static void write_outcomes(struct exposition *to, const struct readings *readings)
 {
-    for (int kind = EVENT_RESERVED; kind < EVENT_LINK_UP; kind++)
-        exposition_count(to, cluster->told[kind],
-                         LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
-    exposition_count(to, cluster->told[EVENT_LINGERING],
-                     LABELS("cluster", cluster->name, "outcome", event_kind_word(EVENT_LINGERING)));
+    struct core_cluster_status cluster;
+    for (uint32_t i = 0; core_cluster_status(readings->core, i, &cluster); i++)
+        for (int kind = EVENT_RESERVED; kind <= EVENT_LINGERING; kind++)
+            if (kind < EVENT_LINK_UP || kind == EVENT_LINGERING)
+                exposition_count(to, cluster.told[kind],
+                                 LABELS("cluster", cluster.name, "outcome", event_kind_word(kind)));
 }
 
 static void write_link(struct exposition *to, const struct readings *readings)
@@ -154,47 +152,15 @@ static void write_clock_skew(struct exposition *to, const struct readings *readi
         exposition_real(to, (double)skew_ms / 1e3, NULL);
 }
 
-static const char *const listener_words[LISTENERS] = {
-    [LISTENER_UNIX] = "unix", [LISTENER_TCP] = "tcp"};
-
-static void write_open(struct exposition *to, const struct readings *readings)
-{
-    for (int listener = 0; listener < LISTENERS; listener++)
-        exposition_count(to, readings->http->traffic.open[listener],
-                         LABELS("door", listener_words[listener]));
-}
-
-static void write_accepted(struct exposition *to, const struct readings *readings)
-{
-    for (int listener = 0; listener < LISTENERS; listener++)
-        exposition_count(to, readings->http->traffic.accepted[listener],
-                         LABELS("door", listener_words[listener]));
-}
-
-static void write_refused(struct exposition *to, const struct readings *readings)
-{
-    static const char *const words[TRAFFIC_REFUSALS] = {[REFUSED_LIMIT] = "limit",
-                                                        [REFUSED_SHARE] = "share",
-                                                        [REFUSED_DISPLACED] = "displaced",
-                                                        [REFUSED_SLOW] = "slow"};
-    for (int reason = 0; reason < TRAFFIC_REFUSALS; reason++)
-        exposition_count(to, readings->http->traffic.refused[reason],
-                         LABELS("reason", words[reason]));
-}
-
 static const char *route_word(size_t row)
 {
     return row < ROUTES ? routes[row].pattern : "none";
 }
 
 /* HEAD is answered as GET is, so it is counted there. */
-static const char *method_word(size_t row)
+static const char *row_method(size_t row)
 {
-    static const char *const words[] = {[METHOD_GET] = "GET",
-                                        [METHOD_PUT] = "PUT",
-                                        [METHOD_POST] = "POST",
-                                        [METHOD_DELETE] = "DELETE"};
-    return row < ROUTES ? words[routes[row].method] : "";
+    return row < ROUTES ? method_word(routes[row].method) : "";
 }
 
 static void write_answers(struct exposition *to, const struct readings *readings)
@@ -208,7 +174,7 @@ static void write_answers(struct exposition *to, const struct readings *readings
             (void)snprintf(status, sizeof status, "%d", i + STATUS_FIRST);
             exposition_count(
                 to, traffic->answered[row][i],
-                LABELS("method", method_word(row), "route", route_word(row), "status", status));
+                LABELS("method", row_method(row), "route", route_word(row), "status", status));
         }
     }
 }
@@ -220,7 +186,7 @@ static void write_times(struct exposition *to, const struct readings *readings)
     for (size_t row = 0; row <= ROUTES; row++)
         if (traffic->times[row].count > 0)
             exposition_histogram(to, &traffic->times[row],
-                                 LABELS("method", method_word(row), "route", route_word(row)));
+                                 LABELS("method", row_method(row), "route", route_word(row)));
 }
 
 /* ---- the table ---- */
@@ -289,7 +255,7 @@ static const struct family families[] = {
      "still exist at the fabric manager.", CLUSTER(releases_pending)},
     {"mcastd_cluster_job_events_total", COUNTER, "Events about jobs of a cluster since the start: "
      "reserved, with addresses or without; why without: denied, timeout, unavailable; addresses "
-     "lost; released; found and adopted; services that cannot be destroyed.", .write_cluster =
+     "lost; released; found and adopted; services that cannot be destroyed.", .write =
      write_outcomes},
     {"mcastd_cluster_synced_timestamp_seconds", GAUGE, "When the resource manager of a cluster "
      "last reported which jobs are active, Unix time.", CLUSTER(synced_ms)},
@@ -367,13 +333,20 @@ static const struct family families[] = {
     {"mcastd_records_unsaved", GAUGE, "Records that are not saved yet.", ENGINE(unsaved)},
     {"mcastd_storage_failing", GAUGE, "1 while nothing can be saved, so that changes are refused.",
      ENGINE(storage_failing)},
-    {"mcastd_http_connections", GAUGE, "Open connections, by listener.", .write = write_open},
+    {"mcastd_http_connections", GAUGE, "Open connections, by listener.", LABEL("door", "unix"),
+     HTTP(traffic.open[LISTENER_UNIX])},
+    {LABEL("door", "tcp"), HTTP(traffic.open[LISTENER_TCP])},
     {"mcastd_http_connections_max", GAUGE, "Connections above this are refused.", HTTP(quota.max)},
-    {"mcastd_http_connections_total", COUNTER, "Connections accepted, by listener.", .write =
-     write_accepted},
+    {"mcastd_http_connections_total", COUNTER, "Connections accepted, by listener.",
+     LABEL("door", "unix"), HTTP(traffic.accepted[LISTENER_UNIX])},
+    {LABEL("door", "tcp"), HTTP(traffic.accepted[LISTENER_TCP])},
     {"mcastd_http_connections_refused_total", COUNTER, "Connections refused or closed with 503: a "
      "manager's above the limit; above the share of users without a role; idle or unfinished and "
-     "displaced by a new one; a request's head that was too slow.", .write = write_refused},
+     "displaced by a new one; a request's head that was too slow.",
+     LABEL("reason", "limit"), HTTP(traffic.refused[REFUSED_LIMIT])},
+    {LABEL("reason", "share"), HTTP(traffic.refused[REFUSED_SHARE])},
+    {LABEL("reason", "displaced"), HTTP(traffic.refused[REFUSED_DISPLACED])},
+    {LABEL("reason", "slow"), HTTP(traffic.refused[REFUSED_SLOW])},
     {"mcastd_http_connections_waiting", GAUGE, "TCP connections in the listen queue of the kernel.",
      READ(tcp_waiting)},
     {"mcastd_event_subscribers", GAUGE, "Open event streams.", HTTP(traffic.subscribers)},
@@ -420,8 +393,6 @@ static void write_value(struct exposition *to, const struct family *family, cons
     case VALUE_HISTOGRAM:
         exposition_histogram(to, *(const struct histogram *const *)at, labels);
         break;
-    case VALUE_NONE:
-        break;
     }
 }
 
@@ -430,9 +401,7 @@ static void write_clusters(struct exposition *to, const struct family *family,
 {
     struct core_cluster_status cluster;
     for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
-        if (family->write_cluster)
-            family->write_cluster(to, &cluster);
-        else if (family->base == OF_CLUSTER || cluster.jobpoll)
+        if (family->base == OF_CLUSTER || cluster.jobpoll)
             write_value(to, family, &cluster,
                         LABELS("cluster", cluster.name, family->label, family->word));
     }
@@ -446,8 +415,7 @@ void metrics_write(struct exposition *to, const struct readings *readings)
             exposition_family(to, family->name, family->kind, family->help);
         if (family->write)
             family->write(to, readings);
-        else if (family->write_cluster || family->base == OF_CLUSTER ||
-                 family->base == OF_POLLED_CLUSTER)
+        else if (family->base == OF_CLUSTER || family->base == OF_POLLED_CLUSTER)
             write_clusters(to, family, readings->core);
         else
             write_value(to, family,

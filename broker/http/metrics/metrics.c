@@ -87,7 +87,7 @@ void readings_take(struct readings *readings, const struct http *http)
     readings->fm_configured = core_config_of(readings->core)->fm_present;
     readings->events_kept = status->last_seq + 1 - status->first_seq;
     readings->tcp_waiting = tcp ? server_waiting(tcp) : 0;
-    readings->munge_waiting = decoder_waiting(http->decoder);
+    readings->munge_waiting = http->decoder->queue.count;
     readings->names_waiting = resolver_waiting(http->resolver);
     readings->certificate_ends_ms = http->tls ? tls_expires(http->tls) * 1000 : 0;
 }
@@ -115,7 +115,7 @@ static bool wants_fresh(struct call *call)
     return call->identity.admin && control && !strcasecmp(control, "no-cache");
 }
 
-/* The newest, rendered now if it is too old; NULL: no memory. What is being sent is not changed. */
+/* The newest, rendered now if it is too old. What is being sent is not changed. */
 static struct metrics_text *newest_text(struct http *http, bool fresh)
 {
     struct metrics_text *text = http->metrics_text;
@@ -129,20 +129,16 @@ static struct metrics_text *newest_text(struct http *http, bool fresh)
         text->uses = 1;
     }
     readings_take(&readings, http);
-    writer_reset(&text->out);
+    writer_wipe(&text->out);
     metrics_write(&(struct exposition){.out = &text->out}, &readings);
     text->rendered_ms = now_ms;
-    if (!text->out.failed)
-        return text;
-    http->metrics_text = NULL;
-    metrics_text_drop(text);
-    return NULL;
+    return text;
 }
 
 int metrics_handle(struct call *call)
 {
     struct metrics_text *text = newest_text(call->http, wants_fresh(call));
-    if (!text)
+    if (text->out.failed)
         return problem_set(&call->problem, 503, "out-of-memory", NULL,
                            "there is no memory to write the metrics; try again");
     text->uses++;

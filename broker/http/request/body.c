@@ -101,8 +101,11 @@ int body_read_fields(const json_t *object, const char *within, const struct body
     const char *name;
     json_t *value;
     json_t *body = (json_t *)(uintptr_t)object;
-    json_object_foreach(body, name,
-                        value) if (!find_field(fields, name)) return refuse_name(name, problem);
+    json_object_foreach(body, name, value)
+    {
+        if (!find_field(fields, name)) /* it counts before a wrong value */
+            return refuse_name(name, problem);
+    }
     json_object_foreach(body, name, value)
     {
         char path[96];

@@ -5,6 +5,7 @@
 #include "broker/http/request/head.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/httpworker.h"
+#include "base/memory.h"
 #include "core/reservation/reservation.h"
 
 #include <assert.h>
@@ -73,7 +74,16 @@ static void body_drop(struct call *call)
 
 const char *call_header(struct call *call, const char *name)
 {
-    return head_value(call->connection, name, &call->trimmed);
+    const char *value;
+    size_t length;
+    if (MHD_lookup_connection_value_n(call->connection, MHD_HEADER_KIND, name, strlen(name), &value,
+                                      &length) != MHD_YES)
+        return NULL;
+    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
+        length--;
+    if (value[length] != '\0') /* before 1.0; it is in the buffer that MHD itself cuts in place */
+        ((char *)(uintptr_t)value)[length] = '\0';
+    return value;
 }
 
 const json_t *call_json(struct call *call)
@@ -88,7 +98,7 @@ static struct call *call_create(struct http *http)
 {
     struct call *call = LIST_FIRST(&http->spare_calls);
     if (!call)
-        return calloc(1, sizeof *call);
+        return memory_zeroed(sizeof *call);
     LIST_REMOVE(call, link);
     http->spare_count--;
     *call = (struct call){.body = call->body, .body_size = call->body_size, .out = call->out};
@@ -108,15 +118,11 @@ void *call_target(void *arg, const char *uri, struct MHD_Connection *connection)
     struct http *http = listener->http;
     struct peer *peer =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
-    struct call *call = peer ? call_create(http) : NULL;
-    if (!call)
+    if (!peer)
         return NULL;
+    struct call *call = call_create(http);
     uri = uri ? uri : ""; /* a request line without a target */
-    call->uri = strdup(uri);
-    if (!call->uri) {
-        call_destroy(call);
-        return NULL;
-    }
+    call->uri = memory_text(uri);
     call->http = http;
     call->connection = connection;
     call->peer = peer;
@@ -146,7 +152,6 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
-    head_value_drop(&call->trimmed);
     body_drop(call);
     peer_request(call->peer, PEER_OVER);
     if (call->owed && --http->owed == 0 && http->quiescing)
@@ -177,7 +182,8 @@ static const char *challenge(const struct call *call)
 {
     if (call->route && call->route->need == NEED_BEARER)
         return "Bearer realm=\"mcastd\"";
-    return call->http->munge_socket ? "Munge realm=\"mcastd\"" : "UnixPeer realm=\"mcastd\"";
+    return call->http->config->munge_socket[0] != '\0' ? "Munge realm=\"mcastd\""
+                                                       : "UnixPeer realm=\"mcastd\"";
 }
 
 static void headers_add(const struct call *call, struct MHD_Response *response)
@@ -201,25 +207,36 @@ static void headers_add(const struct call *call, struct MHD_Response *response)
     }
 }
 
+void call_render_problem(struct call *call)
+{
+    call->secret = false;
+    call->document = NULL;
+    stream_destroy(call->stream);
+    call->stream = NULL;
+    writer_wipe(&call->out);
+    problem_write(&call->problem, &call->out);
+    call->status = call->problem.status;
+    call->type = problem_json;
+}
+
 /* Queues what is in out. If that fails, MHD closes the connection when it goes on. */
 static void send_answer(struct call *call)
 {
-    struct http *http = call->http;
     assert(call->phase == CALL_DECIDING);
     call->phase = CALL_SENT;
     peer_request(call->peer, PEER_ANSWERING);
     body_drop(call);
     int64_t took_us = call->stream ? -1 : (int64_t)((uv_hrtime() - call->begun_ns) / 1000);
-    struct MHD_Response *response = call->out.failed ? NULL : response_create(call);
-    if (!response)
-        call->status = MHD_HTTP_SERVICE_UNAVAILABLE;
-    traffic_answered(&http->traffic, call->route, call->status, took_us);
-    if (response)
-        headers_add(call, response);
-    (void)MHD_queue_response(call->connection, (unsigned)call->status,
-                             response ? response : http->no_memory);
-    if (response)
-        MHD_destroy_response(response);
+    if (call->out.failed) {
+        problem_set(&call->problem, 503, "out-of-memory", NULL,
+                    "out of memory for the answer; try again");
+        call_render_problem(call);
+    }
+    struct MHD_Response *response = memory_must(response_create(call));
+    traffic_answered(&call->http->traffic, call->route, call->status, took_us);
+    headers_add(call, response);
+    (void)MHD_queue_response(call->connection, (unsigned)call->status, response);
+    MHD_destroy_response(response);
     if (call->suspended)
         httpworker_resume(call->peer->worker, call->connection);
 }
@@ -248,18 +265,6 @@ void call_show(struct call *call, const struct reservation *reservation)
 int call_reply_shown(struct call *call, int status, const char *type)
 {
     return call->unsaved ? call_reply_saved(call, status, type) : call_reply(call, status, type);
-}
-
-void call_render_problem(struct call *call)
-{
-    call->secret = false;
-    call->document = NULL;
-    stream_destroy(call->stream);
-    call->stream = NULL;
-    writer_wipe(&call->out);
-    problem_write(&call->problem, &call->out);
-    call->status = call->problem.status;
-    call->type = problem_json;
 }
 
 void call_refuse(struct call *call)
@@ -443,13 +448,11 @@ enum MHD_Result call_access(void *arg, struct MHD_Connection *connection, const 
                             const char *method, const char *version, const char *data, size_t *size,
                             void **context)
 {
-    struct listener *listener = arg;
     struct call *call = *context;
-    if (!call)
-        return MHD_queue_response(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                  listener->http->no_memory);
-    if (call->peer->closing)
-        return MHD_NO;
+    (void)arg;
+    (void)connection;
+    if (!call || call->peer->closing)
+        return MHD_NO; /* its connection was refused, or is being closed */
     const struct head head = {
         .method = method, .target = url, .version = version, .uri = call->uri};
     bool ready = call->phase == CALL_READING;

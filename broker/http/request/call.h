@@ -60,8 +60,8 @@ struct call {
     /* What to do when all that it shows is durable, or cannot be saved (code, and out is the
      * problem); NULL: out is sent. */
     void (*durable)(struct call *call, int code);
-    bool unsaved;             /* it shows something that is not durable yet */
-    bool secret;              /* out holds a token: wiped afterwards, not to be cached */
+    bool unsaved; /* it shows something that is not durable yet */
+    bool secret;  /* out holds a token: wiped afterwards, not to be cached */
     int status;
     int node_state;       /* enum node_state that a node reports */
     uint64_t begun_ns;    /* by uv_hrtime, when its head was there */
@@ -70,11 +70,10 @@ struct call {
     size_t document_length;
     struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
-    char *trimmed;         /* see call_header; or NULL */
     struct launch_wish launch;
     struct launching *launching; /* the answer waits for its launch document; or NULL */
-    struct stream *stream; /* the answer is this stream, */
-    uint64_t durable_seq;  /* and when it begins, events up to here are durable */
+    struct stream *stream;       /* the answer is this stream, */
+    uint64_t durable_seq;        /* and when it begins, events up to here are durable */
     struct problem problem;
     struct writer out;
     json_t *json; /* the body, see call_json; or NULL */
@@ -85,7 +84,7 @@ struct call {
 /* The engine's mark for this call; valid until it is spoken. */
 uint64_t call_ticket(const struct call *call);
 
-/* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
+/* A header's value without the blanks around it, or NULL: it is not there. */
 const char *call_header(struct call *call, const char *name);
 
 /* The body as JSON, while the handler runs; NULL with call->problem set. Once. */

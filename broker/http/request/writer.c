@@ -11,18 +11,13 @@
 
 enum { FIRST_SIZE = 2048 };
 
-void writer_reset(struct writer *writer)
-{
-    writer->used = 0;
-    writer->failed = false;
-    writer->comma = false;
-}
-
 void writer_wipe(struct writer *writer)
 {
     if (writer->data)
         explicit_bzero(writer->data, writer->used);
-    writer_reset(writer);
+    writer->used = 0;
+    writer->failed = false;
+    writer->comma = false;
 }
 
 void writer_release(struct writer *writer)
@@ -141,11 +136,11 @@ static size_t put_special(struct writer *writer, const char *text)
 
 void writer_string(struct writer *writer, const char *key, const char *value)
 {
+    lead(writer, key);
     if (!value) {
-        writer_null(writer, key);
+        put(writer, "null", 4);
         return;
     }
-    lead(writer, key);
     put(writer, "\"", 1);
     while (*value) {
         const char *end = value;
@@ -173,18 +168,12 @@ void writer_bool(struct writer *writer, const char *key, bool value)
     writer_text(writer, value ? "true" : "false");
 }
 
-void writer_null(struct writer *writer, const char *key)
-{
-    lead(writer, key);
-    put(writer, "null", 4);
-}
-
 void writer_time(struct writer *writer, const char *key, int64_t unix_ms)
 {
     struct tm tm;
     time_t seconds = (time_t)(unix_ms / 1000);
     if (unix_ms < 0 || !gmtime_r(&seconds, &tm) || tm.tm_year + 1900 > 9999) {
-        writer_null(writer, key);
+        writer_string(writer, key, NULL);
         return;
     }
     static const int widths[] = {4, 2, 2, 2, 2, 2, 3};

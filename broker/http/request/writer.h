@@ -20,8 +20,7 @@ struct writer {
 };
 
 /* All zero is a valid, empty writer. */
-void writer_reset(struct writer *writer); /* empty, memory kept */
-void writer_wipe(struct writer *writer);  /* reset, and what was written is overwritten */
+void writer_wipe(struct writer *writer); /* empty, memory kept */
 void writer_release(struct writer *writer);
 
 void writer_begin_object(struct writer *writer, const char *key);
@@ -32,8 +31,8 @@ void writer_end_array(struct writer *writer);
 void writer_string(struct writer *writer, const char *key, const char *value); /* NULL: null */
 void writer_number(struct writer *writer, const char *key, uint64_t value);
 void writer_bool(struct writer *writer, const char *key, bool value);
-void writer_null(struct writer *writer, const char *key);
-/* RFC 3339 in UTC with milliseconds: "2026-01-31T12:00:00.000Z". */
+/* RFC 3339 in UTC with milliseconds: "2026-01-31T12:00:00.000Z"; null for a time below 0 or in no
+ * year that has four digits. */
 void writer_time(struct writer *writer, const char *key, int64_t unix_ms);
 
 /* Text as it is, outside of JSON. */

@@ -17,7 +17,11 @@
 static struct certificate *issue(const struct authority *authority, const struct testcert *testcert)
 {
     char *pem = authority_issue(authority, testcert, NULL);
-    struct certificate *certificate = certificate_read(pem);
+    const gnutls_datum_t text = {.data = (unsigned char *)pem, .size = (unsigned)strlen(pem)};
+    gnutls_datum_t der;
+    assert_int_equal(gnutls_pem_base64_decode2("CERTIFICATE", &text, &der), 0);
+    struct certificate *certificate = certificate_create(&der, 1);
+    gnutls_free(der.data);
     gnutls_free(pem);
     assert_non_null(certificate);
     return certificate;
@@ -313,9 +317,9 @@ static void certificate__proves_nothing_unless_all_is_well(void **state)
 static void garbage__is_no_certificate(void **state)
 {
     (void)state;
-    assert_null(certificate_read(""));
-    assert_null(certificate_read("no certificate"));
-    assert_null(certificate_read("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"));
+    const gnutls_datum_t garbage = {.data = (unsigned char *)"AAAA", .size = 4};
+    assert_null(certificate_create(NULL, 0));
+    assert_null(certificate_create(&garbage, 1));
 }
 
 int main(void)

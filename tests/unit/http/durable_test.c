@@ -27,7 +27,7 @@ struct stand {
     struct config config;
     struct engine *engine;
     struct http *http;
-    char folder[64], path[96];
+    char folder[64], *path; /* path: of the socket */
     int client[CLIENTS];
     char heard[CLIENTS][HEARD];
     unsigned stopped, closed;
@@ -46,17 +46,18 @@ static int connect_to(const char *path)
 static int open_stand(void **state)
 {
     static struct stand stand;
-    static const char *const nobody[] = {NULL};
+    static char me[16], *admins[] = {me, NULL};
     struct error err = {0};
-    char me[16];
-    const char *const admins[] = {me, NULL};
-    const struct http_cluster cluster = {"elcap", nobody, NULL};
     memset(&stand, 0, sizeof stand);
     (void)snprintf(me, sizeof me, "%u", (unsigned)geteuid());
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
     core_config_init(&stand.config.core);
+    stand.config.socket_mode = 0600;
+    stand.config.connections_max = 4096;
+    stand.config.admins = admins;
+    strcpy(stand.config.clusters[0].name, "elcap");
     strcpy(stand.config.core.clusters[0].name, "elcap");
     stand.config.core.cluster_count = 1;
     struct engine_options options = {
@@ -65,14 +66,10 @@ static int open_stand(void **state)
     assert_non_null(stand.engine);
     strcpy(stand.folder, "/tmp/http_durable_XXXXXX");
     assert_non_null(mkdtemp(stand.folder));
-    (void)snprintf(stand.path, sizeof stand.path, "%s/s", stand.folder);
-    const struct http_options http = {.loop = &stand.loop,
-                                      .engine = stand.engine,
-                                      .socket_path = stand.path,
-                                      .socket_mode = 0600,
-                                      .admins = admins,
-                                      .clusters = &cluster,
-                                      .cluster_count = 1};
+    stand.path = stand.config.socket;
+    (void)snprintf(stand.path, sizeof stand.config.socket, "%s/s", stand.folder);
+    const struct http_options http = {
+        .loop = &stand.loop, .engine = stand.engine, .config = &stand.config};
     stand.http = http_create(&http, &err);
     assert_non_null(stand.http);
     for (int i = 0; i < CLIENTS; i++)

@@ -10,24 +10,24 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "broker/http/http.h"
 #include "broker/http/auth/identity.h"
 #include "broker/http/routes.h"
 #include "broker/http/auth/tokenproof.h"
 
-static const char *const root[] = {"root", "cert:operator", NULL},
-                         *const elcap[] = {"1001", "1002", "root", NULL},
-                         *const tuo[] = {"1002", "4294967294", "cert:tuo-rm", NULL},
-                         *const nobody[] = {NULL};
+static char *root[] = {"root", "cert:operator", NULL}, *elcap[] = {"1001", "1002", "root", NULL},
+            *tuo[] = {"1002", "4294967294", "cert:tuo-rm", NULL}, *nobody[] = {NULL};
 
 static struct rights *site(void)
 {
-    static const struct http_cluster clusters[] = {{"elcap", elcap, "elcap[1-100]"},
-                                                   {"tuo", tuo, "tuo[01-20],shared[1-2]"},
-                                                   {"empty", nobody, "shared[1-2]"},
-                                                   {"none", NULL, NULL}};
+    static const struct config config = {
+        .admins = root,
+        .core.cluster_count = 4,
+        .clusters = {{.name = "elcap", .users = elcap, .nodes = "elcap[1-100]"},
+                     {.name = "tuo", .users = tuo, .nodes = "tuo[01-20],shared[1-2]"},
+                     {.name = "empty", .users = nobody, .nodes = "shared[1-2]"},
+                     {.name = "none"}}};
     struct error err;
-    struct rights *rights = rights_create(root, NULL, clusters, 4, &err);
+    struct rights *rights = rights_create(&config, &err);
     assert_non_null(rights);
     return rights;
 }
@@ -191,7 +191,7 @@ static void user__is_a_proved_uid(void **state)
     struct rights *rights = site();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct identity who = rights_judge(rights, &cases[i].proof);
-        assert_int_equal(identity_is_user(&who, cases[i].uid), cases[i].is);
+        assert_int_equal(proof_is_user(&who.proof, cases[i].uid), cases[i].is);
     }
     rights_destroy(rights);
 }
@@ -216,27 +216,26 @@ static void identity__says_who_was_seen_and_how(void **state)
 static void rights__name_what_is_wrong_with_a_list(void **state)
 {
     (void)state;
-    static const char *const unknown[] = {"no-such-user-here", NULL};
-    static const char *const too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
-    static const char *const nameless[] = {"cert:", NULL};
-    const struct http_cluster cluster = {"elcap", unknown, NULL}, nodes = {"elcap", NULL, "n[2-1]"};
+    static char *unknown[] = {"no-such-user-here", NULL};
+    static char *too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
+    static struct config config = {.admins = unknown,
+                                   .clusters = {{.name = "elcap", .users = unknown}}};
     struct error err;
-    assert_null(rights_create(unknown, NULL, NULL, 0, &err));
+    assert_null(rights_create(&config, &err));
     assert_int_equal(err.code, ERROR_INVALID);
     assert_non_null(strstr(err.text, "admins: "));
     assert_non_null(strstr(err.text, "no-such-user-here"));
-    assert_null(rights_create(root, NULL, &cluster, 1, &err));
+    config.admins = root;
+    config.core.cluster_count = 1;
+    assert_null(rights_create(&config, &err));
     assert_non_null(strstr(err.text, "users of cluster 'elcap': "));
-    assert_null(rights_create(root, NULL, &nodes, 1, &err));
-    assert_non_null(strstr(err.text, "nodes of cluster 'elcap': "));
-    assert_null(rights_create(too_large, NULL, NULL, 0, &err));
-    assert_null(rights_create(nameless, NULL, NULL, 0, &err));
-    assert_non_null(strstr(err.text, "cert:NAME"));
+    config.admins = too_large;
+    assert_null(rights_create(&config, &err));
 }
 
-static const char *const admins[] = {"0", "100", "cert:boss", NULL};
-static const char *const managers[] = {"0", "200", "cert:rm", NULL};
-static const char *const readers[] = {"300", "cert:prometheus", NULL};
+static char *admins[] = {"0", "100", "cert:boss", NULL};
+static char *managers[] = {"0", "200", "cert:rm", NULL};
+static char *readers[] = {"300", "cert:prometheus", NULL};
 static const char *const boss[] = {"boss", NULL}, *const rm[] = {"rm", NULL},
                          *const node[] = {"elcap7", NULL}, *const visitor[] = {"visitor", NULL},
                          *const prometheus[] = {"prometheus", NULL};
@@ -379,10 +378,14 @@ static const char *nor_host(const char *admin)
 static void each_identity__is_told_the_same_everywhere(void **state)
 {
     (void)state;
-    static const struct http_cluster clusters[] = {{"elcap", managers, "elcap[1-100]"},
-                                                   {"tuo", NULL, NULL}};
+    static const struct config config = {
+        .admins = admins,
+        .metrics_users = readers,
+        .core.cluster_count = 2,
+        .clusters = {{.name = "elcap", .users = managers, .nodes = "elcap[1-100]"},
+                     {.name = "tuo"}}};
     struct error err;
-    struct rights *rights = rights_create(admins, readers, clusters, 2, &err);
+    struct rights *rights = rights_create(&config, &err);
     assert_non_null(rights);
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         const struct identity who = rights_judge(rights, &identities[i].proof);

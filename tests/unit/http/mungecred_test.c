@@ -182,28 +182,27 @@ static void queue__has_a_bound(void **state)
     assert_int_equal(sem_init(&munged.may_go, 0, 0), 0);
     assert_int_equal(uv_loop_init(&loop), 0);
     struct decoder *decoder = decoder_create(&loop, decode);
-    assert_non_null(decoder);
     for (unsigned i = 0; i < DECODER_QUEUE_MAX; i++) {
-        assert_int_equal(decoder_waiting(decoder), i);
+        assert_int_equal(decoder->queue.count, i);
         assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers), 0);
     }
     /* Those that hang hold all threads that there are for it, and nobody else is let in. */
-    for (int i = 0; i < DECODER_THREADS; i++)
+    for (int i = 0; i < WORKQUEUE_THREADS; i++)
         sem_wait(&munged.entered);
     assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers),
                      ERROR_FULL);
     assert_int_equal(answers, 0);
     for (unsigned i = 0; i < DECODER_QUEUE_MAX + 1; i++)
         sem_post(&munged.may_go);
-    while (decoder_waiting(decoder) > 0)
+    while (decoder->queue.count > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
     assert_int_equal(answers, DECODER_QUEUE_MAX);
     assert_int_equal(decoder_ask(decoder, "socket", "shown", "asked", on_decoded, &answers), 0);
-    while (decoder_waiting(decoder) > 0)
+    while (decoder->queue.count > 0)
         assert_true(uv_run(&loop, UV_RUN_ONCE));
     assert_int_equal(answers, DECODER_QUEUE_MAX + 1);
-    assert_int_equal(munged.most, DECODER_THREADS);
-    decoder_destroy(decoder, on_closed, &closed);
+    assert_int_equal(munged.most, WORKQUEUE_THREADS);
+    workqueue_close(&decoder->queue, on_closed, &closed);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_true(closed);
     assert_int_equal(uv_loop_close(&loop), 0);

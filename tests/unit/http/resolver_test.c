@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "broker/http/auth/resolver.h"
+#include "broker/http/auth/workqueue.h"
 #include "base/error.h"
 
 #include <arpa/inet.h>
@@ -148,7 +149,7 @@ static void machine__costs_one_lookup_a_node(void **state)
     run_until(stand, asked);
     assert_int_equal(stand->found, asked);
     assert_int_equal(names.looks, NODES);
-    assert_in_range(names.most, 1, RESOLVER_THREADS);
+    assert_in_range(names.most, 1, WORKQUEUE_THREADS);
 }
 
 static void name_under_way__is_joined(void **state)
@@ -194,28 +195,28 @@ static void forgotten__is_looked_up_again(void **state)
 static void stuck__is_not_waited_for(void **state)
 {
     struct stand *stand = *state;
-    for (int i = 0; i < RESOLVER_THREADS; i++) {
+    for (int i = 0; i < WORKQUEUE_THREADS; i++) {
         char name[32];
         snprintf(name, sizeof name, "stuck%d", i);
         assert_int_equal(ask(stand, name, 1), 0);
         sem_wait(&names.entered);
     }
     assert_int_equal(ask(stand, "n7", 0x0a000007), 0); /* waits behind them */
-    run_until(stand, RESOLVER_THREADS + 1);
-    assert_int_equal(stand->unanswered, RESOLVER_THREADS + 1);
-    assert_int_equal(names.looks, RESOLVER_THREADS);
+    run_until(stand, WORKQUEUE_THREADS + 1);
+    assert_int_equal(stand->unanswered, WORKQUEUE_THREADS + 1);
+    assert_int_equal(names.looks, WORKQUEUE_THREADS);
     assert_int_equal(ask(stand, "stuck0", 1), RESOLVER_KNOWN); /* told at once */
-    assert_int_equal(stand->unanswered, RESOLVER_THREADS + 2);
+    assert_int_equal(stand->unanswered, WORKQUEUE_THREADS + 2);
     assert_int_equal(ask(stand, "n7", 0x0a000007), 0);
-    for (int i = 0; i < RESOLVER_THREADS; i++)
+    for (int i = 0; i < WORKQUEUE_THREADS; i++)
         sem_post(&names.may_go);
-    run_until(stand, RESOLVER_THREADS + 3);
+    run_until(stand, WORKQUEUE_THREADS + 3);
     assert_int_equal(stand->found, 1);
     /* What comes too late is good, too. */
     while (ask(stand, "stuck0", 1) == RESOLVER_KNOWN && stand->unknown == 0)
         assert_true(uv_run(&stand->loop, UV_RUN_ONCE));
     assert_int_equal(stand->unknown, 1);
-    assert_int_equal(names.looks, RESOLVER_THREADS + 1);
+    assert_int_equal(names.looks, WORKQUEUE_THREADS + 1);
 }
 
 static void line__has_a_bound(void **state)

@@ -42,7 +42,7 @@ static void members__are_separated_and_nested(void **state)
     writer_end_array(&writer);
     writer_bool(&writer, "c", true);
     writer_bool(&writer, "d", false);
-    writer_null(&writer, "e");
+    writer_string(&writer, "e", NULL);
     writer_string(&writer, "f", NULL);
     writer_end_object(&writer);
     assert_written(&writer, "{\"a\":\"x\",\"b\":[0,18446744073709551615,{},[]],\"c\":true,"
@@ -68,7 +68,7 @@ static void string__is_escaped_whatever_is_in_it(void **state)
     };
     struct writer writer = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        writer_reset(&writer);
+        writer_wipe(&writer);
         writer_string(&writer, NULL, cases[i].text);
         assert_written(&writer, cases[i].written);
         json_decref(parsed(&writer));
@@ -83,7 +83,7 @@ static void string__of_any_two_bytes_is_valid_json(void **state)
     for (int first = 1; first < 256; first++) {
         for (int second = 1; second < 256; second++) {
             char text[] = {(char)first, (char)second, '\0'};
-            writer_reset(&writer);
+            writer_wipe(&writer);
             writer_string(&writer, NULL, text);
             json_decref(parsed(&writer));
         }
@@ -107,7 +107,7 @@ static void time__is_rfc3339_with_milliseconds(void **state)
     };
     struct writer writer = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        writer_reset(&writer);
+        writer_wipe(&writer);
         writer_time(&writer, NULL, cases[i].ms);
         assert_written(&writer, cases[i].written);
     }

@@ -195,19 +195,6 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
 
 enum { SERVICE_ID_MAX = 999999999 };
 
-/* Whether one of the list is this one. */
-static bool is_listed(const char *list, const char *service)
-{
-    size_t length = strlen(service);
-    for (const char *at = list; *at != '\0'; at += strspn(at, ",")) {
-        size_t item = strcspn(at, ",");
-        if (item == length && memcmp(at, service, length) == 0)
-            return true;
-        at += item;
-    }
-    return false;
-}
-
 /* "device:id" behind the others, as core/reservation/nodes.h wants it. within: "services[3]". */
 static int add_service(const char *within, const char *device, int64_t id, struct node_body *body,
                        struct problem *problem)
@@ -222,8 +209,6 @@ static int add_service(const char *within, const char *device, int64_t id, struc
         return problem_set(problem, 422, "invalid", field,
                            "%s must be the name of a NIC: 1 to 15 of A-Z, a-z, 0-9 and ._-", field);
     }
-    if (is_listed(body->services, text))
-        return problem_set(problem, 422, "invalid", within, "%s is named twice", within);
     if (used + 1 + (size_t)length > NODE_SERVICES_MAX)
         return problem_set(problem, 422, "invalid", "services",
                            "services has too many long names: together more than %d bytes",
@@ -264,6 +249,9 @@ static int read_services(const json_t *list, struct node_body *body, struct prob
         snprintf(within, sizeof within, "services[%zu]", i);
         if (read_service(json_array_get(list, i), within, body, problem) < 0)
             return -1;
+        for (size_t j = 0; j < i; j++)
+            if (json_equal(json_array_get(list, i), json_array_get(list, j)))
+                return problem_set(problem, 422, "invalid", within, "%s is named twice", within);
     }
     return 0;
 }

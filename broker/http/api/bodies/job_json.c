@@ -127,6 +127,15 @@ static void write_variable(void *arg, const char *name, const char *value)
     writer_string(arg, name, value);
 }
 
+void env_json_write(struct writer *writer, const char *key, const struct core *core,
+                    const struct reservation *reservation, const char *step)
+{
+    writer_begin_object(writer, key);
+    environment_each(core_config_of(core), core_fm_url(core), reservation, step, write_variable,
+                     writer);
+    writer_end_object(writer);
+}
+
 bool job_json_write(struct writer *writer, const struct core *core,
                     const struct reservation *reservation, const struct job_parts *parts)
 {
@@ -141,24 +150,16 @@ bool job_json_write(struct writer *writer, const struct core *core,
         token_json_write(writer, parts->token);
     if (parts->launch)
         writer_string(writer, "launch", parts->launch);
-    if (parts->env) {
-        writer_begin_object(writer, "env");
-        environment_each(core_config_of(core), core_fm_url(core), reservation, NULL, write_variable,
-                         writer);
-        writer_end_object(writer);
-    }
+    if (parts->env)
+        env_json_write(writer, "env", core, reservation, NULL);
     writer_end_object(writer);
     return parts->env && !secret_none(reservation->token);
 }
 
-static const int64_t year_10000 = INT64_C(253402300800); /* Unix seconds */
-
 void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope)
 {
-    if (scope->expires >= year_10000)
-        writer_null(writer, "expires");
-    else
-        writer_time(writer, "expires", scope->expires * 1000);
+    const bool countable = scope->expires <= INT64_MAX / 1000;
+    writer_time(writer, "expires", countable ? scope->expires * 1000 : INT64_MAX);
 }
 
 void token_json_write(struct writer *writer, const struct tokenproof *proof)

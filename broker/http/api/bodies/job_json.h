@@ -27,6 +27,10 @@ struct job_parts {
 bool job_json_write(struct writer *writer, const struct core *core,
                     const struct reservation *reservation, const struct job_parts *parts);
 
+/* The variables for the tasks of a step (NULL: of any); one of them is the job's token. */
+void env_json_write(struct writer *writer, const char *key, const struct core *core,
+                    const struct reservation *reservation, const char *step);
+
 /* What a token is good for, as its bearer reads it; never the token itself. */
 
 /* "token": {"kind", "id", "steps", "operations", "expires"} */
