@@ -74,16 +74,7 @@ static void body_drop(struct call *call)
 
 const char *call_header(struct call *call, const char *name)
 {
-    const char *value;
-    size_t length;
-    if (MHD_lookup_connection_value_n(call->connection, MHD_HEADER_KIND, name, strlen(name), &value,
-                                      &length) != MHD_YES)
-        return NULL;
-    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '\t'))
-        length--;
-    if (value[length] != '\0') /* before 1.0; it is in the buffer that MHD itself cuts in place */
-        ((char *)(uintptr_t)value)[length] = '\0';
-    return value;
+    return head_value(call->connection, name, &call->trimmed);
 }
 
 const json_t *call_json(struct call *call)
@@ -152,6 +143,7 @@ void call_completed(void *arg, struct MHD_Connection *connection, void **context
     metrics_text_drop(call->metrics_text);
     free(call->origin);
     free(call->token);
+    head_value_drop(&call->trimmed);
     body_drop(call);
     peer_request(call->peer, PEER_OVER);
     if (call->owed && --http->owed == 0 && http->quiescing)

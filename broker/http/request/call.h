@@ -70,6 +70,7 @@ struct call {
     size_t document_length;
     struct metrics_text *metrics_text; /* or as this, of which it has a use; or NULL */
     char allow[32];
+    char *trimmed; /* see call_header; or NULL */
     struct launch_wish launch;
     struct launching *launching; /* the answer waits for its launch document; or NULL */
     struct stream *stream;       /* the answer is this stream, */
@@ -84,7 +85,7 @@ struct call {
 /* The engine's mark for this call; valid until it is spoken. */
 uint64_t call_ticket(const struct call *call);
 
-/* A header's value without the blanks around it, or NULL: it is not there. */
+/* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */
 const char *call_header(struct call *call, const char *name);
 
 /* The body as JSON, while the handler runs; NULL with call->problem set. Once. */

@@ -4,6 +4,7 @@
 #include "broker/http/listen/httpworker.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -35,6 +36,30 @@ static int bad_lines(struct problem *problem)
     return problem_set(problem, 400, "bad-request", NULL,
                        "the request's head is not made of lines that end with CR LF, one space "
                        "between the words of the first, without folded lines and NUL");
+}
+
+const char *head_value(struct MHD_Connection *connection, const char *name, char **copy)
+{
+    const char *value;
+    size_t length, end;
+    if (MHD_lookup_connection_value_n(connection, MHD_HEADER_KIND, name, strlen(name), &value,
+                                      &length) != MHD_YES)
+        return NULL;
+    for (end = length; end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t'); end--)
+        ;
+    if (end == length)
+        return value;
+    head_value_drop(copy);
+    *copy = strndup(value, end);
+    return *copy ? *copy : "";
+}
+
+void head_value_drop(char **copy)
+{
+    if (*copy)
+        explicit_bzero(*copy, strlen(*copy));
+    free(*copy);
+    *copy = NULL;
 }
 
 /* RFC 9110, 5.6.2 */

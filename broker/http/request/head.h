@@ -23,6 +23,12 @@ struct head {
  * connection can be trusted: it is to be closed. */
 int head_check(struct MHD_Connection *connection, const struct head *head, struct problem *problem);
 
+/* A header's value without the blanks around it (libmicrohttpd leaves those behind it until 1.0),
+ * or NULL: it is not there. Where there are any, a copy in *copy, which holds until the next call;
+ * empty when there is no memory. It may be a token: wiped when it is dropped. */
+const char *head_value(struct MHD_Connection *connection, const char *name, char **copy);
+void head_value_drop(char **copy);
+
 /* How much a client wants a media type ("text/plain"), by its Accept header (RFC 9110, 12.5.1):
  * 0 (not at all) to 1000. The most specific range that matches counts. accept may be NULL: 1000. */
 int accept_weight(const char *accept, const char *type);
