@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SYNC_LOT = 4000 /* reservations that one step compares with a sync */ };
+
 /* Every default of a plain section, or of a cluster. */
 static void set_defaults(void *base, bool in_cluster)
 {
@@ -45,7 +47,7 @@ void config_cluster_release(struct config_cluster *cluster)
 struct config *config_create(void)
 {
     struct config *config = memory_zeroed(sizeof *config);
-    core_config_init(&config->core);
+    config->core.sync_lot = SYNC_LOT;
     set_defaults(config, false);
     for (size_t i = 0; i < CLUSTERS_MAX; i++)
         config_cluster_init(&config->clusters[i]);

@@ -2,6 +2,7 @@
 /* What happens to jobs, in the log with its fields. */
 
 #include "broker/log/decisionlog.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
 
@@ -23,7 +24,7 @@ static int open_core(void **state)
     datagrams_become_journal();
     log_set_level(LOG_DEBUG);
 
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.clusters[0].name, "elcap");
     config.cluster_count = 1;
     core = core_create(&config);
@@ -139,7 +140,7 @@ static void trouble__is_told_once(void **state)
 {
     (void)state;
     struct core_config config;
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.clusters[0].name, "elcap");
     config.cluster_count = 1;
     config.fm_present = true;

@@ -2,6 +2,7 @@
 /* The engine: the real core, joined to a store that the test holds the reins of. */
 
 #include "broker/engine.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/gate.h"
 
@@ -70,7 +71,7 @@ static int open_fixture(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&fixture.loop), 0);
     gate_init(&fixture.gate, false);
-    core_config_init(&fixture.config.core);
+    coreconfig_init(&fixture.config.core);
     strcpy(fixture.config.core.clusters[0].name, "elcap");
     fixture.config.core.cluster_count = 1;
     struct engine_options options = {

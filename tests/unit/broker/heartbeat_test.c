@@ -2,6 +2,7 @@
 /* What is said once a second, by a loop that turns. */
 
 #include "broker/service/heartbeat.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
 #include "tests/unit/broker/gate.h"
@@ -46,7 +47,7 @@ static int open_stand(void **state)
 
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config.core);
+    coreconfig_init(&stand.config.core);
     strcpy(stand.config.core.clusters[0].name, "elcap");
     stand.config.core.cluster_count = 1;
     struct engine_options options = {

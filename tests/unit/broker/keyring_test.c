@@ -2,6 +2,7 @@
 /* The root keys in force (B3): made, read again, and rotated as long as reservations live. */
 
 #include "broker/keyring.h"
+#include "tests/coreconfig.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>
@@ -26,7 +27,7 @@ static int setup(void **state)
     static struct place place;
     assert_int_equal(folder_create(place.folder), 0);
     folder_path(place.path, sizeof place.path, place.folder, "root.keys");
-    core_config_init(&place.config);
+    coreconfig_init(&place.config);
     place.core = core_create(&place.config);
     *state = &place;
     return 0;

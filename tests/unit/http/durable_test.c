@@ -3,6 +3,7 @@
  * is not durable is not said. */
 
 #include "broker/http/http.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/gate.h"
 
@@ -56,7 +57,7 @@ static int open_stand(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config.core);
+    coreconfig_init(&stand.config.core);
     strcpy(stand.config.core.clusters[0].name, "elcap");
     stand.config.core.cluster_count = 1;
     struct engine_options options = {
