@@ -45,23 +45,12 @@ static void compare_keys(struct config_changes *changes, const char *cluster, co
     }
 }
 
-static const struct config_cluster *find_cluster(const struct config *config, const char *name)
-{
-    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
-        if (strcmp(config->clusters[i].name, name) == 0)
-            return &config->clusters[i];
-    }
-    return NULL;
-}
-
 static void compare_clusters(struct config_changes *changes, const struct config *before,
                              const struct config *after)
 {
-    struct config_cluster none;
-    config_cluster_init(&none);
     for (uint32_t i = 0; i < before->core.cluster_count; i++) {
         const struct config_cluster *was = &before->clusters[i];
-        const struct config_cluster *is = find_cluster(after, was->name);
+        const struct config_cluster *is = config_cluster_find(after, was->name);
         if (is)
             compare_keys(changes, was->name, was, is);
         else
@@ -69,12 +58,11 @@ static void compare_clusters(struct config_changes *changes, const struct config
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
-        if (find_cluster(before, is->name))
+        if (config_cluster_find(before, is->name))
             continue;
         add_change(changes, NULL, is->name, "added");
-        compare_keys(changes, is->name, &none, is);
+        compare_keys(changes, is->name, &before->clusters[CLUSTERS_MAX], is);
     }
-    config_cluster_release(&none);
 }
 
 void config_changes_find(struct config_changes *changes, const struct config *before,

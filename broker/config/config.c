@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,26 +32,13 @@ static void set_defaults(void *base, bool in_cluster)
     }
 }
 
-void config_cluster_init(struct config_cluster *cluster)
-{
-    *cluster = (struct config_cluster){0};
-    set_defaults(cluster, true);
-}
-
-void config_cluster_release(struct config_cluster *cluster)
-{
-    config_words_destroy(cluster->users);
-    config_words_destroy(cluster->list_command);
-    cluster->users = cluster->list_command = NULL;
-}
-
 struct config *config_create(void)
 {
     struct config *config = memory_zeroed(sizeof *config);
     config->core.sync_lot = SYNC_LOT;
     set_defaults(config, false);
-    for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        config_cluster_init(&config->clusters[i]);
+    for (size_t i = 0; i <= CLUSTERS_MAX; i++)
+        set_defaults(&config->clusters[i], true);
     return config;
 }
 
@@ -60,26 +48,35 @@ void config_destroy(struct config *config)
         return;
     config_words_destroy(config->admins);
     config_words_destroy(config->metrics_users);
-    for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        config_cluster_release(&config->clusters[i]);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++) {
+        config_words_destroy(config->clusters[i].users);
+        config_words_destroy(config->clusters[i].list_command);
+    }
     free(config);
+}
+
+const struct config_cluster *config_cluster_find(const struct config *config, const char *name)
+{
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        if (strcmp(config->clusters[i].name, name) == 0)
+            return &config->clusters[i];
+    }
+    return NULL;
 }
 
 const char *const *config_login_files(const struct config *config)
 {
     static const char *const files[][4] = {
-        [CONFIG_AUTH_BASIC] = {"passwd", NULL},
-        [CONFIG_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
-        [CONFIG_AUTH_NONE] = {NULL},
+        [FMAPI_AUTH_BASIC] = {"passwd", NULL},
+        [FMAPI_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
+        [FMAPI_AUTH_NONE] = {NULL},
     };
     return files[config->fm_auth];
 }
 
 static int is_drop_in(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 5 &&
-           strcmp(entry->d_name + length - 5, ".conf") == 0;
+    return fnmatch("*.conf", entry->d_name, FNM_PERIOD) == 0;
 }
 
 static void read_drop_ins(struct config_reading *reading, const char *folder)
@@ -144,7 +141,8 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
     if (understood && look)
         look(reading);
     unsigned faults = reading->faults;
-    config_file_release(reading);
+    for (unsigned i = 0; i < reading->file_count; i++)
+        free(reading->files[i]);
     free(reading);
     return faults == 0 ? 0 : ERROR_INVALID;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/config.h"
+#include "fmapi/fmapi.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +19,6 @@
 enum { CONFIG_PATH_SIZE = 1024 };
 
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
-enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_OAUTH, CONFIG_AUTH_NONE };
 
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
@@ -49,21 +49,22 @@ struct config {
     char state_path[CONFIG_PATH_SIZE];
     char state_key_file[CONFIG_PATH_SIZE];
 
-    int fm_auth; /* enum config_auth */
+    int fm_auth; /* enum fmapi_auth */
     char fm_authdir[CONFIG_PATH_SIZE];
     char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
     char fm_mtls_cert[CONFIG_PATH_SIZE], fm_mtls_key[CONFIG_PATH_SIZE];
     bool fm_verify;
 
-    struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */
+    struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
+                                                         defaults, so always in the last */
 };
 
 /* The defaults. Never NULL (base/memory.h). */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
-/* The same for one cluster. */
-void config_cluster_init(struct config_cluster *cluster);
-void config_cluster_release(struct config_cluster *cluster);
+
+/* NULL: none is configured under this name. */
+const struct config_cluster *config_cluster_find(const struct config *config, const char *name);
 
 /* Files in fm_authdir that the login consists of, NULL-terminated. */
 const char *const *config_login_files(const struct config *config);

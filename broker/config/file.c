@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a pair, without its indentation; longer lists go on in the next line. */
-enum { LINE_MAX_BYTES = 197 };
-
 /* So many faults in one file mean that it is the wrong file. */
 enum { FAULTS_MAX = 20 };
 
@@ -85,21 +82,19 @@ static const char *find_plain_section(const char *name)
 static void enter_cluster(struct source *source, const char *name)
 {
     struct config *config = source->reading->config;
-    uint32_t *count = &config->core.cluster_count;
-    uint32_t i = 0;
+    const struct config_cluster *known = config_cluster_find(config, name);
+    uint32_t i = known ? (uint32_t)(known - config->clusters) : config->core.cluster_count;
     if (!cluster_name_valid(name)) {
         FAULT(source, "cluster \"%s\": allowed are 1 to %d of a-z, 0-9 and _", name,
               CLUSTER_NAME_MAX);
         return;
     }
-    while (i < *count && strcmp(config->clusters[i].name, name) != 0)
-        i++;
     if (i == CLUSTERS_MAX) {
         FAULT(source, "cluster \"%s\" is one too many, at most %d are allowed", name, CLUSTERS_MAX);
         return;
     }
-    if (i == *count) {
-        ++*count;
+    if (!known) {
+        config->core.cluster_count++;
         memcpy(config->clusters[i].name, name, strlen(name) + 1);
         source->reading->sections[i] = source->here;
     }
@@ -230,9 +225,6 @@ static void read_line(struct source *source, char *line)
         FAULT(source, "neither a section nor a comment nor \"key = value\": the = is missing");
     else if (pair && (*start == '=' || *start == ':'))
         FAULT(source, "there is no key before the %c", *start);
-    else if (strlen(pair ? start : line) > LINE_MAX_BYTES)
-        FAULT(source, "longer than %d bytes; a list may go on in the next line if that is indented",
-              LINE_MAX_BYTES);
     else if (pair)
         read_pair(source, start);
     else if (source->key)
@@ -301,11 +293,4 @@ bool config_file_read(struct config_reading *reading, const char *path)
     }
     fclose(file);
     return whole;
-}
-
-void config_file_release(struct config_reading *reading)
-{
-    for (unsigned i = 0; i < reading->file_count; i++)
-        free(reading->files[i]);
-    reading->file_count = 0;
 }
