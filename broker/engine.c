@@ -192,7 +192,7 @@ static void on_edge(void *arg, struct core_event *event)
 static void adopt_config(struct engine *engine, const struct config *config)
 {
     engine->options.config = config;
-    listcommand_configure(engine->lists, config->clusters, config->core.cluster_count);
+    listcommand_configure(engine->lists, config);
 }
 
 int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,

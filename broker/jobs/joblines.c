@@ -86,18 +86,14 @@ static int finish_line(struct joblines *lines, struct error *err)
 /* ---- the bytes ---- */
 
 /* Adds to the line that is being read. */
-static int append_bytes(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+static void append_bytes(struct joblines *lines, const char *bytes, size_t size)
 {
-    if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
-        return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
-                         (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
     if (!lines->text || lines->room - lines->length < size) {
         lines->room = 2 * (lines->room + size) + 4096;
         lines->text = memory_resized(lines->text, lines->room, 1);
     }
     memcpy(lines->text + lines->length, bytes, size);
     lines->length += size;
-    return 0;
 }
 
 int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err)
@@ -111,12 +107,12 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
     while (size > 0 && rc == 0) {
         const char *newline = memchr(bytes, '\n', size);
         size_t take = newline ? (size_t)(newline - bytes) : size;
-        rc = append_bytes(lines, bytes, take, err);
-        if (rc == 0 && newline)
-            rc = append_bytes(lines, "", 1, err);
-        if (rc == 0 && newline)
+        append_bytes(lines, bytes, take);
+        if (newline) {
+            append_bytes(lines, "", 1);
             rc = finish_line(lines, err);
-        take += newline != NULL;
+            take++;
+        }
         bytes += take;
         size -= take;
     }
@@ -126,9 +122,8 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
 int joblines_end(struct joblines *lines, struct error *err)
 {
     assert(!lines->ids);
-    int rc = append_bytes(lines, "", 1, err);
-    if (rc == 0)
-        rc = finish_line(lines, err);
+    append_bytes(lines, "", 1);
+    int rc = finish_line(lines, err);
     if (rc < 0)
         return rc;
     lines->ids = memory_zeroed((lines->count + 1) * sizeof *lines->ids);
