@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/log/log.h"
 
+#include "broker/clock.h"
 #include "broker/log/loglimit.h"
 #include "base/utf8.h"
 
@@ -117,8 +118,7 @@ static size_t timestamp(char *out, size_t size, int64_t wall_ms)
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm utc;
     char text[32];
-    if (!gmtime_r(&seconds, &utc) || strftime(text, sizeof text, "%FT%T", &utc) == 0)
-        (void)snprintf(text, sizeof text, "?");
+    (void)strftime(text, sizeof text, "%FT%T", gmtime_r(&seconds, &utc));
     int length = snprintf(out, size, "%s.%03dZ ", text, (int)(wall_ms % 1000));
     return length < 0 ? 0 : (size_t)length;
 }
@@ -139,17 +139,10 @@ size_t log_format(char *out, size_t size, int level, int64_t wall_ms, const char
     return length;
 }
 
-static int64_t clock_ms(clockid_t id)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void write_stderr(int level, const char *text)
 {
     char line[LOG_LINE_MAX];
-    int64_t wall_ms = settings.journal ? -1 : clock_ms(CLOCK_REALTIME);
+    int64_t wall_ms = settings.journal ? -1 : clock_read_ns(CLOCK_REALTIME) / 1000000;
     size_t length = log_format(line, sizeof line, level, wall_ms, text);
     /* One write a line, so that lines of several writers do not mix. An error here cannot be
      * reported. */
@@ -221,11 +214,15 @@ static void write_message(int level, const struct log_fields *fields, const char
         write_stderr(level, text);
 }
 
+static int64_t steady_ms(void)
+{
+    return clock_read_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
 bool log_has_room(int level, const void *kind, const char *sample)
 {
-    return level_enabled(level) &&
-           (!kind || level >= LOG_DEBUG ||
-            loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
+    return level_enabled(level) && (!kind || level >= LOG_DEBUG ||
+                                    loglimit_take(&settings.limit, kind, steady_ms(), sample));
 }
 
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text)
@@ -262,7 +259,7 @@ static void log_left_out(void *arg, uint32_t left_out, const char *sample)
 void log_settle(void)
 {
     char text[64];
-    loglimit_settle(&settings.limit, clock_ms(CLOCK_MONOTONIC), log_left_out, NULL);
+    loglimit_settle(&settings.limit, steady_ms(), log_left_out, NULL);
     if (settings.not_taken == 0)
         return;
     (void)snprintf(text, sizeof text, "the journal was too busy for %" PRIu32 " lines",
