@@ -171,9 +171,10 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
                                        .step = effect->u.call.step,
                                        .tree = effect->u.call.tree,
                                        .token = effect->u.call.token};
-    note_start(request, request->generation
-                            ? fmapi_call(request->generation->api, kind, &about, on_reply, request)
-                            : ERROR_NOT_FOUND);
+    int code = ERROR_NOT_FOUND;
+    if (request->generation)
+        code = fmapi_call(request->generation->api, kind, &about, on_reply, request);
+    note_start(request, code);
 }
 
 static void on_page(void *arg, const char *const *names, size_t count)
