@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/jobs/child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stddef.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* 0 or an errno. */
@@ -31,8 +27,7 @@ static int plan_child(const struct child_plan *plan, posix_spawn_file_actions_t 
     return posix_spawnattr_setflags(attributes, flags);
 }
 
-/* 0 or an errno. */
-static int spawn_child(const struct child_plan *plan, pid_t *pid)
+int child_start(const struct child_plan *plan, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -44,19 +39,5 @@ static int spawn_child(const struct child_plan *plan, pid_t *pid)
         rc = posix_spawn(pid, plan->argv[0], &files, &attributes, plan->argv, plan->environment);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
-    return rc;
-}
-
-int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd)
-{
-    int rc = spawn_child(plan, pid);
-    if (rc != 0)
-        return -rc;
-    *pidfd = pidfd_open(*pid, 0);
-    if (*pidfd >= 0)
-        return 0;
-    rc = -errno; /* it would never be known to have ended */
-    (void)kill(-*pid, SIGKILL);
-    (void)waitpid(*pid, NULL, 0);
-    return rc;
+    return -rc;
 }

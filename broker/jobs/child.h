@@ -17,6 +17,6 @@ struct child_plan {
     int out, err; /* its stdout and stderr */
 };
 
-/* 0, with the pid, which is its process group's too, and a descriptor (pidfd) that becomes readable
- * when it has ended; both are the caller's to wait for and to close. Or a negative errno. */
-int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd);
+/* 0, with the pid, which is its process group's too, for the caller to wait for. Or a negative
+ * errno. */
+int child_start(const struct child_plan *plan, pid_t *pid);

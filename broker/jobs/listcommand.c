@@ -7,11 +7,13 @@
 #include "base/duration.h"
 #include "base/memory.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/queue.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -330,7 +332,8 @@ static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 static int watch_end(struct listrun *run)
 {
-    int rc = uv_poll_init(run->all->loop, &run->ending, run->pidfd);
+    run->pidfd = pidfd_open(run->pid, 0);
+    int rc = run->pidfd < 0 ? -errno : uv_poll_init(run->all->loop, &run->ending, run->pidfd);
     if (rc < 0)
         return rc;
     run->watched = true;
@@ -349,7 +352,7 @@ static int spawn_command(struct listrun *run, char *const *argv, int out, int er
     if (zone && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
         environment[3] = tz;
     const struct child_plan plan = {argv, environment, out, err};
-    int rc = child_start(&plan, &run->pid, &run->pidfd);
+    int rc = child_start(&plan, &run->pid);
     if (rc < 0)
         return rc;
     rc = watch_end(run);
