@@ -8,6 +8,7 @@
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
+#include "broker/config/change.h"
 #include "broker/config/settings.h"
 
 #include <errno.h>
@@ -260,7 +261,7 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
-    namedfiles_stat(&broker->reload.files, config);
+    config_files_stat(broker->reload.config);
     broker->engine = engine_create(&options);
     return 0;
 }

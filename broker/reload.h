@@ -5,7 +5,6 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/config/change.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -21,8 +20,6 @@ struct reload {
     const char *path;      /* of the configuration */
     int log_level;         /* of the command line, which counts for more; -1: as configured */
     struct config *config; /* in force; owned */
-    struct namedfiles
-        files; /* as they were when it was taken; at the start, before they are read */
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;

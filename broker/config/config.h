@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* mcastd's configuration: what the files say, checked and complete.
@@ -16,7 +17,7 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
 
-enum { CONFIG_PATH_SIZE = 1024 };
+enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16 };
 
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
 
@@ -27,6 +28,13 @@ struct config_cluster {
     uint32_t budget;
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
+};
+
+/* A file whose contents count as configuration (change.h). */
+struct config_file_status {
+    const struct config_key *key; /* whose value names it */
+    const char *name;             /* below that folder; NULL: the value is the file */
+    struct stat status;           /* all zero: it is not there */
 };
 
 struct config {
@@ -57,6 +65,9 @@ struct config {
 
     struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
                                                          defaults, so always in the last */
+
+    struct config_file_status files[CONFIG_STATUSES_MAX];
+    size_t file_count; /* 0: nobody has looked at them */
 };
 
 /* The defaults. Never NULL (base/memory.h). */
