@@ -11,12 +11,6 @@
  * are not copied (posix_spawn), where uv_spawn's fork keeps a broker of 1 GB from its clients for a
  * tenth of a second. */
 
-struct child_plan {
-    char *const *argv; /* argv[0] an absolute path */
-    char *const *environment;
-    int out, err; /* its stdout and stderr */
-};
-
-/* 0, with the pid, which is its process group's too, for the caller to wait for. Or a negative
- * errno. */
-int child_start(const struct child_plan *plan, pid_t *pid);
+/* argv[0]: an absolute path; out, err: its stdout and stderr. 0, with the pid, which is its process
+ * group's too, for the caller to wait for; or a negative errno. */
+int child_start(char *const *argv, char *const *environment, int out, int err, pid_t *pid);

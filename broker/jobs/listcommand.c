@@ -351,8 +351,7 @@ static int spawn_command(struct listrun *run, char *const *argv, int out, int er
     (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", run->cluster);
     if (zone && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
         environment[3] = tz;
-    const struct child_plan plan = {argv, environment, out, err};
-    int rc = child_start(&plan, &run->pid);
+    int rc = child_start(argv, environment, out, err, &run->pid);
     if (rc < 0)
         return rc;
     rc = watch_end(run);

@@ -171,5 +171,5 @@ void heartbeat_ready(struct heartbeat *sign)
 void heartbeat_stop(struct heartbeat *sign)
 {
     log_settle();
-    (void)uv_timer_stop(&sign->timer);
+    uv_close((uv_handle_t *)&sign->timer, NULL);
 }

@@ -57,5 +57,5 @@ void heartbeat_start(struct heartbeat *sign, uv_loop_t *loop, const struct notif
                      const struct engine *engine);
 /* READY=1 with the status line: after the start, and after each reload. */
 void heartbeat_ready(struct heartbeat *sign);
-/* Sends no more. uv_close of the timer is the caller's. */
+/* Sends no more. The timer is in the loop for one more turn. */
 void heartbeat_stop(struct heartbeat *sign);

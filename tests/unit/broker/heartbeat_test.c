@@ -63,7 +63,6 @@ static int close_stand(void **state)
 {
     struct stand *stand = *state;
     heartbeat_stop(&stand->sign);
-    uv_close((uv_handle_t *)&stand->sign.timer, NULL);
     stand->gate.automatic = true;
     if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
