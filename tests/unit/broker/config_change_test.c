@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a reload would change, in words. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/config/change.h"
 #include "broker/config/value.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static struct config *before, *after;
@@ -198,16 +191,8 @@ static void file__that_is_another_one_is_told(void **state)
 
 #define BOTH_TEST(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BOTH_TEST(defaults__do_not_differ),
-        BOTH_TEST(every_key__is_compared),
-        BOTH_TEST(words__tell_before_and_after),
-        BOTH_TEST(clusters__are_matched_by_name),
-        BOTH_TEST(long_values__are_cut),
-        cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
-                                        close_folder),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(BOTH_TEST(defaults__do_not_differ), BOTH_TEST(every_key__is_compared),
+          BOTH_TEST(words__tell_before_and_after), BOTH_TEST(clusters__are_matched_by_name),
+          BOTH_TEST(long_values__are_cut),
+          cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
+                                          close_folder))

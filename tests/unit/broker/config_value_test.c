@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 #include "broker/config/value.h"
 #include "core/config.h"
 #include "core/reservation/record.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct config *config;
 static struct error err;
@@ -328,26 +321,12 @@ static void table__is_whole(void **state)
 
 #define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, open_config, close_config)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CONFIG_TEST(duration__has_units),
-        CONFIG_TEST(duration__may_be_a_word),
-        CONFIG_TEST(grace__has_an_older_name),
-        CONFIG_TEST(number__has_a_range),
-        CONFIG_TEST(auto_number__is_zero),
-        CONFIG_TEST(bool__is_yes_or_no),
-        CONFIG_TEST(choice__takes_only_what_works),
-        CONFIG_TEST(classes__are_words),
-        CONFIG_TEST(mode__is_octal),
-        CONFIG_TEST(path__is_absolute_and_fits),
-        CONFIG_TEST(url__loses_its_trailing_slash),
-        CONFIG_TEST(listen__is_an_address),
-        CONFIG_TEST(job_ca__is_a_word_or_a_path),
-        CONFIG_TEST(idset__replaces_or_goes_on),
-        CONFIG_TEST(users__replace_or_go_on),
-        CONFIG_TEST(command__is_a_path_and_words),
-        CONFIG_TEST(table__is_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(CONFIG_TEST(duration__has_units), CONFIG_TEST(duration__may_be_a_word),
+          CONFIG_TEST(grace__has_an_older_name), CONFIG_TEST(number__has_a_range),
+          CONFIG_TEST(auto_number__is_zero), CONFIG_TEST(bool__is_yes_or_no),
+          CONFIG_TEST(choice__takes_only_what_works), CONFIG_TEST(classes__are_words),
+          CONFIG_TEST(mode__is_octal), CONFIG_TEST(path__is_absolute_and_fits),
+          CONFIG_TEST(url__loses_its_trailing_slash), CONFIG_TEST(listen__is_an_address),
+          CONFIG_TEST(job_ca__is_a_word_or_a_path), CONFIG_TEST(idset__replaces_or_goes_on),
+          CONFIG_TEST(users__replace_or_go_on), CONFIG_TEST(command__is_a_path_and_words),
+          CONFIG_TEST(table__is_whole))

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -263,22 +256,14 @@ static void levels__have_words(void **state)
 
 #define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, datagrams_open, datagrams_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line__has_time_and_level),
-        cmocka_unit_test(line__has_a_priority_for_the_journal),
-        cmocka_unit_test(line__stays_one_line),
-        cmocka_unit_test(line__keeps_utf8_and_escapes_what_is_not),
-        cmocka_unit_test(line__is_cut_and_says_so),
-        cmocka_unit_test(level__decides_what_is_written),
-        cmocka_unit_test(journal__is_known_by_its_very_stream),
-        JOURNAL_TEST(journal__gets_fields),
-        JOURNAL_TEST(journal__gets_long_messages_cut),
-        JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
-        JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
-        cmocka_unit_test(flood__is_cut_but_for_debug),
-        cmocka_unit_test(levels__have_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(line__has_time_and_level),
+          cmocka_unit_test(line__has_a_priority_for_the_journal),
+          cmocka_unit_test(line__stays_one_line),
+          cmocka_unit_test(line__keeps_utf8_and_escapes_what_is_not),
+          cmocka_unit_test(line__is_cut_and_says_so),
+          cmocka_unit_test(level__decides_what_is_written),
+          cmocka_unit_test(journal__is_known_by_its_very_stream),
+          JOURNAL_TEST(journal__gets_fields), JOURNAL_TEST(journal__gets_long_messages_cut),
+          JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
+          JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
+          cmocka_unit_test(flood__is_cut_but_for_debug), cmocka_unit_test(levels__have_words))
