@@ -110,7 +110,7 @@ static void on_signal(uv_signal_t *handle, int signum)
     }
     if (signum == SIGHUP) {
         notify_reloading(&broker->notify);
-        reload_begin(&broker->reload, &broker->loop, on_reloaded, broker);
+        reload_begin(&broker->reload);
         return;
     }
     if (broker->stopping && uv_now(&broker->loop) - broker->stop_ms < AGAIN_MS)
@@ -312,6 +312,9 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
 
 static void start_running(struct broker *broker)
 {
+    broker->reload.loop = &broker->loop;
+    broker->reload.ended = on_reloaded;
+    broker->reload.arg = broker;
     broker->reload.engine = broker->engine;
     broker->reload.http = broker->http;
     broker->reload.keyring = broker->keyring;

@@ -23,8 +23,6 @@ struct reading {
     struct reload *reload;
     uint64_t rotations; /* of the ring when it began */
     uv_work_t work;
-    void (*applied)(void *arg, bool applied);
-    void *arg;
 
     struct config *config; /* NULL: it has faults, see lines */
     struct reading_line *lines;
@@ -192,10 +190,10 @@ static void on_read(uv_work_t *work, int status)
         const char *before = turn_enter(engine_turn(reload->engine), "the reload");
         bool applied = finish_reload(reload, reading);
         turn_leave(engine_turn(reload->engine), before);
-        reading->applied(reading->arg, applied);
+        reload->ended(reload->arg, applied);
     }
     if (reload->again && !reload->stopped)
-        reload_begin(reload, work->loop, reading->applied, reading->arg);
+        reload_begin(reload);
     for (size_t i = 0; i < reading->line_count; i++)
         free(reading->lines[i].text);
     free(reading->lines);
@@ -205,8 +203,7 @@ static void on_read(uv_work_t *work, int status)
     free(reading);
 }
 
-void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
-                  void *arg)
+void reload_begin(struct reload *reload)
 {
     reload->again = reload->reading;
     if (reload->again)
@@ -214,10 +211,8 @@ void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *
     struct reading *reading = memory_zeroed(sizeof *reading);
     reading->reload = reload;
     reading->rotations = keyring_rotations(reload->keyring);
-    reading->applied = applied;
-    reading->arg = arg;
     reading->work.data = reading;
     reload->reading = reading;
     /* It fails without a function only. */
-    (void)uv_queue_work(loop, &reading->work, read_files, on_read);
+    (void)uv_queue_work(reload->loop, &reading->work, read_files, on_read);
 }

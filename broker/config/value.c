@@ -378,11 +378,7 @@ static int set_idset(const struct setting *s)
 
 static void print_idset(FILE *out, const struct setting *s)
 {
-    size_t size = idset_format(s->value, NULL, 0) + 1;
-    char *text = memory_zeroed(size);
-    (void)idset_format(s->value, text, size);
-    fputs(text, out);
-    free(text);
+    idset_print(out, s->value);
 }
 
 /* ---- the types ---- */
