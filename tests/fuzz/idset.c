@@ -27,6 +27,7 @@ static void check_taken(const struct idset *set, const char *text)
 {
     static char formatted[TEXT_SIZE];
     struct idset again;
+    formatted[0] = '\0';
     FILE *out = fmemopen(formatted, sizeof formatted, "w");
     FUZZ_CHECK(out);
     idset_print(out, set);

@@ -22,7 +22,7 @@ static void idset_parse__reads_ranges_and_merges(void **state)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct idset set;
         struct error err;
-        char text[64];
+        char text[64] = "";
         idset_init(&set);
         assert_int_equal(idset_parse(&set, good[i].text, &err), 0);
         assert_int_equal(set.count, good[i].count);
