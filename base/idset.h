@@ -10,7 +10,7 @@
 
 /* A set of 16-bit ids, as text "1024-2047,4096". Lives in place; 8 KiB. */
 
-enum { IDSET_WORDS = 65536 / 64, IDSET_TEXT_MAX = 4096 };
+enum { IDSET_WORDS = 65536 / 64 };
 
 struct idset {
     uint64_t words[IDSET_WORDS];

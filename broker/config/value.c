@@ -354,18 +354,14 @@ static void print_classes(FILE *out, const struct setting *s)
 static int set_idset(const struct setting *s)
 {
     struct idset set, *value = s->value;
-    char piece[IDSET_TEXT_MAX];
     /* A list that goes on may end its line with a comma. */
     size_t length = strlen(s->text);
     while (length > 0 && s->text[length - 1] == ',')
         length--;
-    if (length >= sizeof piece)
-        return error_set(s->err, ERROR_INVALID, "longer than %d bytes", IDSET_TEXT_MAX - 1);
-    memcpy(piece, s->text, length);
-    piece[length] = '\0';
-
+    char *piece = memory_format("%.*s", (int)length, s->text);
     idset_init(&set);
     int rc = idset_parse(&set, piece, s->err);
+    free(piece);
     if (rc < 0)
         return rc;
     for (uint32_t id = 0; s->more && id <= UINT16_MAX; id++) {

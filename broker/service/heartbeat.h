@@ -43,7 +43,8 @@ struct heartbeat {
     const struct engine *engine;
     bool reload_refused;
     uint64_t sent_ms, alive_ms; /* when the status and WATCHDOG=1 were sent last, by the loop */
-    char sent[256];             /* the status line's first part then, cut */
+    char sent[STATUSLINE_SIZE]; /* the status line's first part then */
+    size_t sent_size;
 };
 
 /* Before the loop runs: opening the store may recover it from its log, and loading it takes as long
