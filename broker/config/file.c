@@ -181,10 +181,10 @@ static char *cut_blanks(char *text)
     return text + strspn(text, " \t");
 }
 
-static void read_pair(struct source *source, char *line)
+/* equals: where its = is. */
+static void read_pair(struct source *source, char *line, char *equals)
 {
-    char *value = line + strcspn(line, "=:");
-    *value++ = '\0';
+    *equals = '\0';
     char *name = cut_blanks(line);
     source->after_pair = true;
     source->key = NULL;
@@ -196,7 +196,7 @@ static void read_pair(struct source *source, char *line)
     if (!key)
         report_unknown_key(source, name);
     else
-        set_value(source, key, cut_blanks(value), false);
+        set_value(source, key, cut_blanks(equals + 1), false);
 }
 
 /* ---- lines ---- */
@@ -218,15 +218,13 @@ static void read_line(struct source *source, char *line)
         read_section(source, start);
         return;
     }
-    /* URLs and cert:NAME have colons of their own, so a list goes on over them. */
-    bool in_list = indented && source->key && config_value_is_list(source->key);
-    bool pair = strpbrk(start, in_list ? "=" : "=:");
-    if (!pair && !(indented && source->after_pair))
+    char *equals = strchr(start, '=');
+    if (!equals && !(indented && source->after_pair))
         FAULT(source, "neither a section nor a comment nor \"key = value\": the = is missing");
-    else if (pair && (*start == '=' || *start == ':'))
-        FAULT(source, "there is no key before the %c", *start);
-    else if (pair)
-        read_pair(source, start);
+    else if (equals == start)
+        FAULT(source, "there is no key before the =");
+    else if (equals)
+        read_pair(source, start, equals);
     else if (source->key)
         set_value(source, source->key, start, true);
 }
