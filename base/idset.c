@@ -50,9 +50,7 @@ int idset_next(const struct idset *set, uint32_t from)
 
 static const char *skip_blanks(const char *at)
 {
-    while (*at == ' ' || *at == '\t')
-        at++;
-    return at;
+    return at + strspn(at, " \t");
 }
 
 /* A word at a time: a text can name all ids thousands of times. */

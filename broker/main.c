@@ -293,6 +293,6 @@ int main(int argc, char **argv)
     int status = parse_options(&options, argc, argv);
     if (status != 0 || !options.task)
         return status;
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     return options.task(&options);
 }

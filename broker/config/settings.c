@@ -8,7 +8,7 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-bool settings_fabric(const struct config *config, struct fmapi_options *out)
+const struct fmapi_options *settings_fabric(const struct config *config, struct fmapi_options *out)
 {
     static_assert((int)FMAPI_URLS_MAX == (int)FM_URLS_MAX, "as many URLs as the core knows");
     *out = (struct fmapi_options){
@@ -23,7 +23,7 @@ bool settings_fabric(const struct config *config, struct fmapi_options *out)
     };
     for (uint32_t i = 0; i < config->core.fm_url_count; i++)
         out->urls[i] = config->core.fm_urls[i];
-    return config->core.fm_present;
+    return config->core.fm_present ? out : NULL;
 }
 
 static const char *const *names_of(char *const *users)

@@ -8,8 +8,8 @@
 /* The part of the configuration that each edge gets, at the start and at a reload. All of it
  * borrows from the configuration. */
 
-/* False: no fabric manager is configured. */
-bool settings_fabric(const struct config *config, struct fmapi_options *out);
+/* out; NULL: no fabric manager is configured. */
+const struct fmapi_options *settings_fabric(const struct config *config, struct fmapi_options *out);
 
 struct settings_http {
     struct http_options options; /* loop, engine, bearers, keyring: to be filled in */

@@ -6,6 +6,7 @@
 #include "base/jobid.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,10 @@ static int line_error(const struct joblines *lines, const char *line, const char
     char shown[SHOWN_MAX + 1];
     size_t length = 0;
     for (; length < SHOWN_MAX && line[length] != '\0'; length++)
-        shown[length] =
-            (char)(line[length] >= ' ' && (unsigned char)line[length] < 0x7f ? line[length] : '?');
+        shown[length] = (char)(isprint((unsigned char)line[length]) ? line[length] : '?');
     shown[length] = '\0';
     return error_set(err, ERROR_INVALID, "line %u of its output, \"%s%s\", %s",
                      (unsigned)lines->line, shown, line[length] != '\0' ? "..." : "", why);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
 }
 
 /* The line that is being read is whole, and ends with a NUL: an id stays, anything else goes. */
@@ -59,10 +54,9 @@ static int finish_line(struct joblines *lines, struct error *err)
                          (unsigned)lines->line);
     if (size > 1 && line[size - 2] == '\r')
         line[--size - 1] = '\0';
-    while (size > 1 && is_blank(line[size - 2]))
+    while (size > 1 && isblank((unsigned char)line[size - 2]))
         line[--size - 1] = '\0';
-    while (is_blank(*id))
-        id++;
+    id += strspn(id, " \t");
     lines->length = lines->line_at;
     if (*id == '\0')
         return 0;

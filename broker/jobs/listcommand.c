@@ -7,6 +7,7 @@
 #include "base/duration.h"
 #include "base/memory.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -304,12 +305,11 @@ static void keep_first_line(struct listrun *run, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size && !run->stderr_done; i++) {
         char c = bytes[i];
-        bool printable = c > ' ' && (unsigned char)c < 0x7f;
-        if (run->stderr_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+        if (run->stderr_length == 0 && isspace((unsigned char)c))
             continue;
         run->stderr_done = c == '\n' || c == '\r' || run->stderr_length == STDERR_MAX;
         if (!run->stderr_done)
-            run->stderr_line[run->stderr_length++] = (char)(printable || c == ' ' ? c : '?');
+            run->stderr_line[run->stderr_length++] = (char)(isprint((unsigned char)c) ? c : '?');
     }
 }
 

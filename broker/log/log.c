@@ -18,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOURNAL_SOCKET "/run/systemd/journal/socket"
-
 enum { MESSAGE_SIZE = 2 * LOG_LINE_MAX };
 
 static struct {
@@ -29,7 +27,7 @@ static struct {
     const char *path;   /* of the journal's socket */
     uint32_t not_taken; /* messages that the journal was too busy for */
     struct loglimit limit;
-} settings = {.level = LOG_INFO, .socket = -1, .path = JOURNAL_SOCKET};
+} settings = {.level = LOG_INFO, .socket = -1, .path = LOG_JOURNAL_SOCKET};
 
 /* The variable is inherited by programs whose standard error has since been redirected, so it only
  * counts when it names the very file that we write to (systemd.exec(5)). */
@@ -42,18 +40,13 @@ static bool journal_reads(void)
            fstat(STDERR_FILENO, &self) == 0 && self.st_dev == device && self.st_ino == inode;
 }
 
-void log_open_at(const char *journal_socket)
+void log_open(const char *journal_socket)
 {
     if (settings.socket >= 0)
         close(settings.socket);
     settings.path = journal_socket;
     settings.journal = journal_reads();
     settings.socket = settings.journal ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
-}
-
-void log_open(void)
-{
-    log_open_at(JOURNAL_SOCKET);
 }
 
 void log_set_level(int level)

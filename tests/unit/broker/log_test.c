@@ -86,7 +86,7 @@ static void capture(char *out, size_t size, void (*run)(void))
 static void two_levels(void)
 {
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     log_set_level(LOG_WARNING);
     log_line(LOG_INFO, "not this");
     log_line(LOG_ERR, "but this n=%d", 1);
@@ -108,10 +108,10 @@ static void under_the_journal(void)
     datagrams_become_journal();
     log_line(LOG_NOTICE, "hello");
     setenv("JOURNAL_STREAM", "1:1", 1); /* inherited, but standard error is something else */
-    log_open_at("/nonexistent/socket");
+    log_open("/nonexistent/socket");
     log_line(LOG_NOTICE, "hello");
     unsetenv("JOURNAL_STREAM");
-    log_open_at("/nonexistent/socket");
+    log_open("/nonexistent/socket");
 }
 
 static void journal__is_known_by_its_very_stream(void **state)
@@ -218,7 +218,7 @@ static void journal_that_is_busy__is_not_waited_for(void **state)
 static void a_flood_and_one_more(void)
 {
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     log_set_level(LOG_DEBUG);
     for (int i = 0; i < 1000; i++) {
         log_line(LOG_WARNING, "flood %d", i);
