@@ -353,12 +353,9 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
     fabric->loop = loop;
     fabric->step = step;
     fabric->arg = arg;
-    if (options) {
-        fabric->current = generation_create(fabric, options, NULL, err);
-        if (!fabric->current) {
-            free(fabric);
-            return NULL;
-        }
+    if (fabric_change(fabric, options, err) < 0) {
+        free(fabric);
+        return NULL;
     }
     (void)uv_timer_init(loop, &fabric->next_turn);
     fabric->next_turn.data = fabric;

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +81,6 @@ static int is_drop_in(const struct dirent *entry)
 static void read_drop_ins(struct config_reading *reading, const char *folder)
 {
     struct dirent **found;
-    char path[CONFIG_PATH_SIZE + NAME_MAX + 2];
     int count = scandir(folder, &found, is_drop_in, alphasort);
     if (count < 0) {
         if (errno != ENOENT && errno != ENOTDIR)
@@ -90,8 +88,9 @@ static void read_drop_ins(struct config_reading *reading, const char *folder)
         return;
     }
     for (int i = 0; i < count; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, found[i]->d_name);
+        char *path = memory_format("%s/%s", folder, found[i]->d_name);
         (void)config_file_read(reading, path);
+        free(path);
         free(found[i]);
     }
     free(found);
@@ -120,18 +119,13 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
 {
     struct config_reading *reading = memory_zeroed(sizeof *reading);
     const char *slash = strrchr(path, '/');
-    char folder[CONFIG_PATH_SIZE];
+    char *folder = memory_format("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
     bool understood = false;
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
-    int length =
-        snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
     /* Without the first file, every key would be reported as missing. */
-    if (length >= CONFIG_PATH_SIZE) {
-        reading->files[reading->file_count++] = memory_text(path);
-        config_fault(reading, true, NULL, "the path is longer than %d bytes", CONFIG_PATH_SIZE - 8);
-    } else if (config_file_read(reading, path)) {
+    if (config_file_read(reading, path)) {
         read_drop_ins(reading, folder);
         understood = reading->faults == 0;
         config_check(reading);
@@ -143,6 +137,7 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
     unsigned faults = reading->faults;
     for (unsigned i = 0; i < reading->file_count; i++)
         free(reading->files[i]);
+    free(folder);
     free(reading);
     return faults == 0 ? 0 : ERROR_INVALID;
 }

@@ -30,7 +30,7 @@ struct source {
 void config_fault(struct config_reading *reading, bool is_fault, const struct config_origin *origin,
                   const char *format, ...)
 {
-    char words[ERROR_TEXT_SIZE * 2], line[sizeof words + CONFIG_PATH_SIZE + 32];
+    char words[ERROR_TEXT_SIZE * 2];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
@@ -38,10 +38,9 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
 
     unsigned file = origin && origin->file != 0 ? origin->file : 1;
     unsigned number = origin ? origin->line : 0;
-    if (number != 0)
-        (void)snprintf(line, sizeof line, "%s:%u: %s", reading->files[file - 1], number, words);
-    else
-        (void)snprintf(line, sizeof line, "%s: %s", reading->files[file - 1], words);
+    const char *path = reading->files[file - 1];
+    char *line = number != 0 ? memory_format("%s:%u: %s", path, number, words)
+                             : memory_format("%s: %s", path, words);
     for (char *at = line; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at))
             *at = '?';
@@ -49,6 +48,7 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
     reading->faults += is_fault;
     if (reading->report)
         reading->report(reading->arg, is_fault, line);
+    free(line);
 }
 
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
