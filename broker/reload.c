@@ -64,15 +64,6 @@ static bool need_restart(const struct config_changes *changes)
     return needed;
 }
 
-static bool fabric_kept(const struct config_changes *changes)
-{
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].key && changes->items[i].key->fabric)
-            return false;
-    }
-    return true;
-}
-
 /* Everything that can fail comes before everything that changes something. */
 static int apply_changes(struct reload *reload, struct reading *reading,
                          const struct config_changes *changes, struct error *err)
@@ -81,7 +72,7 @@ static int apply_changes(struct reload *reload, struct reading *reading,
     *err = reading->err;
     int rc = err->code == 0 ? http_change_check(reload->http, reading->http, err) : err->code;
     if (rc == 0)
-        rc = engine_configure(reload->engine, config, fabric_kept(changes), err);
+        rc = engine_configure(reload->engine, config, !changes->fabric, err);
     if (rc < 0)
         return rc;
     if (keyring_rotations(reload->keyring) == reading->rotations)

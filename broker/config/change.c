@@ -21,6 +21,7 @@ __attribute__((format(printf, 4, 5))) static void add_change(struct config_chang
     struct config_change *change = &changes->items[changes->count++];
     const size_t size = sizeof change->words;
     *change = (struct config_change){.key = key};
+    changes->fabric |= key && key->fabric;
     assert(cluster || key);
     const char *section = cluster || !key ? cluster : key->section;
     int length = snprintf(change->words, size, cluster ? "[cluster \"%s\"] " : "[%s] ", section);

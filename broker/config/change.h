@@ -20,6 +20,7 @@ struct config_change {
 struct config_changes {
     struct config_change *items;
     size_t count;
+    bool fabric; /* one of them ends connections and login at the fabric manager */
 };
 
 /* In the order of the table, clusters behind it, files last. To be released. */

@@ -54,11 +54,6 @@ void log_set_level(int level)
     settings.level = level;
 }
 
-static bool level_enabled(int level)
-{
-    return level <= settings.level;
-}
-
 const char *log_level_word(int level)
 {
     static const char *const words[] = {"error", "warning", "notice", "info", "debug"};
@@ -214,8 +209,8 @@ static int64_t steady_ms(void)
 
 bool log_has_room(int level, const void *kind, const char *sample)
 {
-    return level_enabled(level) && (!kind || level >= LOG_DEBUG ||
-                                    loglimit_take(&settings.limit, kind, steady_ms(), sample));
+    return level <= settings.level && (!kind || level >= LOG_DEBUG ||
+                                       loglimit_take(&settings.limit, kind, steady_ms(), sample));
 }
 
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text)
@@ -231,7 +226,7 @@ void log_line(int level, const char *format, ...)
     char text[LOG_LINE_MAX];
     int saved = errno;
     va_list args;
-    if (!level_enabled(level))
+    if (level > settings.level)
         return;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
