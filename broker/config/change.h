@@ -28,8 +28,6 @@ void config_changes_find(struct config_changes *changes, const struct config *be
                          const struct config *after);
 void config_changes_release(struct config_changes *changes);
 
-/* Looks at the files whose contents count as configuration, though only their names stand in it:
- * certificates, keys, logins. It is kept in config what is there, and which version of it, never
- * what is in it; where two looked at a file, and it is another one or has other contents after than
- * before, that is a change. */
+/* Notes in config which version is there of each file whose contents count as configuration:
+ * certificates, keys, logins. What differs between two that have noted it is a change. */
 void config_files_stat(struct config *config);
