@@ -471,7 +471,7 @@ void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), voi
     all->closing = true;
     all->closed = closed;
     all->closed_arg = arg;
-    struct listrun *run;
+    struct listrun *run = NULL;
     LIST_FOREACH(run, &all->runs, link)
     {
         signal_group(run, SIGKILL);
