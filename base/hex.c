@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hex.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static const char digits_of[] = "0123456789abcdef";
@@ -15,9 +16,7 @@ void hex_write(const unsigned char *bytes, size_t size, char *out)
 
 static int digit_value(char digit)
 {
-    if (digit >= 'A' && digit <= 'F')
-        digit = (char)(digit - 'A' + 'a');
-    const char *at = digit ? strchr(digits_of, digit) : NULL;
+    const char *at = digit ? strchr(digits_of, tolower((unsigned char)digit)) : NULL;
     return at ? (int)(at - digits_of) : -1;
 }
 

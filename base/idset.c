@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/idset.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,9 +50,7 @@ int idset_next(const struct idset *set, uint32_t from)
 
 static const char *skip_blanks(const char *at)
 {
-    while (*at == ' ' || *at == '\t')
-        at++;
-    return at;
+    return at + strspn(at, " \t");
 }
 
 /* A word at a time: a text can name all ids thousands of times. */
@@ -122,23 +119,17 @@ int idset_parse(struct idset *set, const char *text, struct error *err)
     return 0;
 }
 
-size_t idset_format(const struct idset *set, char *out, size_t size)
+void idset_print(FILE *out, const struct idset *set)
 {
-    size_t length = 0;
-    if (size > 0)
-        out[0] = '\0';
+    const char *before = "";
     for (int first = next_without_wrapping(set, 0); first >= 0;) {
         int last = first;
         while (last < UINT16_MAX && idset_has(set, (uint16_t)(last + 1)))
             last++;
-        char range[16];
-        int n = first == last
-                    ? snprintf(range, sizeof range, "%s%d", length ? "," : "", first)
-                    : snprintf(range, sizeof range, "%s%d-%d", length ? "," : "", first, last);
-        if (length + (size_t)n < size)
-            memcpy(out + length, range, (size_t)n + 1);
-        length += (size_t)n;
+        fprintf(out, "%s%d", before, first);
+        if (last > first)
+            fprintf(out, "-%d", last);
+        before = ",";
         first = next_without_wrapping(set, (uint32_t)last + 1);
     }
-    return length;
 }

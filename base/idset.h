@@ -6,10 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A set of 16-bit ids, as text "1024-2047,4096". Lives in place; 8 KiB. */
 
-enum { IDSET_WORDS = 65536 / 64, IDSET_TEXT_MAX = 4096 };
+enum { IDSET_WORDS = 65536 / 64 };
 
 struct idset {
     uint64_t words[IDSET_WORDS];
@@ -22,8 +23,8 @@ void idset_init(struct idset *set);
  * around each. Empty text is the empty set. 0 or ERROR_INVALID; on error the set is unchanged. */
 int idset_parse(struct idset *set, const char *text, struct error *err);
 
-/* The shortest text, ascending. Returns its length as snprintf does. */
-size_t idset_format(const struct idset *set, char *out, size_t size);
+/* The shortest text, ascending. */
+void idset_print(FILE *out, const struct idset *set);
 
 bool idset_has(const struct idset *set, uint16_t id);
 void idset_add(struct idset *set, uint16_t id);

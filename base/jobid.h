@@ -6,9 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the plain form: Flux's "ƒLxs…" becomes "fLxs…", the same number in ASCII; any other id is
- * itself. False: it does not fit, and nothing is written. given and out may overlap. */
+/* Writes the plain form: Flux's "ƒLxs…" becomes "fLxs…", the same number in ASCII, and so does each
+ * part of a path ("/ƒA/ƒB" becomes "/fA/fB"); any other id is itself. False: it does not fit. given
+ * and out may be the same. */
 bool jobid_plain(const char *given, char *out, size_t size);
-
-/* The same for each part of a path: "/ƒA/ƒB" becomes "/fA/fB". */
-bool jobid_plain_path(const char *given, char *out, size_t size);

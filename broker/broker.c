@@ -8,6 +8,7 @@
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
+#include "broker/config/change.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +43,7 @@ struct broker {
     struct notify notify;
     struct heartbeat heartbeat;
     uv_signal_t signals[SIGNALS];
-    uv_timer_t reload_soon;
-    bool running; /* heartbeat and reload_soon are in the loop */
+    bool running; /* the heartbeat is in the loop */
     bool stopping;
     uint64_t stop_ms; /* of the first SIGTERM, by the loop */
     int status;
@@ -60,10 +60,6 @@ static void on_http_closed(void *arg)
     /* libuv has given these back: one more would end us by itself, and not with our exit status. */
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
-    if (broker->running) {
-        uv_close((uv_handle_t *)&broker->heartbeat.timer, NULL);
-        uv_close((uv_handle_t *)&broker->reload_soon, NULL);
-    }
 }
 
 static void on_engine_stopped(void *arg)
@@ -102,15 +98,6 @@ static void on_reloaded(void *arg, bool applied)
         heartbeat_ready(&broker->heartbeat);
 }
 
-static void on_reload_soon(uv_timer_t *timer)
-{
-    struct broker *broker = timer->data;
-    if (broker->stopping)
-        return;
-    notify_reloading(&broker->notify);
-    reload_begin(&broker->reload, &broker->loop, on_reloaded, broker);
-}
-
 static void on_signal(uv_signal_t *handle, int signum)
 {
     struct broker *broker = handle->data;
@@ -121,8 +108,8 @@ static void on_signal(uv_signal_t *handle, int signum)
         return;
     }
     if (signum == SIGHUP) {
-        /* Not at once: more may be waiting behind it, and one reload serves them all. */
-        (void)uv_timer_start(&broker->reload_soon, on_reload_soon, 0, 0);
+        notify_reloading(&broker->notify);
+        reload_begin(&broker->reload);
         return;
     }
     if (broker->stopping && uv_now(&broker->loop) - broker->stop_ms < AGAIN_MS)
@@ -259,7 +246,7 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
-    namedfiles_stat(&broker->reload.files, config);
+    config_files_stat(broker->reload.config);
     broker->engine = engine_create(&options);
     return 0;
 }
@@ -323,11 +310,12 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
 
 static void start_running(struct broker *broker)
 {
+    broker->reload.loop = &broker->loop;
+    broker->reload.ended = on_reloaded;
+    broker->reload.arg = broker;
     broker->reload.engine = broker->engine;
     broker->reload.http = broker->http;
     broker->reload.keyring = broker->keyring;
-    (void)uv_timer_init(&broker->loop, &broker->reload_soon);
-    broker->reload_soon.data = broker;
     heartbeat_start(&broker->heartbeat, &broker->loop, &broker->notify, broker->engine);
     broker->running = true;
     heartbeat_ready(&broker->heartbeat);

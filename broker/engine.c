@@ -192,17 +192,16 @@ static void on_edge(void *arg, struct core_event *event)
 static void adopt_config(struct engine *engine, const struct config *config)
 {
     engine->options.config = config;
-    listcommand_configure(engine->lists, config->clusters, config->core.cluster_count);
+    listcommand_configure(engine->lists, config);
 }
 
 int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err)
 {
     struct fmapi_options fabric;
-    bool present = settings_fabric(config, &fabric);
     if (engine->role != ROLE_LEADER || engine->stopping)
         return error_set(err, ERROR_REFUSED, "the broker is stopping");
-    int rc = keep_fabric ? 0 : fabric_change(engine->fabric, present ? &fabric : NULL, err);
+    int rc = keep_fabric ? 0 : fabric_change(engine->fabric, settings_fabric(config, &fabric), err);
     if (rc < 0)
         return rc;
     adopt_config(engine, config);
@@ -361,9 +360,9 @@ int engine_start(struct engine *engine, struct error *err)
         return ERROR_IO;
     start_loop(engine);
     engine->open_parts = 4; /* the journal, the lists, two handles */
-    bool present = settings_fabric(engine->options.config, &fabric);
     engine->fabric =
-        fabric_create(engine->options.loop, present ? &fabric : NULL, on_edge, engine, err);
+        fabric_create(engine->options.loop, settings_fabric(engine->options.config, &fabric),
+                      on_edge, engine, err);
     if (!engine->fabric)
         return ERROR_INVALID;
     engine->open_parts++;

@@ -151,10 +151,13 @@ static void on_next_turn(uv_timer_t *timer)
     close_drained(fabric);
 }
 
-/* The core learns of it in the next turn of the loop. */
-static void fail_to_start(struct request *request, const char *why)
+/* code < 0: the core learns of it in the next turn of the loop. */
+static void note_start(struct request *request, int code)
 {
-    (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s", why);
+    if (code == 0)
+        return;
+    (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s",
+                   request->generation ? error_word(code) : no_fabric_manager);
     schedule_next_turn(request->fabric);
 }
 
@@ -168,13 +171,10 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
                                        .step = effect->u.call.step,
                                        .tree = effect->u.call.tree,
                                        .token = effect->u.call.token};
-    if (!request->generation) {
-        fail_to_start(request, no_fabric_manager);
-        return;
-    }
-    int code = fmapi_call(request->generation->api, kind, &about, on_reply, request);
-    if (code < 0)
-        fail_to_start(request, error_word(code));
+    int code = ERROR_NOT_FOUND;
+    if (request->generation)
+        code = fmapi_call(request->generation->api, kind, &about, on_reply, request);
+    note_start(request, code);
 }
 
 static void on_page(void *arg, const char *const *names, size_t count)
@@ -190,13 +190,10 @@ static void on_page(void *arg, const char *const *names, size_t count)
 static void start_list(struct fabric *fabric, uint64_t list)
 {
     struct request *request = request_create(fabric, list, FMCALL_NONE);
-    if (!request->generation) {
-        fail_to_start(request, no_fabric_manager);
-        return;
-    }
-    int code = fmapi_list(request->generation->api, on_page, on_reply, request);
-    if (code < 0)
-        fail_to_start(request, error_word(code));
+    int code = ERROR_NOT_FOUND;
+    if (request->generation)
+        code = fmapi_list(request->generation->api, on_page, on_reply, request);
+    note_start(request, code);
 }
 
 static void on_login(void *arg, int code, const char *words)
@@ -356,12 +353,9 @@ struct fabric *fabric_create(uv_loop_t *loop, const struct fmapi_options *option
     fabric->loop = loop;
     fabric->step = step;
     fabric->arg = arg;
-    if (options) {
-        fabric->current = generation_create(fabric, options, NULL, err);
-        if (!fabric->current) {
-            free(fabric);
-            return NULL;
-        }
+    if (fabric_change(fabric, options, err) < 0) {
+        free(fabric);
+        return NULL;
     }
     (void)uv_timer_init(loop, &fabric->next_turn);
     fabric->next_turn.data = fabric;

@@ -94,43 +94,32 @@ static int check_config(const struct options *options)
 
 /* --make-key: the key that seals the ledger, made before the first start by root, for a service
  * whose own user may change nothing in /etc. A key that is there is kept. */
-static int make_key_file(const struct config *config, const char *user, bool *made,
-                         struct error *err)
-{
-    struct stat there;
-    struct serviceuser owner;
-    *made = false;
-    if (config->store == CONFIG_STORE_MEMORY || stat(config->state_key_file, &there) == 0)
-        return 0;
-    int rc = serviceuser_find(&owner, user, config, err);
-    if (rc == 0)
-        rc = seal_key_create(config->state_key_file, owner.uid, owner.gid, err);
-    *made = rc == 0;
-    return rc;
-}
-
 static int make_key(const struct options *options)
 {
     struct serviceuser user;
+    struct stat there;
     struct error err = {0};
-    bool made = false;
     /* Root makes a file where the configuration says: no third user may be able to change that.
      * Where the service's user is not found, no file is made. */
     uid_t trusted = find_service(&user, options, &err) == 0 ? user.uid : CONFIG_ANY_OWNER;
     struct config *config = load_config(options->config_path, trusted, NULL, print_faults_only);
     if (!config)
         return EXIT_FAILURE;
-    int rc = make_key_file(config, options->user, &made, &err);
+    const char *path = config->state_key_file;
+    bool needed = config->store != CONFIG_STORE_MEMORY && stat(path, &there) < 0;
+    int rc = needed ? serviceuser_find(&user, options->user, config, &err) : 0;
+    if (rc == 0 && needed)
+        rc = seal_key_create(path, user.uid, user.gid, &err);
     if (rc < 0)
         fprintf(stderr, "mcastd: no key was made: %s\n", err.text);
-    else if (made && store_sqlite_sealed(config->state_path))
+    else if (needed && store_sqlite_sealed(config->state_path))
         fprintf(stderr,
                 "mcastd: made %s, but %s holds secrets which are sealed with another key: put that "
                 "one back in its place\n",
-                config->state_key_file, config->state_path);
-    else if (made)
+                path, config->state_path);
+    else if (needed)
         fprintf(stderr, "mcastd: made %s; keep a copy, but not beside copies of the ledger\n",
-                config->state_key_file);
+                path);
     config_destroy(config);
     return rc < 0 ? EXIT_FAILURE : 0;
 }
@@ -304,6 +293,6 @@ int main(int argc, char **argv)
     int status = parse_options(&options, argc, argv);
     if (status != 0 || !options.task)
         return status;
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     return options.task(&options);
 }

@@ -23,13 +23,10 @@ struct reading {
     struct reload *reload;
     uint64_t rotations; /* of the ring when it began */
     uv_work_t work;
-    void (*applied)(void *arg, bool applied);
-    void *arg;
 
     struct config *config; /* NULL: it has faults, see lines */
     struct reading_line *lines;
     size_t line_count;
-    struct namedfiles files;
     struct error err; /* code 0: what the configuration names can be used. Then these are there: */
     struct http_change *http;
     struct rootkeys keys;
@@ -59,7 +56,7 @@ static bool need_restart(const struct config_changes *changes)
     bool needed = false;
     for (size_t i = 0; i < changes->count; i++) {
         const struct config_change *change = &changes->items[i];
-        if (!change->key || !change->key->restart)
+        if (!change->key || change->contents || !change->key->restart)
             continue;
         log_line(LOG_ERR, "reload: %s needs a restart", change->words);
         needed = true;
@@ -67,32 +64,15 @@ static bool need_restart(const struct config_changes *changes)
     return needed;
 }
 
-static bool fabric_kept(const struct reload *reload, const struct config_changes *changes,
-                        const struct namedfiles *files)
-{
-    const struct namedfile *file;
-    size_t at = 0;
-    for (size_t i = 0; i < changes->count; i++) {
-        if (changes->items[i].key && changes->items[i].key->fabric)
-            return false;
-    }
-    while ((file = namedfiles_next_changed(&reload->files, files, &at))) {
-        if (file->key->fabric)
-            return false;
-    }
-    return true;
-}
-
 /* Everything that can fail comes before everything that changes something. */
 static int apply_changes(struct reload *reload, struct reading *reading,
                          const struct config_changes *changes, struct error *err)
 {
     const struct config *config = reading->config;
-    bool keep_fabric = fabric_kept(reload, changes, &reading->files);
     *err = reading->err;
     int rc = err->code == 0 ? http_change_check(reload->http, reading->http, err) : err->code;
     if (rc == 0)
-        rc = engine_configure(reload->engine, config, keep_fabric, err);
+        rc = engine_configure(reload->engine, config, !changes->fabric, err);
     if (rc < 0)
         return rc;
     if (keyring_rotations(reload->keyring) == reading->rotations)
@@ -103,22 +83,16 @@ static int apply_changes(struct reload *reload, struct reading *reading,
     return 0;
 }
 
-static void log_applied(const struct reload *reload, const struct config_changes *changes,
-                        const struct namedfiles *files)
+static void log_applied(const struct reload *reload, const struct config_changes *changes)
 {
-    const struct namedfile *file;
-    size_t at = 0, count = changes->count;
-    for (; (file = namedfiles_next_changed(&reload->files, files, &at)); count++)
-        log_line(LOG_NOTICE, "reload: [%s] %s%s%s was read again", file->key->section,
-                 file->key->name, file->name ? ": the file " : "", file->name ? file->name : "");
     for (size_t i = 0; i < changes->count; i++) {
         const struct config_key *key = changes->items[i].key;
         bool overruled = reload->log_level >= 0 && key && strcmp(key->name, "log_level") == 0;
         log_line(LOG_NOTICE, "reload: %s%s", changes->items[i].words,
                  overruled ? " (--log-level counts for more)" : "");
     }
-    if (count > 0)
-        log_line(LOG_NOTICE, "reloaded: all of it is in force changes=%zu", count);
+    if (changes->count > 0)
+        log_line(LOG_NOTICE, "reloaded: all of it is in force changes=%zu", changes->count);
     else
         log_line(LOG_NOTICE, "reloaded: nothing has changed");
 }
@@ -147,8 +121,7 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
     else
         applied = true;
     if (applied) {
-        log_applied(reload, &changes, &reading->files);
-        reload->files = reading->files;
+        log_applied(reload, &changes);
         config_destroy(reload->config);
         reload->config = reading->config;
         reading->config = NULL;
@@ -192,7 +165,7 @@ static void read_files(uv_work_t *work)
         return;
     }
     reading->config = config;
-    namedfiles_stat(&reading->files, config);
+    config_files_stat(config);
     reading->err.code = read_named(reading);
 }
 
@@ -206,10 +179,10 @@ static void on_read(uv_work_t *work, int status)
         const char *before = turn_enter(engine_turn(reload->engine), "the reload");
         bool applied = finish_reload(reload, reading);
         turn_leave(engine_turn(reload->engine), before);
-        reading->applied(reading->arg, applied);
+        reload->ended(reload->arg, applied);
     }
     if (reload->again && !reload->stopped)
-        reload_begin(reload, work->loop, reading->applied, reading->arg);
+        reload_begin(reload);
     for (size_t i = 0; i < reading->line_count; i++)
         free(reading->lines[i].text);
     free(reading->lines);
@@ -219,8 +192,7 @@ static void on_read(uv_work_t *work, int status)
     free(reading);
 }
 
-void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
-                  void *arg)
+void reload_begin(struct reload *reload)
 {
     reload->again = reload->reading;
     if (reload->again)
@@ -228,10 +200,8 @@ void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *
     struct reading *reading = memory_zeroed(sizeof *reading);
     reading->reload = reload;
     reading->rotations = keyring_rotations(reload->keyring);
-    reading->applied = applied;
-    reading->arg = arg;
     reading->work.data = reading;
     reload->reading = reading;
     /* It fails without a function only. */
-    (void)uv_queue_work(loop, &reading->work, read_files, on_read);
+    (void)uv_queue_work(reload->loop, &reading->work, read_files, on_read);
 }

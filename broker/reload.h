@@ -5,7 +5,6 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
-#include "broker/config/change.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -21,24 +20,23 @@ struct reload {
     const char *path;      /* of the configuration */
     int log_level;         /* of the command line, which counts for more; -1: as configured */
     struct config *config; /* in force; owned */
-    struct namedfiles
-        files; /* as they were when it was taken; at the start, before they are read */
+    uv_loop_t *loop;
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
+    void (*ended)(void *arg, bool applied); /* true: what the files say is in force now */
+    void *arg;
     struct reading *reading; /* in progress; or NULL */
     bool again;              /* one more was requested meanwhile */
-    /* To be set when the broker stops: nothing is changed any more and applied not called. The loop
+    /* To be set when the broker stops: nothing is changed any more and ended not called. The loop
      * still waits for the thread. */
     bool stopped;
 };
 
-/* Takes the configuration over. engine, http and keyring are set when they exist. */
+/* Takes the configuration over. loop to arg are to be set before a reload. */
 void reload_init(struct reload *reload, struct config *config, const char *path, int log_level);
 void reload_release(struct reload *reload);
 
-/* Begins one; applied is called from the loop, true when the files' configuration is in force now.
- * Called while one is in progress, another follows it, for its files may have been read already.
- */
-void reload_begin(struct reload *reload, uv_loop_t *loop, void (*applied)(void *arg, bool applied),
-                  void *arg);
+/* Begins one; ended is called from the loop. Called while one is in progress, another follows it,
+ * for its files may have been read already. */
+void reload_begin(struct reload *reload);

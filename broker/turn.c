@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/turn.h"
 
+#include "broker/clock.h"
 #include "broker/log/log.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 static const char unnamed[] = "connections to the fabric manager";
-
-/* Of this thread only. */
-static uint64_t cpu_time_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void begin_turn(struct turn *turn, uint64_t now_ns)
 {
     turn->began_ns = turn->since_ns = now_ns;
     turn->idle_ns = uv_metrics_idle_time(turn->loop);
-    turn->cpu_ns = cpu_time_ns();
+    turn->cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     turn->what = unnamed;
     turn->parts[0] = (struct turn_part){.what = unnamed};
     turn->part_count = 1;
@@ -75,7 +67,7 @@ static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn
             most = &turn->parts[i];
     out->what = most->what;
     out->what_us = (int64_t)(most->took_ns / 1000);
-    out->cpu_us = (int64_t)((cpu_time_ns() - turn->cpu_ns) / 1000);
+    out->cpu_us = (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - turn->cpu_ns) / 1000;
 }
 
 bool turn_end(struct turn *turn, struct turn_stall *out)

@@ -26,8 +26,9 @@ struct turn {
     uv_loop_t *loop;
     uint64_t (*now_ns)(void); /* uv_hrtime; for tests another */
     uint64_t began_ns;
-    uint64_t idle_ns, cpu_ns; /* waited and computed until it began */
-    const char *what;         /* entered now, and since when */
+    uint64_t idle_ns; /* waited until it began */
+    int64_t cpu_ns;   /* of this thread until then */
+    const char *what; /* entered now, and since when */
     uint64_t since_ns;
     struct turn_part parts[TURN_NAMES]; /* the first: the unnamed rest */
     unsigned part_count;

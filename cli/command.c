@@ -215,7 +215,7 @@ int command_job(struct call *call)
 int command_step(struct call *call, size_t option)
 {
     const char *value = call->given[option];
-    if (!value || jobid_plain_path(value, call->step, sizeof call->step))
+    if (!value || jobid_plain(value, call->step, sizeof call->step))
         return 0;
     return command_misused(call, "--%s: too long for a step", call->command->options[option].name);
 }

@@ -8,41 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-void core_config_init(struct core_config *config)
-{
-    memset(config, 0, sizeof *config);
-    for (uint32_t vni = 1024; vni <= UINT16_MAX; vni++)
-        idset_add(&config->vni_pool, (uint16_t)vni);
-    config->vni_per_job = 1;
-    config->vni_single_node = true;
-    config->vni_required = true;
-    config->vni_hold_ms = 600 * 1000;
-
-    config->classes_default = TC_BEST_EFFORT | TC_LOW_LATENCY;
-    config->classes_allowed = config->classes_default; /* as node.conf's, else its prolog fails */
-    config->total_addresses = 0;
-    config->sharing = 1;
-
-    config->reserve_timeout_ms = 2 * 1000;
-    config->call_timeout_ms = 10 * 1000;
-    config->calls_at_once = 16;
-    config->relist_ms = 600 * 1000;
-    config->stray_grace_ms = 30 * 1000;
-    config->mass_loss_percent = 10;
-    config->mass_loss_min = 3;
-    config->link_retry_ms = 1000;
-
-    config->cleanup_timeout_ms = 600 * 1000;
-
-    config->sync_grace_ms = 30 * 1000;
-    config->sync_lot = 4000;
-    config->tombstone_ms = 30 * 1000;
-    config->events_keep = 10000;
-    config->events_age_ms = INT64_C(30) * 24 * 3600 * 1000;
-    config->trace_level = 7;
-    strcpy(config->job_ca, "yes");
-}
-
 static int check_clusters(const struct core_config *c, struct error *err)
 {
     assert(c->cluster_count <= CLUSTERS_MAX);

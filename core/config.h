@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the site decided, as the core needs it: numbers and sets, already parsed. */
+/* What the site decided, as the core needs it: numbers and sets, already parsed. Its defaults stand
+ * in broker/config/keys.inc. */
 
 enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 
@@ -75,9 +76,6 @@ struct core_config {
     struct cluster_config clusters[CLUSTERS_MAX];
     uint32_t cluster_count;
 };
-
-/* The documented defaults: the pool is 1024-65535, no fabric manager, no clusters. */
-void core_config_init(struct core_config *config);
 
 /* Whether the values fit together: sizing is possible, pool holds a job's VNIs, names valid and
  * unique. 0 or ERROR_INVALID with a sentence that says what is impossible and what would do. */

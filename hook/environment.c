@@ -22,7 +22,7 @@ static int read_step(struct environment *s, const char *given, struct error *err
     const char *step = given ? given : get_variable(step_name);
     if (!step)
         return error_set(err, ERROR_INVALID, "%s is not set: name the step with --step", step_name);
-    int code = jobid_plain_path(step, s->step, sizeof s->step)
+    int code = jobid_plain(step, s->step, sizeof s->step)
                    ? steppath_check(s->step, err)
                    : error_set(err, ERROR_INVALID, "the step is longer than %d bytes", STEP_ID_MAX);
     return code < 0 ? error_prefix(err, "%s", given ? "--step" : step_name) : 0;

@@ -20,7 +20,8 @@ __attribute__((format(printf, 4, 5))) static void add_change(struct config_chang
     changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
     struct config_change *change = &changes->items[changes->count++];
     const size_t size = sizeof change->words;
-    change->key = key;
+    *change = (struct config_change){.key = key};
+    changes->fabric |= key && key->fabric;
     assert(cluster || key);
     const char *section = cluster || !key ? cluster : key->section;
     int length = snprintf(change->words, size, cluster ? "[cluster \"%s\"] " : "[%s] ", section);
@@ -45,23 +46,12 @@ static void compare_keys(struct config_changes *changes, const char *cluster, co
     }
 }
 
-static const struct config_cluster *find_cluster(const struct config *config, const char *name)
-{
-    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
-        if (strcmp(config->clusters[i].name, name) == 0)
-            return &config->clusters[i];
-    }
-    return NULL;
-}
-
 static void compare_clusters(struct config_changes *changes, const struct config *before,
                              const struct config *after)
 {
-    struct config_cluster none;
-    config_cluster_init(&none);
     for (uint32_t i = 0; i < before->core.cluster_count; i++) {
         const struct config_cluster *was = &before->clusters[i];
-        const struct config_cluster *is = find_cluster(after, was->name);
+        const struct config_cluster *is = config_cluster_find(after, was->name);
         if (is)
             compare_keys(changes, was->name, was, is);
         else
@@ -69,55 +59,39 @@ static void compare_clusters(struct config_changes *changes, const struct config
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
-        if (find_cluster(before, is->name))
+        if (config_cluster_find(before, is->name))
             continue;
         add_change(changes, NULL, is->name, "added");
-        compare_keys(changes, is->name, &none, is);
+        compare_keys(changes, is->name, &before->clusters[CLUSTERS_MAX], is);
     }
-    config_cluster_release(&none);
-}
-
-void config_changes_find(struct config_changes *changes, const struct config *before,
-                         const struct config *after)
-{
-    *changes = (struct config_changes){0};
-    compare_keys(changes, NULL, before, after);
-    compare_clusters(changes, before, after);
-}
-
-void config_changes_release(struct config_changes *changes)
-{
-    free(changes->items);
-    *changes = (struct config_changes){0};
 }
 
 /* ---- files that the configuration names ---- */
 
-static void look_at_file(struct namedfiles *out, const struct config_key *key,
-                         const struct config *config, const char *name)
+static void stat_file(struct config *config, const struct config_key *key, const char *name)
 {
     char path[CONFIG_PATH_SIZE + 32];
-    assert(out->count < NAMEDFILES_MAX);
-    struct namedfile *file = &out->files[out->count++];
-    *file = (struct namedfile){.key = key, .name = name};
+    assert(config->file_count < CONFIG_STATUSES_MAX);
+    struct config_file_status *file = &config->files[config->file_count++];
+    *file = (struct config_file_status){.key = key, .name = name};
     (void)snprintf(path, sizeof path, "%s%s%s", config_key_path(key, config), name ? "/" : "",
                    name ? name : "");
     if (stat(path, &file->status) < 0)
         file->status = (struct stat){0};
 }
 
-void namedfiles_stat(struct namedfiles *out, const struct config *config)
+void config_files_stat(struct config *config)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
-    out->count = 0;
+    config->file_count = 0;
     /* A hashed folder of authorities changes when one is added or taken away. */
     for (size_t i = 0; i < count; i++) {
         if ((keys[i].file & CONFIG_FILE_RELOADED) != 0)
-            look_at_file(out, &keys[i], config, NULL);
+            stat_file(config, &keys[i], NULL);
     }
     for (const char *const *name = config_login_files(config); *name; name++)
-        look_at_file(out, config_key_find("fm", "authdir"), config, *name);
+        stat_file(config, config_key_find("fm", "authdir"), *name);
 }
 
 static bool same_contents(const struct stat *a, const struct stat *b)
@@ -126,17 +100,42 @@ static bool same_contents(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-const struct namedfile *namedfiles_next_changed(const struct namedfiles *before,
-                                                const struct namedfiles *after, size_t *at)
+/* NULL: nobody has looked at it. */
+static const struct config_file_status *find_file(const struct config *config,
+                                                  const struct config_key *key, const char *name)
 {
-    while (*at < after->count) {
-        const struct namedfile *is = &after->files[(*at)++];
-        for (size_t i = 0; i < before->count; i++) {
-            const struct namedfile *was = &before->files[i];
-            if (was->key == is->key && was->name == is->name &&
-                !same_contents(&was->status, &is->status))
-                return is;
-        }
+    for (size_t i = 0; i < config->file_count; i++) {
+        if (config->files[i].key == key && config->files[i].name == name)
+            return &config->files[i];
     }
     return NULL;
+}
+
+static void compare_files(struct config_changes *changes, const struct config *before,
+                          const struct config *after)
+{
+    for (size_t i = 0; i < after->file_count; i++) {
+        const struct config_file_status *is = &after->files[i];
+        const struct config_file_status *was = find_file(before, is->key, is->name);
+        if (!was || same_contents(&was->status, &is->status))
+            continue;
+        add_change(changes, is->key, NULL, "%s%s%s was read again", is->key->name,
+                   is->name ? ": the file " : "", is->name ? is->name : "");
+        changes->items[changes->count - 1].contents = true;
+    }
+}
+
+void config_changes_find(struct config_changes *changes, const struct config *before,
+                         const struct config *after)
+{
+    *changes = (struct config_changes){0};
+    compare_keys(changes, NULL, before, after);
+    compare_clusters(changes, before, after);
+    compare_files(changes, before, after);
+}
+
+void config_changes_release(struct config_changes *changes)
+{
+    free(changes->items);
+    *changes = (struct config_changes){0};
 }

@@ -178,8 +178,7 @@ static void settle_authdir(struct config *config)
 {
     if (config->fm_authdir[0] == '\0')
         (void)snprintf(config->fm_authdir, sizeof config->fm_authdir, "%s",
-                       config->fm_auth == CONFIG_AUTH_OAUTH ? "/etc/wlm-client-auth"
-                                                            : "/etc/fmsim");
+                       config->fm_auth == FMAPI_AUTH_OAUTH ? "/etc/wlm-client-auth" : "/etc/fmsim");
 }
 
 /* Beside the ledger: both are written while the broker runs. */
@@ -228,8 +227,7 @@ static void check_login(struct config_reading *reading)
              "libfabric has no client certificate to show: if the fabric manager demands one, jobs "
              "need another address of it, which does not: [hwcoll] job_url");
     /* Over plain http there is no other choice. */
-    if (config->fm_auth == CONFIG_AUTH_NONE && config->fm_mtls_cert[0] == '\0' &&
-        !all_plain(config))
+    if (config->fm_auth == FMAPI_AUTH_NONE && config->fm_mtls_cert[0] == '\0' && !all_plain(config))
         WARN("fm", "auth",
              "auth = none without mtls_cert: the fabric manager is asked without any login");
 }

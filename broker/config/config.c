@@ -10,9 +10,11 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { SYNC_LOT = 4000 /* reservations that one step compares with a sync */ };
 
 /* Every default of a plain section, or of a cluster. */
 static void set_defaults(void *base, bool in_cluster)
@@ -29,26 +31,13 @@ static void set_defaults(void *base, bool in_cluster)
     }
 }
 
-void config_cluster_init(struct config_cluster *cluster)
-{
-    *cluster = (struct config_cluster){0};
-    set_defaults(cluster, true);
-}
-
-void config_cluster_release(struct config_cluster *cluster)
-{
-    config_words_destroy(cluster->users);
-    config_words_destroy(cluster->list_command);
-    cluster->users = cluster->list_command = NULL;
-}
-
 struct config *config_create(void)
 {
     struct config *config = memory_zeroed(sizeof *config);
-    core_config_init(&config->core);
+    config->core.sync_lot = SYNC_LOT;
     set_defaults(config, false);
-    for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        config_cluster_init(&config->clusters[i]);
+    for (size_t i = 0; i <= CLUSTERS_MAX; i++)
+        set_defaults(&config->clusters[i], true);
     return config;
 }
 
@@ -58,32 +47,40 @@ void config_destroy(struct config *config)
         return;
     config_words_destroy(config->admins);
     config_words_destroy(config->metrics_users);
-    for (size_t i = 0; i < CLUSTERS_MAX; i++)
-        config_cluster_release(&config->clusters[i]);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++) {
+        config_words_destroy(config->clusters[i].users);
+        config_words_destroy(config->clusters[i].list_command);
+    }
     free(config);
+}
+
+const struct config_cluster *config_cluster_find(const struct config *config, const char *name)
+{
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        if (strcmp(config->clusters[i].name, name) == 0)
+            return &config->clusters[i];
+    }
+    return NULL;
 }
 
 const char *const *config_login_files(const struct config *config)
 {
     static const char *const files[][4] = {
-        [CONFIG_AUTH_BASIC] = {"passwd", NULL},
-        [CONFIG_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
-        [CONFIG_AUTH_NONE] = {NULL},
+        [FMAPI_AUTH_BASIC] = {"passwd", NULL},
+        [FMAPI_AUTH_OAUTH] = {"endpoint", "client-id", "client-secret", NULL},
+        [FMAPI_AUTH_NONE] = {NULL},
     };
     return files[config->fm_auth];
 }
 
 static int is_drop_in(const struct dirent *entry)
 {
-    size_t length = strlen(entry->d_name);
-    return entry->d_name[0] != '.' && length > 5 &&
-           strcmp(entry->d_name + length - 5, ".conf") == 0;
+    return fnmatch("*.conf", entry->d_name, FNM_PERIOD) == 0;
 }
 
 static void read_drop_ins(struct config_reading *reading, const char *folder)
 {
     struct dirent **found;
-    char path[CONFIG_PATH_SIZE + NAME_MAX + 2];
     int count = scandir(folder, &found, is_drop_in, alphasort);
     if (count < 0) {
         if (errno != ENOENT && errno != ENOTDIR)
@@ -91,8 +88,9 @@ static void read_drop_ins(struct config_reading *reading, const char *folder)
         return;
     }
     for (int i = 0; i < count; i++) {
-        (void)snprintf(path, sizeof path, "%s/%s", folder, found[i]->d_name);
+        char *path = memory_format("%s/%s", folder, found[i]->d_name);
         (void)config_file_read(reading, path);
+        free(path);
         free(found[i]);
     }
     free(found);
@@ -121,18 +119,13 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
 {
     struct config_reading *reading = memory_zeroed(sizeof *reading);
     const char *slash = strrchr(path, '/');
-    char folder[CONFIG_PATH_SIZE];
+    char *folder = memory_format("%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
     bool understood = false;
     reading->config = config;
     reading->report = report;
     reading->arg = arg;
-    int length =
-        snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash - path) + 1 : 0, path);
     /* Without the first file, every key would be reported as missing. */
-    if (length >= CONFIG_PATH_SIZE) {
-        reading->files[reading->file_count++] = memory_text(path);
-        config_fault(reading, true, NULL, "the path is longer than %d bytes", CONFIG_PATH_SIZE - 8);
-    } else if (config_file_read(reading, path)) {
+    if (config_file_read(reading, path)) {
         read_drop_ins(reading, folder);
         understood = reading->faults == 0;
         config_check(reading);
@@ -142,7 +135,9 @@ int config_load(struct config *config, const char *path, uid_t user, config_look
     if (understood && look)
         look(reading);
     unsigned faults = reading->faults;
-    config_file_release(reading);
+    for (unsigned i = 0; i < reading->file_count; i++)
+        free(reading->files[i]);
+    free(folder);
     free(reading);
     return faults == 0 ? 0 : ERROR_INVALID;
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "core/config.h"
+#include "fmapi/fmapi.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* mcastd's configuration: what the files say, checked and complete.
@@ -15,10 +17,9 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
 
-enum { CONFIG_PATH_SIZE = 1024 };
+enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16 };
 
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
-enum config_auth { CONFIG_AUTH_BASIC, CONFIG_AUTH_OAUTH, CONFIG_AUTH_NONE };
 
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
@@ -27,6 +28,13 @@ struct config_cluster {
     uint32_t budget;
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
+};
+
+/* A file whose contents count as configuration (change.h). */
+struct config_file_status {
+    const struct config_key *key; /* whose value names it */
+    const char *name;             /* below that folder; NULL: the value is the file */
+    struct stat status;           /* all zero: it is not there */
 };
 
 struct config {
@@ -49,21 +57,25 @@ struct config {
     char state_path[CONFIG_PATH_SIZE];
     char state_key_file[CONFIG_PATH_SIZE];
 
-    int fm_auth; /* enum config_auth */
+    int fm_auth; /* enum fmapi_auth */
     char fm_authdir[CONFIG_PATH_SIZE];
     char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
     char fm_mtls_cert[CONFIG_PATH_SIZE], fm_mtls_key[CONFIG_PATH_SIZE];
     bool fm_verify;
 
-    struct config_cluster clusters[CLUSTERS_MAX]; /* core.cluster_count of them */
+    struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
+                                                         defaults, so always in the last */
+
+    struct config_file_status files[CONFIG_STATUSES_MAX];
+    size_t file_count; /* 0: nobody has looked at them */
 };
 
 /* The defaults. Never NULL (base/memory.h). */
 struct config *config_create(void);
 void config_destroy(struct config *config); /* NULL is allowed */
-/* The same for one cluster. */
-void config_cluster_init(struct config_cluster *cluster);
-void config_cluster_release(struct config_cluster *cluster);
+
+/* NULL: none is configured under this name. */
+const struct config_cluster *config_cluster_find(const struct config *config, const char *name);
 
 /* Files in fm_authdir that the login consists of, NULL-terminated. */
 const char *const *config_login_files(const struct config *config);

@@ -13,9 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a pair, without its indentation; longer lists go on in the next line. */
-enum { LINE_MAX_BYTES = 197 };
-
 /* So many faults in one file mean that it is the wrong file. */
 enum { FAULTS_MAX = 20 };
 
@@ -33,7 +30,7 @@ struct source {
 void config_fault(struct config_reading *reading, bool is_fault, const struct config_origin *origin,
                   const char *format, ...)
 {
-    char words[ERROR_TEXT_SIZE * 2], line[sizeof words + CONFIG_PATH_SIZE + 32];
+    char words[ERROR_TEXT_SIZE * 2];
     va_list args;
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
@@ -41,10 +38,9 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
 
     unsigned file = origin && origin->file != 0 ? origin->file : 1;
     unsigned number = origin ? origin->line : 0;
-    if (number != 0)
-        (void)snprintf(line, sizeof line, "%s:%u: %s", reading->files[file - 1], number, words);
-    else
-        (void)snprintf(line, sizeof line, "%s: %s", reading->files[file - 1], words);
+    const char *path = reading->files[file - 1];
+    char *line = number != 0 ? memory_format("%s:%u: %s", path, number, words)
+                             : memory_format("%s: %s", path, words);
     for (char *at = line; *at != '\0'; at++) {
         if (iscntrl((unsigned char)*at))
             *at = '?';
@@ -52,6 +48,7 @@ void config_fault(struct config_reading *reading, bool is_fault, const struct co
     reading->faults += is_fault;
     if (reading->report)
         reading->report(reading->arg, is_fault, line);
+    free(line);
 }
 
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
@@ -85,21 +82,19 @@ static const char *find_plain_section(const char *name)
 static void enter_cluster(struct source *source, const char *name)
 {
     struct config *config = source->reading->config;
-    uint32_t *count = &config->core.cluster_count;
-    uint32_t i = 0;
+    const struct config_cluster *known = config_cluster_find(config, name);
+    uint32_t i = known ? (uint32_t)(known - config->clusters) : config->core.cluster_count;
     if (!cluster_name_valid(name)) {
         FAULT(source, "cluster \"%s\": allowed are 1 to %d of a-z, 0-9 and _", name,
               CLUSTER_NAME_MAX);
         return;
     }
-    while (i < *count && strcmp(config->clusters[i].name, name) != 0)
-        i++;
     if (i == CLUSTERS_MAX) {
         FAULT(source, "cluster \"%s\" is one too many, at most %d are allowed", name, CLUSTERS_MAX);
         return;
     }
-    if (i == *count) {
-        ++*count;
+    if (!known) {
+        config->core.cluster_count++;
         memcpy(config->clusters[i].name, name, strlen(name) + 1);
         source->reading->sections[i] = source->here;
     }
@@ -186,10 +181,10 @@ static char *cut_blanks(char *text)
     return text + strspn(text, " \t");
 }
 
-static void read_pair(struct source *source, char *line)
+/* equals: where its = is. */
+static void read_pair(struct source *source, char *line, char *equals)
 {
-    char *value = line + strcspn(line, "=:");
-    *value++ = '\0';
+    *equals = '\0';
     char *name = cut_blanks(line);
     source->after_pair = true;
     source->key = NULL;
@@ -201,7 +196,7 @@ static void read_pair(struct source *source, char *line)
     if (!key)
         report_unknown_key(source, name);
     else
-        set_value(source, key, cut_blanks(value), false);
+        set_value(source, key, cut_blanks(equals + 1), false);
 }
 
 /* ---- lines ---- */
@@ -223,18 +218,13 @@ static void read_line(struct source *source, char *line)
         read_section(source, start);
         return;
     }
-    /* URLs and cert:NAME have colons of their own, so a list goes on over them. */
-    bool in_list = indented && source->key && config_value_is_list(source->key);
-    bool pair = strpbrk(start, in_list ? "=" : "=:");
-    if (!pair && !(indented && source->after_pair))
+    char *equals = strchr(start, '=');
+    if (!equals && !(indented && source->after_pair))
         FAULT(source, "neither a section nor a comment nor \"key = value\": the = is missing");
-    else if (pair && (*start == '=' || *start == ':'))
-        FAULT(source, "there is no key before the %c", *start);
-    else if (strlen(pair ? start : line) > LINE_MAX_BYTES)
-        FAULT(source, "longer than %d bytes; a list may go on in the next line if that is indented",
-              LINE_MAX_BYTES);
-    else if (pair)
-        read_pair(source, start);
+    else if (equals == start)
+        FAULT(source, "there is no key before the =");
+    else if (equals)
+        read_pair(source, start, equals);
     else if (source->key)
         set_value(source, source->key, start, true);
 }
@@ -301,11 +291,4 @@ bool config_file_read(struct config_reading *reading, const char *path)
     }
     fclose(file);
     return whole;
-}
-
-void config_file_release(struct config_reading *reading)
-{
-    for (unsigned i = 0; i < reading->file_count; i++)
-        free(reading->files[i]);
-    reading->file_count = 0;
 }

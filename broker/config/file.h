@@ -32,9 +32,6 @@ struct config_reading {
  * end: then what is missing is no fault of its own. */
 bool config_file_read(struct config_reading *reading, const char *path);
 
-/* Frees the names of the files. */
-void config_file_release(struct config_reading *reading);
-
 /* Where a key was set, in a plain section or for a cluster (its index). */
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
                                           const char *name);

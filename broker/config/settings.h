@@ -5,5 +5,5 @@
 #include "fmapi/fmapi.h"
 
 /* The part of the configuration that fmapi gets, at the start and at a reload; it borrows from the
- * configuration. False: no fabric manager is configured. */
-bool settings_fabric(const struct config *config, struct fmapi_options *out);
+ * configuration. out; NULL: no fabric manager is configured. */
+const struct fmapi_options *settings_fabric(const struct config *config, struct fmapi_options *out);

@@ -83,9 +83,29 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text)
     fputc('\n', out);
 }
 
-static bool begins_section(const struct config_key *key)
+/* Each key, in its section: plain stands before the name of one, cluster is the beginning of
+ * [cluster "NAME"]. */
+static void print_keys(FILE *out, const char *plain, const char *cluster,
+                       void (*print)(FILE *out, const struct config_key *key, const char *allowed))
 {
-    return key == table || strcmp(key->section, key[-1].section) != 0;
+    for (const struct config_key *key = table; key < table + KEYS; key++) {
+        bool begins = key == table || strcmp(key->section, key[-1].section) != 0;
+        char allowed[CONFIG_ALLOWED_SIZE];
+        config_value_allowed(key, allowed, sizeof allowed);
+        if (begins && config_key_of_cluster(key))
+            fputs(cluster, out);
+        else if (begins)
+            fprintf(out, "%s[%s]\n", plain, key->section);
+        print(out, key, allowed);
+    }
+}
+
+static void print_help_key(FILE *out, const struct config_key *key, const char *allowed)
+{
+    fprintf(out, "  %s = %s\n      default: %s%s\n", key->name, allowed,
+            key->initial ? key->initial : "unset",
+            key->restart ? "; a change needs a restart" : "");
+    print_wrapped(out, "      ", key->sentence);
 }
 
 void config_print_help(FILE *out)
@@ -97,17 +117,15 @@ void config_print_help(FILE *out)
         "Lists may go on in indented lines. SIGHUP (systemctl reload mcastd) applies changes, all\n"
         "of them or none; keys marked so need a restart.\n",
         out);
-    for (const struct config_key *key = table; key < table + KEYS; key++) {
-        char allowed[CONFIG_ALLOWED_SIZE];
-        config_value_allowed(key, allowed, sizeof allowed);
-        if (begins_section(key))
-            fprintf(out, config_key_of_cluster(key) ? "\n[%s \"NAME\"]\n" : "\n[%s]\n",
-                    key->section);
-        fprintf(out, "  %s = %s\n      default: %s%s\n", key->name, allowed,
-                key->initial ? key->initial : "unset",
-                key->restart ? "; a change needs a restart" : "");
-        print_wrapped(out, "      ", key->sentence);
-    }
+    print_keys(out, "\n", "\n[cluster \"NAME\"]\n", print_help_key);
+}
+
+static void print_sample_key(FILE *out, const struct config_key *key, const char *allowed)
+{
+    fputc('\n', out);
+    print_wrapped(out, "# ", key->sentence);
+    fprintf(out, "# Allowed: %s.\n", allowed);
+    fprintf(out, "#%s = %s\n", key->name, key->initial ? key->initial : key->example);
 }
 
 void config_print_sample(FILE *out)
@@ -116,54 +134,35 @@ void config_print_sample(FILE *out)
           "# default, or an example where there is none. `mcastd --help-config` says more,\n"
           "# `mcastd --check` reports faults.\n",
           out);
-    for (const struct config_key *key = table; key < table + KEYS; key++) {
-        char allowed[CONFIG_ALLOWED_SIZE];
-        config_value_allowed(key, allowed, sizeof allowed);
-        if (begins_section(key) && config_key_of_cluster(key))
-            fputs("\n# One such section for each resource manager; names are [a-z0-9_]+. On a "
-                  "fabric\n"
-                  "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
-                  "#[cluster \"elcap\"]\n",
-                  out);
-        else if (begins_section(key))
-            fprintf(out, "\n[%s]\n", key->section);
-        fputc('\n', out);
-        print_wrapped(out, "# ", key->sentence);
-        fprintf(out, "# Allowed: %s.\n", allowed);
-        fprintf(out, "#%s = %s\n", key->name, key->initial ? key->initial : key->example);
-    }
+    print_keys(out, "\n",
+               "\n# One such section for each resource manager; names are [a-z0-9_]+. On a fabric\n"
+               "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
+               "#[cluster \"elcap\"]\n",
+               print_sample_key);
 }
 
-static void print_man_key(FILE *out, const struct config_key *key)
+static void print_man_key(FILE *out, const struct config_key *key, const char *allowed)
 {
-    char allowed[CONFIG_ALLOWED_SIZE];
-    config_value_allowed(key, allowed, sizeof allowed);
     fputs(".TP\n.B ", out);
     roff_text(out, key->name);
     fputc('\n', out);
     roff_text(out, key->sentence);
     fputs("\n.br\nAllowed: ", out);
     roff_text(out, allowed);
-    fputs(".\n.br\n", out);
-    fputs(key->initial ? "Default: " : "Default: unset", out);
-    roff_text(out, key->initial ? key->initial : "");
+    fputs(".\n.br\nDefault: ", out);
+    roff_text(out, key->initial ? key->initial : "unset");
     fputs(key->restart ? "; a change needs a restart.\n" : ".\n", out);
 }
 
 static void print_man_keys(FILE *out)
 {
-    for (const struct config_key *key = table; key < table + KEYS; key++) {
-        /* In the arguments of a request, quotes are roff's. */
-        if (begins_section(key) && config_key_of_cluster(key))
-            fputs(".SH [cluster \\(dqNAME\\(dq]\n"
-                  "One such section for each resource manager; names are of a\\-z, 0\\-9 and _.\n"
-                  "On a fabric shared with Slurm, a name must not begin with the name of a Slurm\n"
-                  "cluster that talks to the fabric manager itself: Slurm deletes by prefix.\n",
-                  out);
-        else if (begins_section(key))
-            fprintf(out, ".SH [%s]\n", key->section);
-        print_man_key(out, key);
-    }
+    /* In the arguments of a request, quotes are roff's. */
+    print_keys(out, ".SH ",
+               ".SH [cluster \\(dqNAME\\(dq]\n"
+               "One such section for each resource manager; names are of a\\-z, 0\\-9 and _.\n"
+               "On a fabric shared with Slurm, a name must not begin with the name of a Slurm\n"
+               "cluster that talks to the fabric manager itself: Slurm deletes by prefix.\n",
+               print_man_key);
 }
 
 static void print_man_restart_keys(FILE *out)

@@ -15,8 +15,7 @@ enum config_type {
                         several may go on in indented lines */
     CONFIG_LISTEN,   /* char[size]: "HOST:PORT" */
     CONFIG_JOB_CA,   /* char[size]: auto, yes, no or an absolute path */
-    CONFIG_NUMBER,   /* uint32_t, min–max */
-    CONFIG_AUTO,     /* uint32_t, min–max; "auto" is 0 */
+    CONFIG_NUMBER,   /* uint32_t, min–max; the word, if there is one, is 0 */
     CONFIG_MODE,     /* uint32_t, octal */
     CONFIG_DURATION, /* int64_t milliseconds, min–max; the word, if there is one, is -1 */
     CONFIG_BOOL,     /* bool: yes, no */
@@ -41,7 +40,7 @@ struct config_key {
     enum config_type type;
     const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
     const char *example; /* for the sample file when there is no default */
-    const char *word;    /* DURATION: may stand instead; NULL: none */
+    const char *word;    /* NUMBER, DURATION: may stand instead; NULL: none */
     const char *const *choices; /* CHOICE: NULL-terminated */
     const char *sentence;
     const char *older;   /* a name of before, still read; NULL: none */

@@ -229,7 +229,7 @@ static void print_urls(FILE *out, const struct setting *s)
 static int set_number(const struct setting *s)
 {
     int64_t number = number_of(s->text, s->key->max);
-    if (s->key->type == CONFIG_AUTO && strcmp(s->text, "auto") == 0)
+    if (s->key->word && strcmp(s->text, s->key->word) == 0)
         number = 0;
     else if (number < s->key->min)
         return not_allowed(s);
@@ -242,8 +242,8 @@ static void print_number(FILE *out, const struct setting *s)
     const uint32_t number = *(const uint32_t *)s->value;
     if (number != 0 || s->key->min == 0)
         fprintf(out, "%" PRIu32, number);
-    else if (s->key->type == CONFIG_AUTO)
-        fputs("auto", out);
+    else if (s->key->word)
+        fputs(s->key->word, out);
 }
 
 static int set_mode(const struct setting *s)
@@ -354,18 +354,14 @@ static void print_classes(FILE *out, const struct setting *s)
 static int set_idset(const struct setting *s)
 {
     struct idset set, *value = s->value;
-    char piece[IDSET_TEXT_MAX];
     /* A list that goes on may end its line with a comma. */
     size_t length = strlen(s->text);
     while (length > 0 && s->text[length - 1] == ',')
         length--;
-    if (length >= sizeof piece)
-        return error_set(s->err, ERROR_INVALID, "longer than %d bytes", IDSET_TEXT_MAX - 1);
-    memcpy(piece, s->text, length);
-    piece[length] = '\0';
-
+    char *piece = memory_format("%.*s", (int)length, s->text);
     idset_init(&set);
     int rc = idset_parse(&set, piece, s->err);
+    free(piece);
     if (rc < 0)
         return rc;
     for (uint32_t id = 0; s->more && id <= UINT16_MAX; id++) {
@@ -378,11 +374,7 @@ static int set_idset(const struct setting *s)
 
 static void print_idset(FILE *out, const struct setting *s)
 {
-    size_t size = idset_format(s->value, NULL, 0) + 1;
-    char *text = memory_zeroed(size);
-    (void)idset_format(s->value, text, size);
-    fputs(text, out);
-    free(text);
+    idset_print(out, s->value);
 }
 
 /* ---- the types ---- */
@@ -399,7 +391,6 @@ static const struct {
                        "ADDRESS:PORT, [IPV6-ADDRESS]:PORT or localhost:PORT"},
     [CONFIG_JOB_CA] = {set_job_ca, print_text, "auto, yes, no or an absolute path"},
     [CONFIG_NUMBER] = {set_number, print_number, NULL},
-    [CONFIG_AUTO] = {set_number, print_number, NULL},
     [CONFIG_MODE] = {set_mode, print_mode, "an octal file mode, 0600 to 0777"},
     [CONFIG_DURATION] = {set_duration, print_duration, NULL},
     [CONFIG_BOOL] = {set_bool, print_bool, "yes or no"},
@@ -421,6 +412,8 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
     FILE *file = fmemopen(out, size, "w");
     if (!file)
         abort(); /* without memory, as base/memory.h */
+    if (key->word)
+        fprintf(file, "%s, or ", key->word);
     switch (key->type) {
     case CONFIG_URL:
         if (key->size > FM_URL_SIZE)
@@ -429,15 +422,12 @@ void config_value_allowed(const struct config_key *key, char *out, size_t size)
             fputs(URL_FORM, file);
         break;
     case CONFIG_NUMBER:
-    case CONFIG_AUTO:
-        fprintf(file, "%sa number of %" PRId64 " to %" PRId64,
-                key->type == CONFIG_AUTO ? "auto, or " : "", key->min, key->max);
+        fprintf(file, "a number of %" PRId64 " to %" PRId64, key->min, key->max);
         break;
     case CONFIG_DURATION:
         duration_format(least, sizeof least, key->min);
         duration_format(most, sizeof most, key->max);
-        fprintf(file, "%s%sa duration of %s to %s, with one of the units ms, s, m, h, d",
-                key->word ? key->word : "", key->word ? ", or " : "", least, most);
+        fprintf(file, "a duration of %s to %s, with one of the units ms, s, m, h, d", least, most);
         break;
     case CONFIG_CHOICE:
         for (const char *const *word = key->choices; *word; word++)

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/jobs/child.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stddef.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* 0 or an errno. */
-static int plan_child(const struct child_plan *plan, posix_spawn_file_actions_t *files,
-                      posix_spawnattr_t *attributes)
+static int plan_child(posix_spawn_file_actions_t *files, posix_spawnattr_t *attributes, int out,
+                      int err)
 {
     const short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID;
     sigset_t all, none;
@@ -20,8 +16,8 @@ static int plan_child(const struct child_plan *plan, posix_spawn_file_actions_t 
     (void)sigfillset(&all);
     (void)sigemptyset(&none);
     /* Descriptors are closed because libraries do not always ask that theirs be. */
-    if ((rc = posix_spawn_file_actions_adddup2(files, plan->out, STDOUT_FILENO)) != 0 ||
-        (rc = posix_spawn_file_actions_adddup2(files, plan->err, STDERR_FILENO)) != 0 ||
+    if ((rc = posix_spawn_file_actions_adddup2(files, out, STDOUT_FILENO)) != 0 ||
+        (rc = posix_spawn_file_actions_adddup2(files, err, STDERR_FILENO)) != 0 ||
         (rc = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) ||
         (rc = posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1)) != 0 ||
         (rc = posix_spawn_file_actions_addchdir_np(files, "/")) != 0 ||
@@ -31,32 +27,17 @@ static int plan_child(const struct child_plan *plan, posix_spawn_file_actions_t 
     return posix_spawnattr_setflags(attributes, flags);
 }
 
-/* 0 or an errno. */
-static int spawn_child(const struct child_plan *plan, pid_t *pid)
+int child_start(char *const *argv, char *const *environment, int out, int err, pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     /* Neither fails with glibc. */
     (void)posix_spawn_file_actions_init(&files);
     (void)posix_spawnattr_init(&attributes);
-    int rc = plan_child(plan, &files, &attributes);
+    int rc = plan_child(&files, &attributes, out, err);
     if (rc == 0)
-        rc = posix_spawn(pid, plan->argv[0], &files, &attributes, plan->argv, plan->environment);
+        rc = posix_spawn(pid, argv[0], &files, &attributes, argv, environment);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&files);
-    return rc;
-}
-
-int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd)
-{
-    int rc = spawn_child(plan, pid);
-    if (rc != 0)
-        return -rc;
-    *pidfd = pidfd_open(*pid, 0);
-    if (*pidfd >= 0)
-        return 0;
-    rc = -errno; /* it would never be known to have ended */
-    (void)kill(-*pid, SIGKILL);
-    (void)waitpid(*pid, NULL, 0);
-    return rc;
+    return -rc;
 }

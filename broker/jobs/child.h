@@ -11,12 +11,6 @@
  * are not copied (posix_spawn), where uv_spawn's fork keeps a broker of 1 GB from its clients for a
  * tenth of a second. */
 
-struct child_plan {
-    char *const *argv; /* argv[0] an absolute path */
-    char *const *environment;
-    int out, err; /* its stdout and stderr */
-};
-
-/* 0, with the pid, which is its process group's too, and a descriptor (pidfd) that becomes readable
- * when it has ended; both are the caller's to wait for and to close. Or a negative errno. */
-int child_start(const struct child_plan *plan, pid_t *pid, int *pidfd);
+/* argv[0]: an absolute path; out, err: its stdout and stderr. 0, with the pid, which is its process
+ * group's too, for the caller to wait for; or a negative errno. */
+int child_start(char *const *argv, char *const *environment, int out, int err, pid_t *pid);

@@ -6,6 +6,7 @@
 #include "base/jobid.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +37,10 @@ static int line_error(const struct joblines *lines, const char *line, const char
     char shown[SHOWN_MAX + 1];
     size_t length = 0;
     for (; length < SHOWN_MAX && line[length] != '\0'; length++)
-        shown[length] =
-            (char)(line[length] >= ' ' && (unsigned char)line[length] < 0x7f ? line[length] : '?');
+        shown[length] = (char)(isprint((unsigned char)line[length]) ? line[length] : '?');
     shown[length] = '\0';
     return error_set(err, ERROR_INVALID, "line %u of its output, \"%s%s\", %s",
                      (unsigned)lines->line, shown, line[length] != '\0' ? "..." : "", why);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
 }
 
 /* The line that is being read is whole, and ends with a NUL: an id stays, anything else goes. */
@@ -59,10 +54,9 @@ static int finish_line(struct joblines *lines, struct error *err)
                          (unsigned)lines->line);
     if (size > 1 && line[size - 2] == '\r')
         line[--size - 1] = '\0';
-    while (size > 1 && is_blank(line[size - 2]))
+    while (size > 1 && isblank((unsigned char)line[size - 2]))
         line[--size - 1] = '\0';
-    while (is_blank(*id))
-        id++;
+    id += strspn(id, " \t");
     lines->length = lines->line_at;
     if (*id == '\0')
         return 0;
@@ -86,18 +80,14 @@ static int finish_line(struct joblines *lines, struct error *err)
 /* ---- the bytes ---- */
 
 /* Adds to the line that is being read. */
-static int append_bytes(struct joblines *lines, const char *bytes, size_t size, struct error *err)
+static void append_bytes(struct joblines *lines, const char *bytes, size_t size)
 {
-    if (lines->length - lines->line_at + size > JOBLINES_LINE_MAX + 1)
-        return error_set(err, ERROR_INVALID, "line %u of its output is longer than %d bytes",
-                         (unsigned)lines->line + 1, JOBLINES_LINE_MAX);
     if (!lines->text || lines->room - lines->length < size) {
         lines->room = 2 * (lines->room + size) + 4096;
         lines->text = memory_resized(lines->text, lines->room, 1);
     }
     memcpy(lines->text + lines->length, bytes, size);
     lines->length += size;
-    return 0;
 }
 
 int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct error *err)
@@ -111,12 +101,12 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
     while (size > 0 && rc == 0) {
         const char *newline = memchr(bytes, '\n', size);
         size_t take = newline ? (size_t)(newline - bytes) : size;
-        rc = append_bytes(lines, bytes, take, err);
-        if (rc == 0 && newline)
-            rc = append_bytes(lines, "", 1, err);
-        if (rc == 0 && newline)
+        append_bytes(lines, bytes, take);
+        if (newline) {
+            append_bytes(lines, "", 1);
             rc = finish_line(lines, err);
-        take += newline != NULL;
+            take++;
+        }
         bytes += take;
         size -= take;
     }
@@ -126,9 +116,8 @@ int joblines_add(struct joblines *lines, const char *bytes, size_t size, struct 
 int joblines_end(struct joblines *lines, struct error *err)
 {
     assert(!lines->ids);
-    int rc = append_bytes(lines, "", 1, err);
-    if (rc == 0)
-        rc = finish_line(lines, err);
+    append_bytes(lines, "", 1);
+    int rc = finish_line(lines, err);
     if (rc < 0)
         return rc;
     lines->ids = memory_zeroed((lines->count + 1) * sizeof *lines->ids);

@@ -17,7 +17,6 @@
 enum {
     JOBLINES_IDS_MAX = 2000000,
     JOBLINES_BYTES_MAX = 64 * 1024 * 1024,
-    JOBLINES_LINE_MAX = 512, /* bytes of one line, blanks included */
 };
 
 /* In place; all zero is an empty one. */

@@ -4,13 +4,18 @@
 #include "broker/jobs/child.h"
 #include "broker/jobs/joblines.h"
 #include "trust/trustedpath.h"
+#include "base/duration.h"
 #include "base/memory.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/queue.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +40,7 @@ enum stage {
 /* One job list poll. It frees itself when it is over and nothing of it is in the loop. */
 struct listrun {
     struct listcommand *all;
-    struct listrun *next;
+    LIST_ENTRY(listrun) link;
     uint64_t id;
     char cluster[CLUSTER_NAME_MAX + 1];
     int64_t timeout_ms;
@@ -63,9 +68,8 @@ struct listcommand {
     uv_loop_t *loop;
     listcommand_step_fn *step;
     void *arg;
-    const struct config_cluster *clusters;
-    uint32_t count;
-    struct listrun *first; /* of all runs that have anything in the loop */
+    const struct config *config;
+    LIST_HEAD(listruns, listrun) runs; /* all that have anything in the loop */
     char buffer[BUFFER_SIZE];
     bool closing;
     void (*closed)(void *arg);
@@ -89,15 +93,12 @@ static void on_closed(uv_handle_t *handle)
     struct listcommand *all = run->all;
     if (--run->handles > 0)
         return;
-    struct listrun **at = &all->first;
-    while (*at != run)
-        at = &(*at)->next;
-    *at = run->next;
+    LIST_REMOVE(run, link);
     joblines_release(&run->lines);
     if (run->pidfd >= 0)
         (void)close(run->pidfd);
     free(run);
-    if (!all->first && all->closing)
+    if (LIST_EMPTY(&all->runs) && all->closing)
         finish_destroy(all);
 }
 
@@ -213,14 +214,12 @@ static void terminate_run(struct listrun *run)
 
 static void on_timeout(struct listrun *run)
 {
-    bool whole_s = run->timeout_ms % 1000 == 0;
-    long long count = (long long)(whole_s ? run->timeout_ms / 1000 : run->timeout_ms);
-    if (run->runs)
-        set_failure(run, "it did not end within %lld %s and was killed", count,
-                    whole_s ? "s" : "ms");
-    else
-        set_failure(run, "it ended, but what it started held its output open for %lld %s", count,
-                    whole_s ? "s" : "ms");
+    char timeout[32];
+    duration_format(timeout, sizeof timeout, run->timeout_ms);
+    set_failure(run,
+                run->runs ? "it did not end within %s and was killed"
+                          : "it ended, but what it started held its output open for %s",
+                timeout);
     terminate_run(run);
 }
 
@@ -306,12 +305,11 @@ static void keep_first_line(struct listrun *run, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size && !run->stderr_done; i++) {
         char c = bytes[i];
-        bool printable = c > ' ' && (unsigned char)c < 0x7f;
-        if (run->stderr_length == 0 && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+        if (run->stderr_length == 0 && isspace((unsigned char)c))
             continue;
         run->stderr_done = c == '\n' || c == '\r' || run->stderr_length == STDERR_MAX;
         if (!run->stderr_done)
-            run->stderr_line[run->stderr_length++] = (char)(printable || c == ' ' ? c : '?');
+            run->stderr_line[run->stderr_length++] = (char)(isprint((unsigned char)c) ? c : '?');
     }
 }
 
@@ -334,7 +332,8 @@ static void on_err(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
 
 static int watch_end(struct listrun *run)
 {
-    int rc = uv_poll_init(run->all->loop, &run->ending, run->pidfd);
+    run->pidfd = pidfd_open(run->pid, 0);
+    int rc = run->pidfd < 0 ? -errno : uv_poll_init(run->all->loop, &run->ending, run->pidfd);
     if (rc < 0)
         return rc;
     run->watched = true;
@@ -352,8 +351,7 @@ static int spawn_command(struct listrun *run, char *const *argv, int out, int er
     (void)snprintf(cluster, sizeof cluster, "MCAST_CLUSTER=%s", run->cluster);
     if (zone && (size_t)snprintf(tz, sizeof tz, "TZ=%s", zone) < sizeof tz)
         environment[3] = tz;
-    const struct child_plan plan = {argv, environment, out, err};
-    int rc = child_start(&plan, &run->pid, &run->pidfd);
+    int rc = child_start(argv, environment, out, err, &run->pid);
     if (rc < 0)
         return rc;
     rc = watch_end(run);
@@ -417,39 +415,28 @@ static struct listrun *create_run(struct listcommand *all, uint64_t id, const ch
     run->timer.data = run->out.data = run->err.data = run->ending.data = run;
     run->pidfd = -1;
     run->handles = 3;
-    run->next = all->first;
-    all->first = run;
+    LIST_INSERT_HEAD(&all->runs, run, link);
     return run;
 }
 
 /* ---- all of them ---- */
 
-/* NULL: none with a list_command. */
-static const struct config_cluster *find_cluster(const struct listcommand *all, const char *name)
-{
-    for (uint32_t i = 0; i < all->count; i++) {
-        if (strcmp(all->clusters[i].name, name) == 0 && all->clusters[i].list_command)
-            return &all->clusters[i];
-    }
-    return NULL;
-}
-
 /* The process of this cluster that outlived SIGKILL and was given up; 0: none. */
 static pid_t find_unkilled(const struct listcommand *all, const char *cluster)
 {
-    const struct listrun *run = all->first;
+    const struct listrun *run = LIST_FIRST(&all->runs);
     while (run && !(run->answered && run->runs && strcmp(run->cluster, cluster) == 0))
-        run = run->next;
+        run = LIST_NEXT(run, link);
     return run ? run->pid : 0;
 }
 
 void listcommand_ask(struct listcommand *all, uint64_t id, const char *name)
 {
-    const struct config_cluster *cluster = find_cluster(all, name);
+    const struct config_cluster *cluster = config_cluster_find(all->config, name);
     const pid_t unkilled = find_unkilled(all, name);
     struct listrun *run = create_run(all, id, name);
     struct error why = {0};
-    if (!cluster)
+    if (!cluster || !cluster->list_command)
         set_failure(run, "it is no longer configured");
     else if (unkilled != 0)
         set_failure(run,
@@ -465,11 +452,9 @@ void listcommand_ask(struct listcommand *all, uint64_t id, const char *name)
         terminate_run(run);
 }
 
-void listcommand_configure(struct listcommand *all, const struct config_cluster *clusters,
-                           uint32_t count)
+void listcommand_configure(struct listcommand *all, const struct config *config)
 {
-    all->clusters = clusters;
-    all->count = count;
+    all->config = config;
 }
 
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg)
@@ -486,12 +471,14 @@ void listcommand_destroy(struct listcommand *all, void (*closed)(void *arg), voi
     all->closing = true;
     all->closed = closed;
     all->closed_arg = arg;
-    for (struct listrun *run = all->first; run; run = run->next) {
+    struct listrun *run = NULL;
+    LIST_FOREACH(run, &all->runs, link)
+    {
         signal_group(run, SIGKILL);
         run->runs = false;
         run->answered = true;
         close_run(run);
     }
-    if (!all->first)
+    if (LIST_EMPTY(&all->runs))
         finish_destroy(all);
 }

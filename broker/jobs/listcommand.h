@@ -26,10 +26,9 @@ typedef void listcommand_step_fn(void *arg, struct core_event *event);
 /* Without any command. Never NULL (base/memory.h). */
 struct listcommand *listcommand_create(uv_loop_t *loop, listcommand_step_fn *step, void *arg);
 
-/* Their list_commands from the next poll on; clusters stay the caller's until others are
- * configured. What runs goes on. */
-void listcommand_configure(struct listcommand *commands, const struct config_cluster *clusters,
-                           uint32_t count);
+/* To be called before the first poll; and its list_commands count from the next poll on. config
+ * stays the caller's until another one is configured. What runs goes on. */
+void listcommand_configure(struct listcommand *commands, const struct config *config);
 
 /* Each comes back exactly once, also when it could not even be begun, and never from inside this
  * call. A command that outlives SIGKILL (its file system hangs) is given up, and none is begun for

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/log/log.h"
 
+#include "broker/clock.h"
 #include "broker/log/loglimit.h"
 #include "base/utf8.h"
 
@@ -17,8 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JOURNAL_SOCKET "/run/systemd/journal/socket"
-
 enum { MESSAGE_SIZE = 2 * LOG_LINE_MAX };
 
 static struct {
@@ -28,7 +27,7 @@ static struct {
     const char *path;   /* of the journal's socket */
     uint32_t not_taken; /* messages that the journal was too busy for */
     struct loglimit limit;
-} settings = {.level = LOG_INFO, .socket = -1, .path = JOURNAL_SOCKET};
+} settings = {.level = LOG_INFO, .socket = -1, .path = LOG_JOURNAL_SOCKET};
 
 /* The variable is inherited by programs whose standard error has since been redirected, so it only
  * counts when it names the very file that we write to (systemd.exec(5)). */
@@ -41,7 +40,7 @@ static bool journal_reads(void)
            fstat(STDERR_FILENO, &self) == 0 && self.st_dev == device && self.st_ino == inode;
 }
 
-void log_open_at(const char *journal_socket)
+void log_open(const char *journal_socket)
 {
     if (settings.socket >= 0)
         close(settings.socket);
@@ -50,19 +49,9 @@ void log_open_at(const char *journal_socket)
     settings.socket = settings.journal ? socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0) : -1;
 }
 
-void log_open(void)
-{
-    log_open_at(JOURNAL_SOCKET);
-}
-
 void log_set_level(int level)
 {
     settings.level = level;
-}
-
-static bool level_enabled(int level)
-{
-    return level <= settings.level;
 }
 
 const char *log_level_word(int level)
@@ -117,8 +106,7 @@ static size_t timestamp(char *out, size_t size, int64_t wall_ms)
     time_t seconds = (time_t)(wall_ms / 1000);
     struct tm utc;
     char text[32];
-    if (!gmtime_r(&seconds, &utc) || strftime(text, sizeof text, "%FT%T", &utc) == 0)
-        (void)snprintf(text, sizeof text, "?");
+    (void)strftime(text, sizeof text, "%FT%T", gmtime_r(&seconds, &utc));
     int length = snprintf(out, size, "%s.%03dZ ", text, (int)(wall_ms % 1000));
     return length < 0 ? 0 : (size_t)length;
 }
@@ -139,17 +127,10 @@ size_t log_format(char *out, size_t size, int level, int64_t wall_ms, const char
     return length;
 }
 
-static int64_t clock_ms(clockid_t id)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(id, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void write_stderr(int level, const char *text)
 {
     char line[LOG_LINE_MAX];
-    int64_t wall_ms = settings.journal ? -1 : clock_ms(CLOCK_REALTIME);
+    int64_t wall_ms = settings.journal ? -1 : clock_read_ns(CLOCK_REALTIME) / 1000000;
     size_t length = log_format(line, sizeof line, level, wall_ms, text);
     /* One write a line, so that lines of several writers do not mix. An error here cannot be
      * reported. */
@@ -221,11 +202,15 @@ static void write_message(int level, const struct log_fields *fields, const char
         write_stderr(level, text);
 }
 
+static int64_t steady_ms(void)
+{
+    return clock_read_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
 bool log_has_room(int level, const void *kind, const char *sample)
 {
-    return level_enabled(level) &&
-           (!kind || level >= LOG_DEBUG ||
-            loglimit_take(&settings.limit, kind, clock_ms(CLOCK_MONOTONIC), sample));
+    return level <= settings.level && (!kind || level >= LOG_DEBUG ||
+                                       loglimit_take(&settings.limit, kind, steady_ms(), sample));
 }
 
 void log_text(int level, const struct log_fields *fields, const void *kind, const char *text)
@@ -241,7 +226,7 @@ void log_line(int level, const char *format, ...)
     char text[LOG_LINE_MAX];
     int saved = errno;
     va_list args;
-    if (!level_enabled(level))
+    if (level > settings.level)
         return;
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
@@ -262,7 +247,7 @@ static void log_left_out(void *arg, uint32_t left_out, const char *sample)
 void log_settle(void)
 {
     char text[64];
-    loglimit_settle(&settings.limit, clock_ms(CLOCK_MONOTONIC), log_left_out, NULL);
+    loglimit_settle(&settings.limit, steady_ms(), log_left_out, NULL);
     if (settings.not_taken == 0)
         return;
     (void)snprintf(text, sizeof text, "the journal was too busy for %" PRIu32 " lines",

@@ -28,11 +28,11 @@ struct log_fields {
     uint16_t vni; /* 0: none */
 };
 
+#define LOG_JOURNAL_SOCKET "/run/systemd/journal/socket"
+
 /* Finds out whether the journal reads (JOURNAL_STREAM). Without it, lines are written as for a
- * file. */
-void log_open(void);
-/* The same, with the journal's socket elsewhere. */
-void log_open_at(const char *journal_socket);
+ * file. Tests have another socket. */
+void log_open(const char *journal_socket);
 
 /* Messages of a higher number are not written. LOG_INFO at first. */
 void log_set_level(int level);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { LINE = 1000, FULL = LOGLIMIT_BURST * LINE, PROBES = 16 };
+enum { LINE = 1000, FULL = LOGLIMIT_BURST * LINE };
 
 static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
 {
@@ -18,35 +18,24 @@ static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
     place->filled_ms = now_ms;
 }
 
-/* A full bucket without a line to report is the same as none. */
-static bool is_spent(struct loglimit_kind *place, int64_t now_ms)
-{
-    if (!place->kind)
-        return true;
-    refill_bucket(place, now_ms);
-    return place->content == FULL && place->left_out == 0;
-}
-
 static size_t first_place(const void *kind)
 {
     uint64_t hash = (uint64_t)(uintptr_t)kind * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(hash >> 32) % LOGLIMIT_KINDS;
 }
 
+/* NULL: there is no room for one more kind. */
 static struct loglimit_kind *place_of(struct loglimit *limit, const void *kind, int64_t now_ms)
 {
-    struct loglimit_kind *spent = NULL;
     size_t first = first_place(kind);
-    for (size_t i = 0; i < PROBES; i++) {
+    for (size_t i = 0; i < LOGLIMIT_KINDS; i++) {
         struct loglimit_kind *place = &limit->kinds[(first + i) % LOGLIMIT_KINDS];
+        if (!place->kind)
+            *place = (struct loglimit_kind){.kind = kind, .filled_ms = now_ms, .content = FULL};
         if (place->kind == kind)
             return place;
-        if (!spent && is_spent(place, now_ms))
-            spent = place;
     }
-    if (spent)
-        *spent = (struct loglimit_kind){.kind = kind, .filled_ms = now_ms, .content = FULL};
-    return spent;
+    return NULL;
 }
 
 bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, const char *text)

@@ -24,7 +24,7 @@ struct loglimit {
 };
 
 /* Whether one more line of the kind (any address that stands for it) may be written. If not, it is
- * counted. When there are more kinds than places at once, those without one are not limited. */
+ * counted. Kinds beyond LOGLIMIT_KINDS are not limited: there are fewer places that log. */
 bool loglimit_take(struct loglimit *limit, const void *kind, int64_t now_ms, const char *text);
 
 /* For each kind with lines left out and room for more by now: report(arg, count, sample). To be

@@ -3,25 +3,27 @@
 
 #include <assert.h>
 
-/* Fine where a commit or a request of a healthy broker lies, coarse up to where calls of the fabric
- * manager are given up. */
-static const uint64_t times[] = {100,     250,     500,     1000,     2500,     5000,
-                                 10000,   25000,   50000,   100000,   250000,   500000,
-                                 1000000, 2500000, 5000000, 10000000, 30000000, 60000000};
-static const uint64_t sizes[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-
-static_assert(sizeof times / sizeof *times == HISTOGRAM_BOUNDS, "one bucket a bound");
-static_assert(sizeof sizes / sizeof *sizes <= HISTOGRAM_BOUNDS, "no scale has more bounds");
+static const struct {
+    size_t count;
+    uint64_t bounds[HISTOGRAM_BOUNDS];
+} scales[] = {
+    /* Fine where a commit or a request of a healthy broker lies, coarse up to where calls of the
+     * fabric manager are given up. */
+    [HISTOGRAM_TIMES] = {18,
+                         {100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000,
+                          500000, 1000000, 2500000, 5000000, 10000000, 30000000, 60000000}},
+    [HISTOGRAM_SIZES] = {13, {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096}},
+};
 
 size_t histogram_bounds(enum histogram_scale scale)
 {
-    return scale == HISTOGRAM_TIMES ? sizeof times / sizeof *times : sizeof sizes / sizeof *sizes;
+    return scales[scale].count;
 }
 
 uint64_t histogram_bound(enum histogram_scale scale, size_t bucket)
 {
-    assert(bucket < histogram_bounds(scale));
-    return scale == HISTOGRAM_TIMES ? times[bucket] : sizes[bucket];
+    assert(bucket < scales[scale].count);
+    return scales[scale].bounds[bucket];
 }
 
 void histogram_add(struct histogram *histogram, int64_t value)
@@ -39,33 +41,23 @@ void histogram_add(struct histogram *histogram, int64_t value)
 
 enum { MINUTE_MS = 60000 };
 
-static int64_t oldest_kept(int64_t now_ms)
-{
-    return now_ms / MINUTE_MS - (PEAK_MINUTES - 1);
-}
-
 void peak_add(struct peak *peak, int64_t now_ms, int64_t value)
 {
-    int64_t minute = now_ms / MINUTE_MS;
-    int64_t stale = minute - peak->minute;
-    for (int64_t i = 0; i < stale && i < PEAK_MINUTES; i++)
-        peak->values[(minute - i) % PEAK_MINUTES] = 0; /* i < stale ≤ minute */
-    if (stale > 0)
-        peak->minute = minute;
-    int64_t *slot = &peak->values[peak->minute % PEAK_MINUTES];
-    if (value > *slot)
-        *slot = value;
+    const int64_t minute = now_ms / MINUTE_MS;
+    struct peak_slot *slot = &peak->slots[minute % PEAK_MINUTES];
+    if (slot->minute != minute)
+        *slot = (struct peak_slot){.minute = minute};
+    if (value > slot->largest)
+        slot->largest = value;
 }
 
 int64_t peak_value(const struct peak *peak, int64_t now_ms)
 {
     int64_t largest = 0;
-    for (int64_t age = 0; age < PEAK_MINUTES; age++) {
-        int64_t minute = peak->minute - age;
-        if (minute < 0 || minute < oldest_kept(now_ms))
-            break;
-        if (peak->values[minute % PEAK_MINUTES] > largest)
-            largest = peak->values[minute % PEAK_MINUTES];
+    for (size_t i = 0; i < PEAK_MINUTES; i++) {
+        const struct peak_slot *slot = &peak->slots[i];
+        if (now_ms / MINUTE_MS - slot->minute < PEAK_MINUTES && slot->largest > largest)
+            largest = slot->largest;
     }
     return largest;
 }

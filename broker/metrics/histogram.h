@@ -36,8 +36,10 @@ enum { PEAK_MINUTES = 5 };
 
 /* All zero is a valid, empty one. */
 struct peak {
-    int64_t minute;               /* the newest slot's, counted from the clock's zero */
-    int64_t values[PEAK_MINUTES]; /* largest of each minute, by minute % PEAK_MINUTES */
+    struct peak_slot {
+        int64_t minute; /* counted from the clock's zero */
+        int64_t largest;
+    } slots[PEAK_MINUTES]; /* by minute % PEAK_MINUTES */
 };
 
 /* now_ms: any clock that does not run backwards and starts at or above 0. */

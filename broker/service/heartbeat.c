@@ -111,22 +111,18 @@ static size_t facts_of(const struct heartbeat *sign, char line[STATUSLINE_SIZE])
 
 static void note_sent(struct heartbeat *sign, const char *line, size_t first)
 {
-    (void)snprintf(sign->sent, sizeof sign->sent, "%.*s", (int)first, line);
+    memcpy(sign->sent, line, first);
+    sign->sent_size = first;
     sign->sent_ms = uv_now(sign->timer.loop);
-}
-
-static bool has_changed(const struct heartbeat *sign, const char *line, size_t first)
-{
-    char part[sizeof sign->sent];
-    (void)snprintf(part, sizeof part, "%.*s", (int)first, line);
-    return strcmp(part, sign->sent) != 0 || uv_now(sign->timer.loop) - sign->sent_ms >= NUMBERS_MS;
 }
 
 static void send_status(struct heartbeat *sign)
 {
     char line[STATUSLINE_SIZE];
     size_t first = facts_of(sign, line);
-    if (has_changed(sign, line, first) && notify_send(sign->notify, false, "STATUS=%s", line))
+    bool changed = first != sign->sent_size || memcmp(line, sign->sent, first) != 0;
+    bool due = uv_now(sign->timer.loop) - sign->sent_ms >= NUMBERS_MS;
+    if ((changed || due) && notify_send(sign->notify, false, "STATUS=%s", line))
         note_sent(sign, line, first);
 }
 
@@ -171,5 +167,5 @@ void heartbeat_ready(struct heartbeat *sign)
 void heartbeat_stop(struct heartbeat *sign)
 {
     log_settle();
-    (void)uv_timer_stop(&sign->timer);
+    uv_close((uv_handle_t *)&sign->timer, NULL);
 }

@@ -43,7 +43,8 @@ struct heartbeat {
     const struct engine *engine;
     bool reload_refused;
     uint64_t sent_ms, alive_ms; /* when the status and WATCHDOG=1 were sent last, by the loop */
-    char sent[256];             /* the status line's first part then, cut */
+    char sent[STATUSLINE_SIZE]; /* the status line's first part then */
+    size_t sent_size;
 };
 
 /* Before the loop runs: opening the store may recover it from its log, and loading it takes as long
@@ -57,5 +58,5 @@ void heartbeat_start(struct heartbeat *sign, uv_loop_t *loop, const struct notif
                      const struct engine *engine);
 /* READY=1 with the status line: after the start, and after each reload. */
 void heartbeat_ready(struct heartbeat *sign);
-/* Sends no more. uv_close of the timer is the caller's. */
+/* Sends no more. The timer is in the loop for one more turn. */
 void heartbeat_stop(struct heartbeat *sign);

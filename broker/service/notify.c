@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/service/notify.h"
 
+#include "broker/clock.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { WORDS_SIZE = 1024 };
@@ -100,8 +101,6 @@ bool notify_send(const struct notify *notify, bool wait, const char *format, ...
 
 void notify_reloading(const struct notify *notify)
 {
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    (void)notify_send(notify, true, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
-                      (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000);
+    (void)notify_send(notify, true, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+                      clock_read_ns(CLOCK_MONOTONIC) / 1000);
 }

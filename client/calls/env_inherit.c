@@ -99,7 +99,7 @@ static int settle_step(const char *inherited, const char *given, char step[STEP_
     if (!given)
         return fault_set(error, MCAST_USAGE, "no step is named");
     bool below = inherited && inherited[0] == '/' && given[0] != '/';
-    if (!jobid_plain_path(slurm_name(given), plain, sizeof plain) ||
+    if (!jobid_plain(slurm_name(given), plain, sizeof plain) ||
         snprintf(step, STEP_ID_MAX + 1, "%s%s%s", below ? inherited : "", below ? "/" : "", plain) >
             STEP_ID_MAX)
         return fault_set(error, MCAST_USAGE, "the step is longer than %d bytes", STEP_ID_MAX);

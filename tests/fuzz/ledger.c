@@ -6,6 +6,7 @@
  * It is loaded, and the core starts from it, or it is refused with a sentence. */
 
 #include "core/core.h"
+#include "tests/coreconfig.h"
 #include "state/columns.h"
 #include "state/store.h"
 #include "tests/fuzz/fuzz.h"
@@ -236,7 +237,7 @@ void fuzz_one(struct fuzz_input *in)
     struct error err = {0};
     if (folder[0] == '\0') {
         make_sound_ones();
-        core_config_init(&config);
+        coreconfig_init(&config);
         idset_init(&config.vni_pool); /* all of them would take as long as the rest */
         for (uint16_t vni = 1024; vni < 1040; vni++)
             idset_add(&config.vni_pool, vni);

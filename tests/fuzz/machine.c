@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/machine.h"
+#include "tests/coreconfig.h"
 
 #include "core/reservation/reservation.h"
 #include "state/columns.h"
@@ -503,12 +504,12 @@ void machine_crash(struct machine *machine)
     machine_start(machine);
 }
 
-/* core_config_init gives 64,511 ids to the pool: once is enough. */
+/* coreconfig_init gives 64,511 ids to the pool: once is enough. */
 static void default_config(struct core_config *config)
 {
     static struct core_config fresh;
     if (fresh.vni_pool.count == 0)
-        core_config_init(&fresh);
+        coreconfig_init(&fresh);
     *config = fresh;
 }
 

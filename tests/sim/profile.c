@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/profile.h"
+#include "tests/coreconfig.h"
 
 #include "tests/sim/fault.h"
 
@@ -128,7 +129,7 @@ void profile_draw(struct profile *p)
     struct rng rng;
     struct core_config *config = &p->config;
     rng_init(&rng, p->seed, 2);
-    core_config_init(config);
+    coreconfig_init(config);
     draw_vnis(&rng, config);
     draw_fabric(&rng, config);
     draw_clusters(&rng, config);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/script.h"
+#include "tests/coreconfig.h"
 
 #include "core/reservation/reservation.h"
 
@@ -14,7 +15,7 @@ void script_init(struct script *s)
     struct error err;
     memset(s, 0, sizeof *s);
     disk_init(&s->disk);
-    core_config_init(&s->config);
+    coreconfig_init(&s->config);
     if (idset_parse(&s->config.vni_pool, "1024-1031", &err) < 0)
         abort();
     s->config.vni_hold_ms = 10000;

@@ -300,7 +300,7 @@ static void list_that_hangs__releases_nothing(void **state)
     put("jobs", "f1\nf2\n");
     reserve("f1");
     reserve("f2");
-    expect_nothing_released("hang\n", "it did not end within 1 s and was killed");
+    expect_nothing_released("hang\n", "it did not end within 1s and was killed");
 }
 
 /* F22: jobs end while the broker is away, and nobody tells it afterwards. */

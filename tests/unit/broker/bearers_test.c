@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which reservation a session token belongs to (B3, F19): the table follows the ledger. */
 
-#include "broker/bearers.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "broker/bearers.h"
 
 static struct bearers *open_table(void)
 {
@@ -144,14 +138,8 @@ static void table__grows_with_reservations_only(void **state)
     bearers_destroy(bearers);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(token__is_found_while_its_reservation_has_it),
-        cmocka_unit_test(token__of_what_is_released_is_known_until_it_is_gone),
-        cmocka_unit_test(token__of_two_is_the_newer_ones),
-        cmocka_unit_test(records__of_other_kinds_are_not_about_tokens),
-        cmocka_unit_test(table__grows_with_reservations_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(token__is_found_while_its_reservation_has_it),
+          cmocka_unit_test(token__of_what_is_released_is_known_until_it_is_gone),
+          cmocka_unit_test(token__of_two_is_the_newer_ones),
+          cmocka_unit_test(records__of_other_kinds_are_not_about_tokens),
+          cmocka_unit_test(table__grows_with_reservations_only))

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "broker/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <time.h>
 
 static void clock__follows_the_steady_clock(void **state)
@@ -39,12 +35,5 @@ static void clock__is_unix_time(void **state)
     assert_true(now < 4102444800000); /* the year 2100 */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clock__follows_the_steady_clock),
-        cmocka_unit_test(clock__never_runs_back),
-        cmocka_unit_test(clock__is_unix_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(clock__follows_the_steady_clock),
+          cmocka_unit_test(clock__never_runs_back), cmocka_unit_test(clock__is_unix_time))

@@ -50,7 +50,7 @@ int datagrams_close(void **state)
 {
     (void)state;
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     close(listener);
     listener = -1;
     (void)unlink(datagrams_path);
@@ -73,5 +73,5 @@ void datagrams_become_journal(void)
     (void)snprintf(stream, sizeof stream, "%ju:%ju", (uintmax_t)self.st_dev,
                    (uintmax_t)self.st_ino);
     setenv("JOURNAL_STREAM", stream, 1);
-    log_open_at(datagrams_path);
+    log_open(datagrams_path);
 }

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens to jobs, in the log with its fields. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/log/decisionlog.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 static struct core *core;
 
@@ -23,7 +17,7 @@ static int open_core(void **state)
     datagrams_become_journal();
     log_set_level(LOG_DEBUG);
 
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.clusters[0].name, "elcap");
     config.cluster_count = 1;
     core = core_create(&config);
@@ -139,7 +133,7 @@ static void trouble__is_told_once(void **state)
 {
     (void)state;
     struct core_config config;
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.clusters[0].name, "elcap");
     config.cluster_count = 1;
     config.fm_present = true;
@@ -173,14 +167,7 @@ static void level__keeps_events_out(void **state)
 
 #define CORE_TEST(name) cmocka_unit_test_setup_teardown(name, open_core, close_core)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CORE_TEST(job__can_be_followed_by_its_fields),
-        CORE_TEST(trace__has_the_job_it_is_about),
-        CORE_TEST(trouble__is_told_once),
-        CORE_TEST(level__keeps_events_out),
-        CORE_TEST(flood_of_jobs__does_not_hide_the_link), /* last: it spends the budget */
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(CORE_TEST(job__can_be_followed_by_its_fields), CORE_TEST(trace__has_the_job_it_is_about),
+          CORE_TEST(trouble__is_told_once), CORE_TEST(level__keeps_events_out),
+          CORE_TEST(flood_of_jobs__does_not_hide_the_link),
+          /* last: it spends the budget */)

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine: the real core, joined to a store that the test holds the reins of. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/engine.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/gate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
-#include <stdio.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,7 +64,7 @@ static int open_fixture(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&fixture.loop), 0);
     gate_init(&fixture.gate, false);
-    core_config_init(&fixture.config.core);
+    coreconfig_init(&fixture.config.core);
     strcpy(fixture.config.core.clusters[0].name, "elcap");
     fixture.config.core.cluster_count = 1;
     struct engine_options options = {
@@ -547,25 +541,15 @@ static void never_started__stops_at_once(void **state)
 
 #define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STAND_TEST(answer__goes_out_when_it_is_durable),
-        STAND_TEST(calls__reach_the_fabric_manager_whole),
-        STAND_TEST(repeat__waits_for_the_first),
-        STAND_TEST(requests_of_one_turn__share_a_commit),
-        STAND_TEST(failing_store__refuses_and_recovers),
-        STAND_TEST(stop__answers_what_was_accepted),
-        STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
-        STAND_TEST(deposed__is_standby_and_leaves_the_loop),
-        STAND_TEST(deadline__ticks_the_core),
-        STAND_TEST(configure__reaches_the_core),
-        STAND_TEST(configure__is_refused_whole),
-        STAND_TEST(jobpoll__waits_for_the_disk),
-        STAND_TEST(stop__ends_a_jobpoll),
-        STAND_TEST(absence__sees_callbacks_of_descriptors),
-        STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
-        STAND_TEST(never_started__stops_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(STAND_TEST(answer__goes_out_when_it_is_durable),
+          STAND_TEST(calls__reach_the_fabric_manager_whole),
+          STAND_TEST(repeat__waits_for_the_first), STAND_TEST(requests_of_one_turn__share_a_commit),
+          STAND_TEST(failing_store__refuses_and_recovers),
+          STAND_TEST(stop__answers_what_was_accepted),
+          STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
+          STAND_TEST(deposed__is_standby_and_leaves_the_loop), STAND_TEST(deadline__ticks_the_core),
+          STAND_TEST(configure__reaches_the_core), STAND_TEST(configure__is_refused_whole),
+          STAND_TEST(jobpoll__waits_for_the_disk), STAND_TEST(stop__ends_a_jobpoll),
+          STAND_TEST(absence__sees_callbacks_of_descriptors),
+          STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
+          STAND_TEST(never_started__stops_at_once))

@@ -2,16 +2,9 @@
 /* The edge to the fabric manager, with a transport that fails to begin or answers as told: these
  * fmapi functions stand in for the library's. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/fabric.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 struct fmapi {
     bool alive, closing;
@@ -440,27 +433,18 @@ static void destroy__closes_what_still_drains(void **state)
 
 #define FABRIC_TEST(name) cmocka_unit_test_setup_teardown(name, open_fabric, close_fabric)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FABRIC_TEST(call__comes_back_with_what_came_of_it),
-        FABRIC_TEST(call_that_cannot_begin__comes_back_once_and_later),
-        FABRIC_TEST(list__brings_names_and_one_end),
-        FABRIC_TEST(list_that_cannot_begin__ends_later),
-        FABRIC_TEST(login__tells_why_not),
-        cmocka_unit_test_setup_teardown(destroy__says_nothing_of_what_is_under_way, open_fabric,
-                                        close_silent_fabric),
-        FABRIC_TEST(change__drains_the_old),
-        FABRIC_TEST(change__closes_at_once_what_is_idle),
-        FABRIC_TEST(change__keeps_the_url_in_use),
-        FABRIC_TEST(login_at_a_former_url__goes_to_the_first),
-        FABRIC_TEST(change__lets_a_login_end),
-        FABRIC_TEST(change_to_none__fails_what_comes_and_back),
-        FABRIC_TEST(refused_change__changes_nothing),
-        FABRIC_TEST(counters__go_on_over_a_change),
-        cmocka_unit_test_setup_teardown(destroy__closes_what_still_drains, open_fabric,
-                                        close_silent_fabric),
-        cmocka_unit_test(create__tells_what_the_transport_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FABRIC_TEST(call__comes_back_with_what_came_of_it),
+          FABRIC_TEST(call_that_cannot_begin__comes_back_once_and_later),
+          FABRIC_TEST(list__brings_names_and_one_end),
+          FABRIC_TEST(list_that_cannot_begin__ends_later), FABRIC_TEST(login__tells_why_not),
+          cmocka_unit_test_setup_teardown(destroy__says_nothing_of_what_is_under_way, open_fabric,
+                                          close_silent_fabric),
+          FABRIC_TEST(change__drains_the_old), FABRIC_TEST(change__closes_at_once_what_is_idle),
+          FABRIC_TEST(change__keeps_the_url_in_use),
+          FABRIC_TEST(login_at_a_former_url__goes_to_the_first),
+          FABRIC_TEST(change__lets_a_login_end),
+          FABRIC_TEST(change_to_none__fails_what_comes_and_back),
+          FABRIC_TEST(refused_change__changes_nothing), FABRIC_TEST(counters__go_on_over_a_change),
+          cmocka_unit_test_setup_teardown(destroy__closes_what_still_drains, open_fabric,
+                                          close_silent_fabric),
+          cmocka_unit_test(create__tells_what_the_transport_refuses))

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said once a second, by a loop that turns. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/service/heartbeat.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
 #include "tests/unit/broker/gate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct stand {
     uv_loop_t loop;
@@ -46,7 +39,7 @@ static int open_stand(void **state)
 
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config.core);
+    coreconfig_init(&stand.config.core);
     strcpy(stand.config.core.clusters[0].name, "elcap");
     stand.config.core.cluster_count = 1;
     struct engine_options options = {
@@ -62,7 +55,6 @@ static int close_stand(void **state)
 {
     struct stand *stand = *state;
     heartbeat_stop(&stand->sign);
-    uv_close((uv_handle_t *)&stand->sign.timer, NULL);
     stand->gate.automatic = true;
     if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
@@ -168,13 +160,5 @@ static void loading__asks_for_time(void **state)
 
 #define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STAND_TEST(watchdog__is_the_loop),
-        STAND_TEST(watchdog__goes_on_while_a_commit_hangs),
-        STAND_TEST(status__is_told_when_it_is_news),
-        STAND_TEST(loading__asks_for_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(STAND_TEST(watchdog__is_the_loop), STAND_TEST(watchdog__goes_on_while_a_commit_hangs),
+          STAND_TEST(status__is_told_when_it_is_news), STAND_TEST(loading__asks_for_time))

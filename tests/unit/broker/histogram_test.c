@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buckets for Prometheus (B8). */
-#include "broker/metrics/histogram.h"
+#include "tests/unit/unit.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "broker/metrics/histogram.h"
 
 static void histogram__bounds_rise(void **state)
 {
@@ -112,18 +109,11 @@ static void peak__gap_of_any_length_leaves_nothing_behind(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(histogram__bounds_rise),
-        cmocka_unit_test(histogram__value_on_a_bound_is_in_its_bucket),
-        cmocka_unit_test(histogram__value_above_all_bounds_is_in_the_last),
-        cmocka_unit_test(histogram__counts_and_sums),
-        cmocka_unit_test(histogram__negative_value_counts_as_nothing),
-        cmocka_unit_test(peak__empty_is_nothing),
-        cmocka_unit_test(peak__largest_of_the_window),
-        cmocka_unit_test(peak__is_forgotten_after_five_minutes),
-        cmocka_unit_test(peak__gap_of_any_length_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(histogram__bounds_rise),
+          cmocka_unit_test(histogram__value_on_a_bound_is_in_its_bucket),
+          cmocka_unit_test(histogram__value_above_all_bounds_is_in_the_last),
+          cmocka_unit_test(histogram__counts_and_sums),
+          cmocka_unit_test(histogram__negative_value_counts_as_nothing),
+          cmocka_unit_test(peak__empty_is_nothing), cmocka_unit_test(peak__largest_of_the_window),
+          cmocka_unit_test(peak__is_forgotten_after_five_minutes),
+          cmocka_unit_test(peak__gap_of_any_length_leaves_nothing_behind))

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Save before speaking (architecture.md; B6, I2): no word leaves before its records are durable. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/journal.h"
 #include "broker/log/log.h"
 #include "broker/turn.h"
 #include "tests/unit/broker/gate.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 struct desk {
     uv_loop_t loop;

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The root keys in force (B3): made, read again, and rotated as long as reservations live. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/keyring.h"
+#include "tests/coreconfig.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 enum { HOUR = 3600 };
 
@@ -26,7 +22,7 @@ static int setup(void **state)
     static struct place place;
     assert_int_equal(folder_create(place.folder), 0);
     folder_path(place.path, sizeof place.path, place.folder, "root.keys");
-    core_config_init(&place.config);
+    coreconfig_init(&place.config);
     place.core = core_create(&place.config);
     *state = &place;
     return 0;
@@ -224,17 +220,11 @@ static void renewal__that_cannot_be_kept_is_told(void **state)
 
 #define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_PLACE(ring__is_made_guarded_and_found_again),
-        IN_A_PLACE(ring__that_others_may_read_is_refused),
-        IN_A_PLACE(ring__without_a_file_ends_with_the_process),
-        IN_A_PLACE(ring__is_read_again_when_it_is_adopted),
-        IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
-        IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
-        IN_A_PLACE(renewal__leaves_nothing_of_before),
-        IN_A_PLACE(renewal__that_cannot_be_kept_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(IN_A_PLACE(ring__is_made_guarded_and_found_again),
+          IN_A_PLACE(ring__that_others_may_read_is_refused),
+          IN_A_PLACE(ring__without_a_file_ends_with_the_process),
+          IN_A_PLACE(ring__is_read_again_when_it_is_adopted),
+          IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
+          IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
+          IN_A_PLACE(renewal__leaves_nothing_of_before),
+          IN_A_PLACE(renewal__that_cannot_be_kept_is_told))

@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list_command, with real programs: scripts in a folder of the test's own (F20, F22). */
 
+#include "tests/unit/unit.h"
+
 #include "broker/jobs/listcommand.h"
 #include "tests/unit/broker/gate.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -138,10 +131,10 @@ static void configure(struct stand *stand, const char *const *argv, int64_t time
         (void)snprintf(words[i], sizeof words[i], "%s", argv[i]);
         copy[i] = words[i];
     }
-    static struct config_cluster cluster;
-    cluster = (struct config_cluster){
+    static struct config config = {.core.cluster_count = 1};
+    config.clusters[0] = (struct config_cluster){
         .name = "elcap", .list_command = copy, .list_timeout_ms = timeout_ms};
-    listcommand_configure(stand->commands, &cluster, 1);
+    listcommand_configure(stand->commands, &config);
 }
 
 /* A script; its own folder is $here. */
@@ -363,7 +356,8 @@ static void command__that_cannot_be_run(void **state)
     ask(stand);
     (void)snprintf(told, sizeof told, "%s cannot be run: permission denied", in(stand, "list"));
     expect(stand, false, told);
-    listcommand_configure(stand->commands, NULL, 0);
+    static const struct config without = {.core.cluster_count = 0};
+    listcommand_configure(stand->commands, &without);
     ask(stand);
     expect(stand, false, "it is no longer configured");
 }
@@ -375,13 +369,13 @@ static void time__ends_it_and_what_it_started(void **state)
     struct stand *stand = *state;
     configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & sleep 1000", SHORT_MS);
     ask(stand);
-    expect(stand, false, "it did not end within 300 ms and was killed");
+    expect(stand, false, "it did not end within 300ms and was killed");
     expect_let_go(stand);
     /* It can say why, when it is asked to end. */
     configure_script(stand, "trap 'echo slow disk >&2; exit 0' TERM; echo 17; sleep 1000 & wait",
                      ENOUGH_MS);
     ask(stand);
-    expect(stand, false, "it did not end within 3 s and was killed; its stderr: slow disk");
+    expect(stand, false, "it did not end within 3s and was killed; its stderr: slow disk");
 }
 
 static void time__ends_what_does_not_obey(void **state)
@@ -390,7 +384,7 @@ static void time__ends_what_does_not_obey(void **state)
     configure_script(stand, "exec 9>$here/held; trap '' TERM; while :; do sleep 0.05; done",
                      SHORT_MS);
     ask(stand);
-    expect(stand, false, "it did not end within 300 ms and was killed");
+    expect(stand, false, "it did not end within 300ms and was killed");
     expect_let_go(stand);
 }
 
@@ -400,14 +394,14 @@ static void output__that_is_held_open(void **state)
     struct stand *stand = *state;
     configure_script(stand, "exec 9>$here/held; echo 17; sleep 1000 & exit 0", ENOUGH_MS);
     ask(stand);
-    expect(stand, false, "it ended, but what it started held its output open for 3 s");
+    expect(stand, false, "it ended, but what it started held its output open for 3s");
     expect_let_go(stand);
     /* Out of reach of signals to its group: it is not waited for. */
     configure_script(stand, "setsid sh -c 'exec 9>$0/held; read x <$0/go' $here & exit 0",
                      ENOUGH_MS);
     assert_int_equal(mkfifo(in(stand, "go"), 0600), 0);
     ask(stand);
-    expect(stand, false, "it ended, but what it started held its output open for 3 s");
+    expect(stand, false, "it ended, but what it started held its output open for 3s");
     int go = open(in(stand, "go"), O_RDWR | O_CLOEXEC);
     assert_int_equal(write(go, "\n", 1), 1);
     expect_let_go(stand);
@@ -492,7 +486,7 @@ static void command__that_outlives_its_killing(void **state)
     if (tracer == 0)
         skip();
     gate_await(&stand->loop, &stand->answers, 1);
-    expect(stand, false, "it did not end within 3 s and was killed");
+    expect(stand, false, "it did not end within 3s and was killed");
     configure_script(stand, "echo 17", LONG_MS);
     for (int i = 0; i < 3; i++) {
         ask(stand);
@@ -518,10 +512,12 @@ static void clusters__are_asked_side_by_side(void **state)
                      LONG_MS);
     char *elcap[] = {in(stand, "list"), "a", "b", NULL};
     char *tuo[] = {in(stand, "list"), "b", "a", NULL};
-    const struct config_cluster clusters[] = {
-        {.name = "elcap", .list_command = elcap, .list_timeout_ms = LONG_MS},
-        {.name = "tuo", .list_command = tuo, .list_timeout_ms = LONG_MS}};
-    listcommand_configure(stand->commands, clusters, 2);
+    static struct config config = {.core.cluster_count = 2};
+    config.clusters[0] =
+        (struct config_cluster){"elcap", .list_command = elcap, .list_timeout_ms = LONG_MS};
+    config.clusters[1] =
+        (struct config_cluster){"tuo", .list_command = tuo, .list_timeout_ms = LONG_MS};
+    listcommand_configure(stand->commands, &config);
     listcommand_ask(stand->commands, 1, "elcap");
     listcommand_ask(stand->commands, 2, "tuo");
     gate_await(&stand->loop, &stand->answers, 2);

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
 #include "broker/log/log.h"
 #include "tests/unit/broker/datagrams.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -93,7 +86,7 @@ static void capture(char *out, size_t size, void (*run)(void))
 static void two_levels(void)
 {
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     log_set_level(LOG_WARNING);
     log_line(LOG_INFO, "not this");
     log_line(LOG_ERR, "but this n=%d", 1);
@@ -115,10 +108,10 @@ static void under_the_journal(void)
     datagrams_become_journal();
     log_line(LOG_NOTICE, "hello");
     setenv("JOURNAL_STREAM", "1:1", 1); /* inherited, but standard error is something else */
-    log_open_at("/nonexistent/socket");
+    log_open("/nonexistent/socket");
     log_line(LOG_NOTICE, "hello");
     unsetenv("JOURNAL_STREAM");
-    log_open_at("/nonexistent/socket");
+    log_open("/nonexistent/socket");
 }
 
 static void journal__is_known_by_its_very_stream(void **state)
@@ -225,7 +218,7 @@ static void journal_that_is_busy__is_not_waited_for(void **state)
 static void a_flood_and_one_more(void)
 {
     unsetenv("JOURNAL_STREAM");
-    log_open();
+    log_open(LOG_JOURNAL_SOCKET);
     log_set_level(LOG_DEBUG);
     for (int i = 0; i < 1000; i++) {
         log_line(LOG_WARNING, "flood %d", i);
@@ -263,22 +256,14 @@ static void levels__have_words(void **state)
 
 #define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, datagrams_open, datagrams_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line__has_time_and_level),
-        cmocka_unit_test(line__has_a_priority_for_the_journal),
-        cmocka_unit_test(line__stays_one_line),
-        cmocka_unit_test(line__keeps_utf8_and_escapes_what_is_not),
-        cmocka_unit_test(line__is_cut_and_says_so),
-        cmocka_unit_test(level__decides_what_is_written),
-        cmocka_unit_test(journal__is_known_by_its_very_stream),
-        JOURNAL_TEST(journal__gets_fields),
-        JOURNAL_TEST(journal__gets_long_messages_cut),
-        JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
-        JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
-        cmocka_unit_test(flood__is_cut_but_for_debug),
-        cmocka_unit_test(levels__have_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(line__has_time_and_level),
+          cmocka_unit_test(line__has_a_priority_for_the_journal),
+          cmocka_unit_test(line__stays_one_line),
+          cmocka_unit_test(line__keeps_utf8_and_escapes_what_is_not),
+          cmocka_unit_test(line__is_cut_and_says_so),
+          cmocka_unit_test(level__decides_what_is_written),
+          cmocka_unit_test(journal__is_known_by_its_very_stream),
+          JOURNAL_TEST(journal__gets_fields), JOURNAL_TEST(journal__gets_long_messages_cut),
+          JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
+          JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
+          cmocka_unit_test(flood__is_cut_but_for_debug), cmocka_unit_test(levels__have_words))

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sd_notify's protocol, against a datagram socket of the test's own. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/service/notify.h"
 #include "tests/unit/broker/datagrams.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -158,16 +151,7 @@ static void hint__never_waits(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, datagrams_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(words__arrive_as_one_datagram),
-        FOLDER_TEST(abstract_socket__is_reached),
-        FOLDER_TEST(no_socket__is_silence),
-        FOLDER_TEST(odd_socket__is_told_and_silence),
-        FOLDER_TEST(reloading__tells_the_moment),
-        FOLDER_TEST(watchdog__is_ours_when_it_names_us),
-        FOLDER_TEST(hint__never_waits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(FOLDER_TEST(words__arrive_as_one_datagram), FOLDER_TEST(abstract_socket__is_reached),
+          FOLDER_TEST(no_socket__is_silence), FOLDER_TEST(odd_socket__is_told_and_silence),
+          FOLDER_TEST(reloading__tells_the_moment), FOLDER_TEST(watchdog__is_ours_when_it_names_us),
+          FOLDER_TEST(hint__never_waits))

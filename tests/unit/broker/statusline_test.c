@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line that `systemctl status` shows. */
 
+#include "tests/unit/unit.h"
+
 #include "broker/service/heartbeat.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <string.h>
 
 static char line[STATUSLINE_SIZE];
 
@@ -124,16 +118,9 @@ static void long_words__are_cut_before_the_numbers(void **state)
     assert_non_null(strstr(line, " [cut] 12 jobs, 3 being released, 64500 of 64512 VNIs free."));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(healthy__tells_link_and_numbers),
-        cmocka_unit_test(numbers__do_not_change_the_first_part),
-        cmocka_unit_test(trouble__comes_first),
-        cmocka_unit_test(alarm__comes_before_all),
-        cmocka_unit_test(no_fabric_manager__is_no_trouble),
-        cmocka_unit_test(foreign_words__stay_in_the_line),
-        cmocka_unit_test(long_words__are_cut_before_the_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(healthy__tells_link_and_numbers),
+          cmocka_unit_test(numbers__do_not_change_the_first_part),
+          cmocka_unit_test(trouble__comes_first), cmocka_unit_test(alarm__comes_before_all),
+          cmocka_unit_test(no_fabric_manager__is_no_trouble),
+          cmocka_unit_test(foreign_words__stay_in_the_line),
+          cmocka_unit_test(long_words__are_cut_before_the_numbers))

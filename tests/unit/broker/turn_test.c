@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For how long the loop was stalled, and what was done meanwhile (G11, B8). */
-#include "broker/turn.h"
+#include "tests/unit/unit.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <string.h>
+#include "broker/turn.h"
 
 static const char sync_work[] = "a sync", list_work[] = "a list";
 
@@ -149,15 +145,9 @@ static void turn__forgets_the_one_before(void **state)
     assert_ptr_equal(absence.what, list_work);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(long_turn__says_what_took_longest, setup, teardown),
-        cmocka_unit_test_setup_teardown(nested__is_told_apart, setup, teardown),
-        cmocka_unit_test_setup_teardown(unnamed__is_told_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(names__beyond_the_last_are_not_lost, setup, teardown),
-        cmocka_unit_test_setup_teardown(ordinary__is_counted_and_not_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(turn__forgets_the_one_before, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(long_turn__says_what_took_longest, setup, teardown),
+          cmocka_unit_test_setup_teardown(nested__is_told_apart, setup, teardown),
+          cmocka_unit_test_setup_teardown(unnamed__is_told_too, setup, teardown),
+          cmocka_unit_test_setup_teardown(names__beyond_the_last_are_not_lost, setup, teardown),
+          cmocka_unit_test_setup_teardown(ordinary__is_counted_and_not_told, setup, teardown),
+          cmocka_unit_test_setup_teardown(turn__forgets_the_one_before, setup, teardown))

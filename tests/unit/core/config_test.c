@@ -1,52 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
+#include "tests/coreconfig.h"
 
 #include "core/config.h"
 #include "core/reservation/record.h"
-
-/* What holds when nothing is set, as docs/options.md and mcastd.conf(5) tell (F5). */
-static void config__has_the_documented_defaults(void **state)
-{
-    (void)state;
-    struct core_config c;
-    memset(&c, 0x5a, sizeof c);
-    core_config_init(&c);
-    assert_false(idset_has(&c.vni_pool, 1023));
-    assert_true(idset_has(&c.vni_pool, 1024));
-    assert_true(idset_has(&c.vni_pool, UINT16_MAX));
-    assert_int_equal(c.vni_pool.count, 65536 - 1024);
-    assert_int_equal(c.vni_per_job, 1);
-    assert_true(c.vni_single_node);
-    assert_true(c.vni_required);
-    assert_int_equal(c.vni_hold_ms, 10 * 60 * 1000);
-    assert_int_equal(c.classes_default, TC_BEST_EFFORT | TC_LOW_LATENCY);
-    assert_int_equal(c.classes_allowed, TC_BEST_EFFORT | TC_LOW_LATENCY);
-    assert_int_equal(c.total_addresses, 0);
-    assert_int_equal(c.addresses_per_job, 0);
-    assert_int_equal(c.min_nodes, 0);
-    assert_int_equal(c.sharing, 1);
-    assert_false(c.fm_present);
-    assert_int_equal(c.reserve_timeout_ms, 2000);
-    assert_int_equal(c.call_timeout_ms, 10 * 1000);
-    assert_int_equal(c.calls_at_once, 16);
-    assert_int_equal(c.relist_ms, 10 * 60 * 1000);
-    assert_int_equal(c.stray_grace_ms, 30 * 1000);
-    assert_int_equal(c.link_retry_ms, 1000);
-    assert_false(c.cleanup_login);
-    assert_int_equal(c.cleanup_timeout_ms, 10 * 60 * 1000);
-    assert_int_equal(c.sync_grace_ms, 30 * 1000);
-    assert_int_equal(c.sync_lot, 4000);
-    assert_int_equal(c.tombstone_ms, 30 * 1000);
-    assert_int_equal(c.events_keep, 10000);
-    assert_int_equal(c.events_age_ms, INT64_C(2592000000)); /* 30 days */
-    assert_string_equal(c.job_ca, "yes");
-}
 
 /* One that is valid, with all that can be sized and checked. */
 static struct core_config valid(void)
 {
     struct core_config c;
-    core_config_init(&c);
+    coreconfig_init(&c);
     strcpy(c.clusters[0].name, "elcap");
     strcpy(c.clusters[1].name, "elcap2");
     c.cluster_count = 2;
@@ -127,5 +90,4 @@ static void config__is_refused_for_each_reason(void **state)
     ACCEPTED(c.stray_grace_ms = 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(config__has_the_documented_defaults),
-          cmocka_unit_test(config__is_refused_for_each_reason))
+UNIT_MAIN(cmocka_unit_test(config__is_refused_for_each_reason))

@@ -5,6 +5,7 @@
  * once here; what happens in between is the simulator's business. */
 
 #include "tests/unit/unit.h"
+#include "tests/coreconfig.h"
 
 #include "core/core.h"
 #include "core/reservation/reservation.h"
@@ -19,7 +20,7 @@ struct driver {
 static inline void driver_init(struct driver *d)
 {
     memset(d, 0, sizeof *d);
-    core_config_init(&d->config);
+    coreconfig_init(&d->config);
     d->config.cluster_count = 2;
     strcpy(d->config.clusters[0].name, "elcap");
     strcpy(d->config.clusters[1].name, "elcap2");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
+#include "tests/coreconfig.h"
 
 #include "core/environment.h"
 
@@ -39,7 +40,7 @@ static void environment_each__is_complete(void **state)
     (void)state;
     struct core_config config;
     struct text text = {""};
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.job_ca, "/etc/mcastd/fm-ca.pem");
     struct reservation *r = reserved();
     environment_each(&config, "https://fmn:8000/apis/fabric-manager", r, "/fA/fB", append, &text);
@@ -62,7 +63,7 @@ static void environment_each__tells_jobs_their_own_door(void **state)
     (void)state;
     struct core_config config;
     struct text text = {""};
-    core_config_init(&config);
+    coreconfig_init(&config);
     strcpy(config.job_url, "https://fmn:8001");
     struct reservation *r = reserved();
     environment_each(&config, "https://fmn:8000", r, NULL, append, &text);
@@ -76,7 +77,7 @@ static void environment_each__step_is_never_unset(void **state)
     (void)state;
     struct core_config config;
     struct text text = {""};
-    core_config_init(&config);
+    coreconfig_init(&config);
     struct reservation *r = reserved();
     environment_each(&config, "https://fmn:8000", r, NULL, append, &text);
     assert_non_null(strstr(text.bytes, "FI_CXI_COLL_JOB_STEP_ID=0\n"));
@@ -88,7 +89,7 @@ static void environment_each__nothing_without_reservation(void **state)
     (void)state;
     struct core_config config;
     struct text text = {""};
-    core_config_init(&config);
+    coreconfig_init(&config);
     struct reservation *r = reserved();
     for (int hwcoll = HWCOLL_OFF; hwcoll <= HWCOLL_RELEASED; hwcoll++) {
         r->hwcoll = (uint8_t)hwcoll;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
+#include "tests/coreconfig.h"
 
 #include "core/reservation/sizing.h"
 #include "core/reservation/record.h"
@@ -7,7 +8,7 @@
 static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint32_t j)
 {
     struct core_config config;
-    core_config_init(&config);
+    coreconfig_init(&config);
     config.total_addresses = m;
     config.system_nodes = s_all;
     config.min_nodes = s_min;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/diagnosis.h"
+#include "tests/coreconfig.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ struct broker_facts {
 static void broker_facts_init(struct broker_facts *p)
 {
     memset(p, 0, sizeof *p);
-    core_config_init(&p->config);
+    coreconfig_init(&p->config);
     p->config.fm_present = true;
     p->config.min_nodes = 64;
     p->config.total_addresses = 4086;

@@ -3,6 +3,7 @@
  * is not durable is not said. */
 
 #include "broker/http/http.h"
+#include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/gate.h"
 
@@ -53,7 +54,7 @@ static int open_stand(void **state)
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     gate_init(&stand.gate, false);
-    core_config_init(&stand.config.core);
+    coreconfig_init(&stand.config.core);
     stand.config.socket_mode = 0600;
     stand.config.connections_max = 4096;
     stand.config.admins = admins;
