@@ -346,7 +346,7 @@ int engine_start(struct engine *engine, struct error *err)
     struct loading loading = {.engine = engine, .err = err};
     struct fmapi_options fabric;
     int rc = store_load(engine->options.store, load_record, &loading, err);
-    if (rc == 0 && core_loaded(engine->core, err) < 0)
+    if (rc == 0 && core_check_load(engine->core, err) < 0)
         rc = store_refuse(engine->options.store, err);
     if (rc < 0)
         return rc;

@@ -75,7 +75,7 @@ static void drop_cleaner(struct core *core, struct reservation *r)
     if (!r->cleaner)
         return;
     for (uint32_t i = 0; i < r->cleaner->count; i++)
-        core->cleanups -= !r->cleaner->list[i]->look;
+        core->cleanups -= !r->cleaner->cleanups[i]->query;
     assert(r->cleaner->op.call == 0);
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
@@ -120,21 +120,21 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     for (int i = 0; i < r->vni_count; i++) {
         if (!add)
             vnipool_drop(&core->vnis, r->vnis[i],
-                         r->number > core->suspect_number && r->node_number == 0);
+                         r->number > core->suspicion.numbers && r->node_number == 0);
         else if (r->state == JOB_ACTIVE)
             fits &= vnipool_take(&core->vnis, r->vnis[i]);
         else
-            fits &= vnipool_hold(&core->vnis, r->vnis[i]);
+            fits &= vnipool_quarantine(&core->vnis, r->vnis[i]);
     }
     if (r->overdue)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
-        adjust_counter(&core->unknown_lives, 1, add);
+        adjust_counter(&core->suspicion.unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
-        core->adopted_ms = core->now_ms;
+        core->suspicion.adopted_over_ms = core->now_ms;
     if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
-    adjust_use(&core->all, r, add);
+    adjust_use(&core->all_use, r, add);
     adjust_use(&core_cluster(core, r->cluster)->use, r, add);
     return fits;
 }

@@ -163,7 +163,7 @@ void core_clock(struct core *core, const char *boot, int64_t offset_ms);
 
 /* Everything is loaded: do the reservations fit each other? What is saved by a core always does. 0,
  * or ERROR_CORRUPT with a sentence that names two of them; then core_start may not be called. */
-int core_loaded(struct core *core, struct error *err);
+int core_check_load(struct core *core, struct error *err);
 
 /* Settles what a crash left open and begins to log in to the fabric manager. */
 void core_start(struct core *core, int64_t now_ms);
@@ -176,7 +176,7 @@ const struct effect *core_effects(const struct core *core, size_t *count);
  * one step should take. */
 int64_t core_next_deadline(const struct core *core);
 
-/* ---- looking, without changing anything ---- */
+/* ---- the read-only view (view.c; core_quarantine_end: reservation/quarantine.c) ---- */
 
 enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
 const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */
@@ -188,8 +188,8 @@ struct core_status {
     uint64_t link_losses;   /* since the start */
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
-    uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
-    uint32_t vnis_quarantined;   /* perhaps in use by jobs that the ledger does not know */
+    uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
+    uint32_t vnis_suspect;       /* perhaps in use by jobs that the ledger does not know */
     uint32_t addresses_total;    /* 0: not known */
     uint64_t addresses_reserved; /* asked for and not yet known to be given back */
     uint32_t addresses_per_job;  /* 0: none can be computed */
@@ -217,7 +217,8 @@ struct core_cluster_status {
     uint32_t budget; /* 0: none of its own */
     uint64_t addresses_reserved, releases_pending;
     uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
+    uint64_t
+        published[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool jobpoll;
     int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
@@ -228,8 +229,9 @@ struct core_cluster_status {
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 
-/* What an administrator has to look at, index 0 on; false beyond. Valid until the next step. */
-bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out);
+/* What an administrator has to see to: the alarm that was raised first; NULL: none is on. Valid
+ * until the next step, as are those behind it. */
+const struct alarm *core_alarms(const struct core *core);
 
 /* The fabric manager's base URL in use, as jobs are told it; "" when there is none. */
 const char *core_fm_url(const struct core *core);
@@ -256,12 +258,12 @@ void core_waiting(const struct reservation *reservation, struct core_waiting *ou
 
 /* Until when nodes that have reported nothing keep a released job's VNIs quarantined; INT64_MAX:
  * until they have ([vni] hold = reports). */
-int64_t core_held_until(const struct core *core, const struct reservation *reservation);
+int64_t core_quarantine_end(const struct core *core, const struct reservation *reservation);
 
 /* Those of them that have reported nothing, in the order of the job's node list; without any when
  * the job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it
  * is asked for only where there are not too many. */
-void core_silent(const struct reservation *reservation, struct nodefold *out);
+void core_silent_nodes(const struct reservation *reservation, struct nodefold *out);
 
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such
  * reservation; NULL: none, or of none among the oldest few thousand reservations. Valid until the
@@ -273,7 +275,7 @@ const char *core_lingering_node(const struct core *core);
 enum core_presence { PRESENCE_NONE, PRESENCE_NAMED, PRESENCE_REPORTED, PRESENCE_POSSIBLE };
 enum core_presence core_presence(const struct reservation *reservation, const char *node);
 
-/* One page of reservations in ascending number, those after `after` that match. What it looks at is
+/* One page of reservations in ascending number, those after `after` that match. What it reads is
  * bounded, reservations and node lists, so a page may be short although there is more. */
 struct core_filter {
     const char *cluster; /* NULL: any */
@@ -284,7 +286,7 @@ struct core_filter {
     size_t limit; /* 1–1000 */
 };
 /* Calls each for every match; returns the number to go on after, or 0 when there is no more. */
-uint64_t core_list(const struct core *core, const struct core_filter *filter,
+uint64_t core_page(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg);
 
 /* Of the oldest event that is kept, one more than the last when there is none, and of the last one

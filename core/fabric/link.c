@@ -51,7 +51,7 @@ void link_start(struct core *core)
     core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
 }
 
-void link_list(struct core *core)
+void link_begin_list(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     assert(core->link.list == 0);
@@ -62,7 +62,7 @@ void link_list(struct core *core)
 }
 
 /* Sooner than usual while something there is not as it should be. */
-void link_list_next(struct core *core)
+void link_schedule_list(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
@@ -93,7 +93,7 @@ void link_login_done(struct core *core, const struct core_event *event)
         link_lost(core, words ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
-        link_list(core);
+        link_begin_list(core);
     }
 }
 
@@ -132,7 +132,7 @@ static void give_up_all(struct core *core, const char *words)
 }
 
 /* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
-static int64_t next_attempt(struct core *core)
+static int64_t choose_next_url(struct core *core)
 {
     assert(core->config.fm_url_count <= FM_URLS_MAX);
     uint32_t count = core->config.fm_url_count, rounds;
@@ -169,7 +169,7 @@ void link_lost(struct core *core, const char *words)
     uint32_t *last = &core->link.last_errors[core->link.url], hash = hash_without_digits(words);
     bool repeated = *last == hash;
     *last = hash;
-    int64_t wait = next_attempt(core);
+    int64_t wait = choose_next_url(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
     core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
@@ -230,5 +230,5 @@ void link_tick(struct core *core)
     if (core->link.state == LINK_DOWN)
         link_start(core);
     else
-        link_list(core);
+        link_begin_list(core);
 }

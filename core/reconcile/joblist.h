@@ -47,11 +47,11 @@ struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_
 /* Names of a list whose cluster is configured. After the last of them, not `more`: compares a first
  * lot, if no other job list is being compared; or returns why that is not believed, in words that
  * live until the next step. */
-const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+const char *joblist_add(struct core *core, struct joblist *joblist, const char *const *active,
                         size_t count, bool more);
 
 /* It is over. What it found stays until the next step. */
-void joblist_end(struct core *core, struct joblist *list);
+void joblist_end(struct core *core, struct joblist *joblist);
 
 /* Compares one more lot. Answers the sync, or tells jobpoll.c, when that was the last one. */
 void joblist_tick(struct core *core);

@@ -4,9 +4,9 @@
 
 #include <assert.h>
 
-/* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
- * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it
- * out. */
+/* What bearers ask for: cleanups and queries of steps. Each is judged by the token's scope, paid
+ * for from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c
+ * carries it out. */
 
 enum {
     CLEANUPS_MAX = 1000,       /* of one reservation, at once */
@@ -103,7 +103,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
                                   .u.cleanup = {r->number, step, give_up_ms, (uint8_t)below}});
         c = cleaner_find(k, step, below);
     }
-    if (c == k->list[0] && (k->op.call != 0 || k->looked))
+    if (c == k->cleanups[0] && (k->op.call != 0 || k->pieces_known))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
         core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
@@ -131,20 +131,10 @@ void core_steps(struct core *core, const struct core_event *event)
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = NULL;
     for (uint32_t i = 0; i < k->count; i++)
-        c = k->list[i]->look ? k->list[i] : c;
+        c = k->cleanups[i]->query ? k->cleanups[i] : c;
     if (!c) /* before all that is not under way: its request waits for an answer */
         c = cleaner_add(k, k->op.call != 0, "", false);
-    c->look = true;
+    c->query = true;
     core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
-}
-
-void cleanup_load(struct core *core, struct reservation *r)
-{
-    assert(r->cleaner);
-    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    for (uint32_t i = 0; i < r->cleaner->count; i++) {
-        if (r->cleaner->list[i]->give_up_ms > latest)
-            r->cleaner->list[i]->give_up_ms = latest;
-    }
 }

@@ -39,7 +39,7 @@ static bool has_node(const struct reservation *r, const char *node)
     if (r->node_number != 0)
         return true; /* it has the nodes that say so */
     if (r->nodes)
-        return nodes_named(r->reported, r->nodes, r->node_count, node);
+        return nodes_is_of_job(r->reported, r->nodes, r->node_count, node);
     return nodes_find(r->reported, node) || !r->reported || r->reported->count < r->node_count;
 }
 
@@ -96,7 +96,7 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
-        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.held, vni);
+        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.quarantined, vni);
         for (uint8_t j = 0; j < count; j++)
             taken |= vnis[j] == vni;
         if (!taken)
@@ -111,8 +111,8 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
     assert(event->u.report.number > core->last_number);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node;
-    bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
-    (void)snprintf(core->suspect_node, sizeof core->suspect_node, "%s", node);
+    bool another = core->suspicion.node[0] != '\0' && strcmp(core->suspicion.node, node) != 0;
+    (void)snprintf(core->suspicion.node, sizeof core->suspicion.node, "%s", node);
     alarm_raise(
         core, ALARM_OLD_LEDGER, cluster,
         "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
@@ -130,8 +130,9 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
 static bool may_take_in(struct core *core, const char *node)
 {
     assert(node);
-    for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
-        struct unknown_node *known = &core->unknown_nodes[i];
+    for (size_t i = 0; core->suspicion.unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX;
+         i++) {
+        struct unknown_node *known = &core->suspicion.nodes[i];
         bool first = known->name[0] == '\0';
         if (!first && strcmp(known->name, node) != 0)
             continue;
@@ -139,7 +140,7 @@ static bool may_take_in(struct core *core, const char *node)
             (void)snprintf(known->name, sizeof known->name, "%s", node);
             known->lives = 0;
             if (i + 1 < UNKNOWN_LIVES_MAX)
-                core->unknown_nodes[i + 1].name[0] = '\0';
+                core->suspicion.nodes[i + 1].name[0] = '\0';
         }
         return known->lives++ < UNKNOWN_LIVES_PER_NODE;
     }

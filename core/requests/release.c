@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 
 #include <assert.h>
 
@@ -17,7 +17,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     const struct operation *op = r->op;
     /* What is under its name now is not ours to delete (B11), by the fabric manager's last answer;
      * unless an earlier try of ours made it. */
-    if (op && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
+    if (op && op->evidence.gone_ms != 0 && op->evidence.other_token && !op->unsure &&
+        !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
@@ -34,7 +35,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
     if (rec.vni_count > 0)
-        hold_keep_clock(core);
+        quarantine_save_clock(core);
     (void)core_save(core, &rec);
     core_publish_released(core, r, why, proof);
     if (r->op)

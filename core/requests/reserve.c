@@ -83,7 +83,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     const char *field = conflicting_field(r, q);
     if (!field)
         core_granted_again(core, r);
-    r->missed_ms = 0; /* as good a sign of life as being named by a sync */
+    r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
     if (field)
         answer_refused(
@@ -102,7 +102,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
 
 /* Another's reservation, or one that cannot be distinguished from it, is under the job's name
  * (B11). */
-static bool name_is_found(const struct core *core, const char *cluster, const char *job)
+static bool found_has_name(const struct core *core, const char *cluster, const char *job)
 {
     assert(cluster && job);
     const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
@@ -143,7 +143,7 @@ static void decide_hwcoll(struct core *core, const struct reservation *adopted,
         return;
     }
     enum budget budget = budget_after(core, rec, adopted);
-    if (name_is_found(core, rec->cluster, rec->job)) {
+    if (found_has_name(core, rec->cluster, rec->job)) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = "the fabric manager has a reservation under its name that this broker did "
                       "not make";
@@ -171,10 +171,10 @@ static void create_reservation(struct core *core, uint64_t ticket,
         core_wait(&r->op->waiters, ticket);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
-            core_trace_event(core, r, core_event_of(r->hwcoll),
+            core_trace_event(core, r, core_outcome_event(r->hwcoll),
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
                              "%s -> the job runs without hardware collectives", r->reason);
-        core_publish(core, core_event_of(r->hwcoll), r,
+        core_publish(core, core_outcome_event(r->hwcoll), r,
                      r->reason ? r->reason : "hardware collectives are off");
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
@@ -252,7 +252,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     if (!choose_vnis(core, &rec, q, &detail)) {
         core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
-                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
+                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.quarantined.count);
         answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
         return;
     }

@@ -45,7 +45,7 @@ struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t numbe
  */
 struct ledger_walk {
     uint64_t after; /* number of the last one */
-    size_t row;     /* behind that one, when it was looked at */
+    size_t row;     /* behind that one, when it was read */
 };
 struct reservation *ledger_walk(const struct ledger *ledger,
                                 struct ledger_walk *walk); /* or NULL */

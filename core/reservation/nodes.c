@@ -134,7 +134,7 @@ static void enter_named(void *arg, const char *name)
     (void)enter_name(arg, name);
 }
 
-bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
+bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
     assert(list && name);
     if (nodes_find(nodes, name))

@@ -37,14 +37,14 @@ bool node_services_valid(const char *services);
 
 /* Whether the list, always the same for the same nodes, names this one. Who has reported is taken
  * to be named. A long list is expanded when it is asked for the second time. */
-bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name);
+bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, const char *name);
 
-/* nodes may be NULL in those that only look: no node has reported. */
+/* nodes may be NULL in those that only read: no node has reported. */
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name);
 /* The next one at or after *at, which is moved on; NULL: no more. In no order. */
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
 uint32_t nodes_clean(const struct nodes *nodes);
 
-/* What a node reports now; *nodes is made when NULL. Copies; number is not looked at. */
+/* What a node reports now; *nodes is made when NULL. Copies; number is not read. */
 void nodes_put(struct nodes **nodes, const struct node_record *record);
 void nodes_destroy(struct nodes *nodes); /* NULL is allowed */

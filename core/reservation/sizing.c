@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/sizing.h"
 
-#include "core/effects.h"
+#include "core/emit.h"
 
 #include <assert.h>
 
@@ -104,7 +104,7 @@ static uint64_t limit_of(const struct core *core, const char *cluster)
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
 {
     assert(cluster);
-    enum budget of_all = budget_within(&core->all, core->config.total_addresses, addresses);
+    enum budget of_all = budget_within(&core->all_use, core->config.total_addresses, addresses);
     enum budget of_own =
         budget_within(&core_cluster(core, cluster)->use, limit_of(core, cluster), addresses);
     return of_all > of_own ? of_all : of_own;
@@ -133,6 +133,6 @@ const char *core_budget_words(struct core *core, const char *cluster, uint32_t a
                          cluster, (unsigned long long)own->addresses, (unsigned long long)limit,
                          addresses, found_note(core, own));
     return core_text(core, "%llu of %u multicast addresses are in use, %u more are not left%s",
-                     (unsigned long long)core->all.addresses, core->config.total_addresses,
-                     addresses, found_note(core, &core->all));
+                     (unsigned long long)core->all_use.addresses, core->config.total_addresses,
+                     addresses, found_note(core, &core->all_use));
 }

@@ -193,7 +193,7 @@ static void check_books(struct machine *machine)
     core_status(machine->core, status);
     (void)disk_load(&machine->disk, look_at_record, &walk);
     FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
-    FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_held == walk.held_vnis);
+    FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_in_quarantine == walk.held_vnis);
     FUZZ_CHECK(status->addresses_reserved == walk.addresses);
     FUZZ_CHECK(status->calls_in_flight == machine->call_count);
     FUZZ_CHECK(status->last_seq == machine->disk.last_seq);
@@ -499,7 +499,7 @@ void machine_crash(struct machine *machine)
     machine->logging_in = false;
     machine->list = machine->jobpoll = machine->sync = 0;
     (void)disk_load(&machine->disk, load, machine);
-    FUZZ_CHECK(core_loaded(machine->core, &(struct error){0}) == 0);
+    FUZZ_CHECK(core_check_load(machine->core, &(struct error){0}) == 0);
     machine_start(machine);
 }
 

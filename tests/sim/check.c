@@ -95,7 +95,7 @@ static void each_reservation_is_expected(struct sim *sim)
 {
     struct core_filter filter = {.uid = -1, .limit = 1000};
     do
-        filter.after = core_list(sim->edge.core, &filter, is_expected, sim);
+        filter.after = core_page(sim->edge.core, &filter, is_expected, sim);
     while (filter.after != 0);
 }
 
@@ -213,9 +213,9 @@ void check_empty(struct sim *sim)
                  sim->disk.reservation_count ? n(sim->disk.reservations[0]->u.reservation.number)
                                              : 0,
                  n(status.jobs_active + status.jobs_releasing));
-    if (status.vnis_live + status.vnis_held > 0 || status.vnis_free != status.vnis_pool)
+    if (status.vnis_live + status.vnis_in_quarantine > 0 || status.vnis_free != status.vnis_pool)
         sim_fail(sim, "F3", "every job is over; VNIs: %u live, %u held, %u of %u free",
-                 status.vnis_live, status.vnis_held, status.vnis_free, status.vnis_pool);
+                 status.vnis_live, status.vnis_in_quarantine, status.vnis_free, status.vnis_pool);
     if (status.addresses_reserved > 0 || status.jobs_reserved > 0)
         sim_fail(sim, "I8", "every job is over, %llu addresses count as reserved",
                  n(status.addresses_reserved));

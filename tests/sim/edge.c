@@ -406,7 +406,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     struct error err = {0};
-    if (core_loaded(edge->core, &err) < 0) {
+    if (core_check_load(edge->core, &err) < 0) {
         sim_fail(sim, "I2", "what was saved cannot be loaded: %s", err.text);
         return;
     }

@@ -156,7 +156,7 @@ void script_boot(struct script *s)
 {
     s->core = core_create(&s->config);
     if (!s->core || disk_load(&s->disk, load_one, s->core) < 0 ||
-        core_loaded(s->core, &(struct error){0}) < 0)
+        core_check_load(s->core, &(struct error){0}) < 0)
         abort();
     s->length = 0;
     s->text[0] = 0;

@@ -128,7 +128,7 @@ static bool count_pages(const struct core *core, struct census *census)
     enum { PAGES_MAX = 8, PAGE = 1000 };
     struct core_filter filter = {.node = census->node, .uid = -1, .limit = PAGE};
     for (int page = 0; page < PAGES_MAX; page++) {
-        filter.after = core_list(core, &filter, count_reservation, census);
+        filter.after = core_page(core, &filter, count_reservation, census);
         if (filter.after == 0)
             return true;
     }

@@ -67,14 +67,12 @@ static const char *duration_text(int64_t ms, char out[32])
 
 static void check_alarms(const struct diagnosis_facts *facts)
 {
-    for (size_t i = 0; i < facts->alarm_count; i++) {
-        const struct core_alarm *alarm = &facts->alarms[i];
+    for (const struct alarm *alarm = facts->alarms; alarm; alarm = alarm->next)
         report(facts, PROBLEM, "alarm", alarm_kind_advice(alarm->kind), "%s%s%s for %s: %s",
                alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
                alarm->cluster ? alarm->cluster : "", DURATION(facts->now_ms - alarm->since_ms),
                alarm->detail);
-    }
-    if (facts->alarm_count == 0)
+    if (!facts->alarms)
         report(facts, OK, "alarm", NULL, "no alarm is on");
 }
 
@@ -191,16 +189,17 @@ static void check_vnis(const struct diagnosis_facts *facts)
     int level = OK;
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
-    else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
+    else if (core->vnis_free < core->vnis_pool / 20 ||
+             core->vnis_in_quarantine > core->vnis_pool / 2)
         level = WARNING;
     report(facts, level, "vnis",
            level == OK ? NULL
-           : core->vnis_held > core->vnis_live
+           : core->vnis_in_quarantine > core->vnis_live
                ? "most are held: mcastctl list --held shows for which nodes; have them report "
                  "(mcast-node), or choose a duration as [vni] hold"
                : "enlarge [vni] pool, if the fabric's partitions allow it",
            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held", core->vnis_free,
-           core->vnis_pool, core->vnis_live, core->vnis_held);
+           core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
 }
 
 /* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */

@@ -108,16 +108,15 @@ static void write_time(struct writer *out, const char *key, int64_t unix_ms)
 
 static void write_alarms(struct writer *out, const struct core *core)
 {
-    struct core_alarm alarm;
     writer_begin_array(out, "alarms");
-    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
+    for (const struct alarm *alarm = core_alarms(core); alarm; alarm = alarm->next) {
         writer_begin_object(out, NULL);
-        writer_string(out, "kind", alarm_kind_word(alarm.kind));
-        if (alarm.cluster)
-            writer_string(out, "cluster", alarm.cluster);
-        writer_time(out, "since", alarm.since_ms);
-        writer_string(out, "detail", alarm.detail);
-        writer_string(out, "advice", alarm_kind_advice(alarm.kind));
+        writer_string(out, "kind", alarm_kind_word(alarm->kind));
+        if (alarm->cluster)
+            writer_string(out, "cluster", alarm->cluster);
+        writer_time(out, "since", alarm->since_ms);
+        writer_string(out, "detail", alarm->detail);
+        writer_string(out, "advice", alarm_kind_advice(alarm->kind));
         writer_end_object(out);
     }
     writer_end_array(out);
@@ -145,8 +144,8 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_begin_object(out, "vnis");
     writer_number(out, "free", status->vnis_free);
     writer_number(out, "live", status->vnis_live);
-    writer_number(out, "held", status->vnis_held);
-    writer_number(out, "quarantined", status->vnis_quarantined);
+    writer_number(out, "held", status->vnis_in_quarantine);
+    writer_number(out, "quarantined", status->vnis_suspect);
     writer_number(out, "overdue", status->vnis_overdue);
     writer_number(out, "pool", status->vnis_pool);
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);

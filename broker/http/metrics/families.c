@@ -57,27 +57,16 @@ struct family {
 
 /* ---- families with other samples than a field ---- */
 
-static bool alarm_is_on(const struct core *core, enum alarm_kind kind, const char *cluster)
-{
-    struct core_alarm alarm;
-    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
-        const char *of = alarm.cluster ? alarm.cluster : "";
-        if (alarm.kind == kind && !strcmp(of, cluster))
-            return true;
-    }
-    return false;
-}
-
 /* All that there can be, also those that are off: an alert needs the zero to end. */
 static void write_alarms(struct exposition *to, const struct readings *readings)
 {
     struct core_cluster_status cluster;
     for (int kind = 0; kind < ALARM_KIND_COUNT; kind++) {
         const char *word = alarm_kind_word((enum alarm_kind)kind);
-        exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, ""),
+        exposition_count(to, alarm_on(readings->core, (enum alarm_kind)kind, NULL),
                          LABELS("alarm", word, "cluster", ""));
         for (uint32_t i = 0; core_cluster_status(readings->core, i, &cluster); i++)
-            exposition_count(to, alarm_is_on(readings->core, (enum alarm_kind)kind, cluster.name),
+            exposition_count(to, alarm_on(readings->core, (enum alarm_kind)kind, cluster.name),
                              LABELS("alarm", word, "cluster", cluster.name));
     }
 }
@@ -99,9 +88,9 @@ static void write_role(struct exposition *to, const struct readings *readings)
 static void write_outcomes(struct exposition *to, const struct core_cluster_status *cluster)
 {
     for (int kind = EVENT_RESERVED; kind < EVENT_LINK_UP; kind++)
-        exposition_count(to, cluster->told[kind],
+        exposition_count(to, cluster->published[kind],
                          LABELS("cluster", cluster->name, "outcome", event_kind_word(kind)));
-    exposition_count(to, cluster->told[EVENT_LINGERING],
+    exposition_count(to, cluster->published[EVENT_LINGERING],
                      LABELS("cluster", cluster->name, "outcome", event_kind_word(EVENT_LINGERING)));
 }
 
@@ -253,8 +242,8 @@ static const struct family families[] = {
      "because jobs that the ledger does not know may use them.", LABEL("state", "free"),
      STATUS(vnis_free)},
     {LABEL("state", "live"), STATUS(vnis_live)},
-    {LABEL("state", "held"), STATUS(vnis_held)},
-    {LABEL("state", "quarantined"), STATUS(vnis_quarantined)},
+    {LABEL("state", "held"), STATUS(vnis_in_quarantine)},
+    {LABEL("state", "quarantined"), STATUS(vnis_suspect)},
     {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
      "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
     {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},

@@ -69,17 +69,18 @@ static void alarm__comes_before_all(void **state)
 {
     (void)state;
     struct statusline facts = quiet();
-    facts.alarm = (struct core_alarm){
+    struct alarm conflict = {
         .kind = ALARM_NAME_CONFLICT, .cluster = "elcap", .detail = "elcap-7 has another token"};
-    facts.alarms = 1;
+    facts.alarms = &conflict;
     facts.reload_refused = true;
     (void)statusline_format(&facts, line);
     static const char one[] =
         "ALARM name-conflict of cluster elcap: elcap-7 has another token. The "
         "last reload was refused";
     assert_memory_equal(line, one, sizeof one - 1);
-    facts.alarm = (struct core_alarm){.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
-    facts.alarms = 3;
+    struct alarm loss = {.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
+    loss.next = &(struct alarm){.next = &conflict};
+    facts.alarms = &loss;
     (void)statusline_format(&facts, line);
     static const char more[] = "ALARM mass-loss: 12 of 40 are missing (and 2 more). The last";
     assert_memory_equal(line, more, sizeof more - 1);

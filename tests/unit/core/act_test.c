@@ -270,11 +270,11 @@ static void act__much_that_is_due_takes_several_steps(void **state)
         driver_release(d, job);
     }
     driver_tick(d, d->config.vni_hold_ms);
-    const uint32_t left = status_of(d).vnis_held;
+    const uint32_t left = status_of(d).vnis_in_quarantine;
     assert_true(left > 400 && left <= 500);
     assert_int_equal(core_next_deadline(d->core), d->now);
     driver_tick(d, 0);
-    assert_int_equal(status_of(d).vnis_held, 0);
+    assert_int_equal(status_of(d).vnis_in_quarantine, 0);
 }
 
 UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),

@@ -666,7 +666,7 @@ static void restart(struct driver *d, const char *token, bool asked)
                            .wish = WISH_AUTO,
                            .state = JOB_ACTIVE,
                            .hwcoll = HWCOLL_RESERVED,
-                           .fm_side = FM_SIDE_HELD,
+                           .fm_side = FM_SIDE_THERE,
                            .created_ms = 1}},
         {.kind = RECORD_CLEANUP,
          .u.cleanup = {.number = 1, .step = "/fA", .give_up_ms = INT64_MAX}},

@@ -186,12 +186,10 @@ static inline void driver_lose(struct driver *d)
 /* Whether an alarm of this kind is on. */
 static inline bool driver_alarm(const struct driver *d, enum alarm_kind kind)
 {
-    struct core_alarm alarm;
-    for (uint32_t i = 0; core_alarm(d->core, i, &alarm); i++) {
-        if (alarm.kind == kind)
-            return true;
-    }
-    return false;
+    const struct alarm *alarm = core_alarms(d->core);
+    while (alarm && alarm->kind != kind)
+        alarm = alarm->next;
+    return alarm;
 }
 
 static inline const struct reservation *driver_job(const struct driver *d, const char *job)

@@ -168,8 +168,8 @@ static void events__are_counted_by_cluster_and_kind(void **state)
     assert_string_equal(second.name, "elcap2");
     for (int kind = 1; kind < EVENT_KIND_COUNT; kind++) {
         uint64_t told = kind == EVENT_UNAVAILABLE ? 3 : kind == EVENT_RELEASED ? 1 : 0;
-        assert_int_equal(first.told[kind], told);
-        assert_int_equal(second.told[kind], 0);
+        assert_int_equal(first.published[kind], told);
+        assert_int_equal(second.published[kind], 0);
     }
     driver_end(&d);
 }

@@ -426,7 +426,7 @@ static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_tick(d, d->config.call_timeout_ms);
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     assert_non_null(driver_find(d, EFFECT_SAVE));
 }
 

@@ -130,15 +130,14 @@ static void missing__mass_loss_has_a_limit(void **state)
 static void missing__mass_loss_tells_how_much(void **state)
 {
     struct driver *d = *state;
-    struct core_alarm alarm;
     reserve_jobs(d, 20);
     assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
     assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
     assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
     assert_int_equal(compare_with(d, 20, 17, "elcap-77"), 0);
-    assert_true(core_alarm(d->core, 1, &alarm)); /* after that of the name */
-    assert_int_equal(alarm.kind, ALARM_MASS_LOSS);
-    assert_non_null(strstr(alarm.detail, " 3 of 20 reservations"));
+    const struct alarm *alarm = core_alarms(d->core)->next; /* after that of the name */
+    assert_int_equal(alarm->kind, ALARM_MASS_LOSS);
+    assert_non_null(strstr(alarm->detail, " 3 of 20 reservations"));
 }
 
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
@@ -307,7 +306,7 @@ static void missing__release_that_was_answered_is_over(void **state)
     driver_release(d, "a");
     driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
                                        .u.list_done = {.list = list, .outcome = FM_OK}});
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
 }
 
 UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),

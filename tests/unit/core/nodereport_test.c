@@ -38,7 +38,7 @@ static uint32_t held(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.vnis_held;
+    return status.vnis_in_quarantine;
 }
 
 /* A running job of n1-n3; small, so that no fabric manager is in the way. */
@@ -101,7 +101,7 @@ static void waiting__tells_whom_to_fence(void **state)
     struct core_waiting waiting;
     struct nodefold silent;
     reserve_of(&d, "n[1-128]", 128);
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, ""); /* nothing is waited for */
     (void)report(&d, "a", 1, "n2", NODE_CREATED);
     (void)report(&d, "a", 1, "n10", NODE_CREATED);
@@ -122,7 +122,7 @@ static void waiting__tells_whom_to_fence(void **state)
         assert_string_equal(waiting.names[i], names[i]);
         assert_string_equal(waiting.services[i], "cxi0:12,cxi1:7");
     }
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "n[1,4-9,11-19,21-49,51-59,61-128]");
     assert_int_equal(silent.count, waiting.unheard);
     assert_int_equal(silent.left_out, 0);
@@ -130,7 +130,7 @@ static void waiting__tells_whom_to_fence(void **state)
 
     reserve_of(&d, "n[1-3]", 3); /* none has spoken */
     driver_release(&d, "a");
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "n[1-3]");
     driver_end(&d);
 
@@ -138,7 +138,7 @@ static void waiting__tells_whom_to_fence(void **state)
     driver_release(&d, "a");
     core_waiting(driver_job(&d, "a"), &waiting);
     assert_int_equal(waiting.unheard, 3);
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "");
     driver_end(&d);
 }
@@ -488,7 +488,7 @@ static void report__unknown_lives_are_bounded(void **state)
         (void)report_vnis(d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
     core_status(d->core, &status);
     assert_int_equal(status.jobs_releasing, 8);
-    assert_int_equal(status.vnis_held, 8);
+    assert_int_equal(status.vnis_in_quarantine, 8);
 }
 
 /* B8: reports of services that will not go, as long as they say so. */

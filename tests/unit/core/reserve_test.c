@@ -420,7 +420,7 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     struct core_status status;
     core_status(d->core, &status);
     assert_int_equal(status.jobs_active, 0);
-    assert_int_equal(status.vnis_held, 0); /* they were told to nobody */
+    assert_int_equal(status.vnis_in_quarantine, 0); /* they were told to nobody */
     assert_int_equal(status.vnis_live, 0);
     assert_int_equal(status.addresses_reserved, 0);
     q.node_count = 2; /* too small: no use in asking again */
@@ -570,7 +570,7 @@ static void reserve__released_while_waiting_holds_its_vni(void **state)
     driver_reserve(d, driver_request("a", 128));
     driver_release(d, "a");
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
 }
 
 /* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
@@ -586,7 +586,7 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_BUSY, NULL);
     driver_tick(d, 250);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD); /* and so it is after a crash */
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE); /* and so it is after a crash */
     driver_tick(d, d->config.call_timeout_ms);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
     (void)driver_call(d, FMCALL_RESERVE);

@@ -223,17 +223,17 @@ static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
     driver_reserved_job(d, "a");
     driver_release(d, "a");
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     driver_tick(d, d->config.relist_ms);
     uint64_t release = driver_call(d, FMCALL_RELEASE);
     driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
     driver_done(d, release, FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.relist_ms, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.stray_grace_ms, "elcap-a");
     list_between_releases(d, d->config.relist_ms, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.stray_grace_ms, NULL);
     const struct reservation *r = driver_job(d, "a");
     assert_true(!r || r->fm_side == FM_SIDE_NOTHING);
@@ -464,7 +464,7 @@ static void witness__one_node_stops_no_others(void **state)
                                                         .vni_count = 1}});
         assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
         core_status(d->core, &status);
-        assert_int_equal(status.vnis_held, i + 1);
+        assert_int_equal(status.vnis_in_quarantine, i + 1);
         assert_int_equal(status.vnis_free > 0, i < 2);
     }
 }
@@ -513,11 +513,11 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
     core_destroy(before);
 }
 
-static uint32_t vnis_held(const struct driver *d)
+static uint32_t vnis_in_quarantine(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.vnis_held;
+    return status.vnis_in_quarantine;
 }
 
 /* F3: within one boot a restart does not begin holds anew; after a boot, or when the clock was set,
@@ -547,13 +547,13 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         d.now += d.config.vni_hold_ms - 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         keep_saved(&d, &disk);
-        assert_int_equal(vnis_held(&d), 1);
+        assert_int_equal(vnis_in_quarantine(&d), 1);
         driver_tick(&d, 1000);
-        assert_int_equal(vnis_held(&d), !cases[i].goes_on);
+        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
         driver_tick(&d, d.config.vni_hold_ms - 1001);
-        assert_int_equal(vnis_held(&d), !cases[i].goes_on);
+        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
         driver_tick(&d, 1);
-        assert_int_equal(vnis_held(&d), 0);
+        assert_int_equal(vnis_in_quarantine(&d), 0);
         driver_end(&d);
     }
 }

@@ -38,7 +38,7 @@ static void broker_facts_init(struct broker_facts *p)
         .vnis_free = 60000,
         .vnis_pool = 64512,
         .vnis_live = 4000,
-        .vnis_held = 512,
+        .vnis_in_quarantine = 512,
         .addresses_total = 4086,
         .addresses_per_job = 23,
         .first_seq = 1,
@@ -166,7 +166,7 @@ static void diagnosis__of_pools(void **state)
     (void)state;
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
-    CASE(WARNING, "vnis", "32257 held", p.core.vnis_held = 32257);
+    CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
     CASE(WARNING, "addresses", "4080 of 4086", p.core.addresses_reserved = 4080);
     CASE(OK, "addresses", "4063 of 4086", p.core.addresses_reserved = 4063);
     CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;
@@ -205,19 +205,17 @@ static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
 /* B11: while the broker has stopped by itself, it is not well. */
 static void diagnosis__of_alarms(void **state)
 {
-    static const struct core_alarm loss = {
+    static const struct alarm loss = {
         .kind = ALARM_MASS_LOSS, .since_ms = NOW - 300000, .detail = "12 of 40 are missing"};
-    static const struct core_alarm conflict = {.kind = ALARM_NAME_CONFLICT,
-                                               .cluster = "tuo",
-                                               .since_ms = NOW - 7200000,
-                                               .detail = "tuo-7 has another token"};
+    static const struct alarm conflict = {.kind = ALARM_NAME_CONFLICT,
+                                          .cluster = "tuo",
+                                          .since_ms = NOW - 7200000,
+                                          .detail = "tuo-7 has another token"};
     (void)state;
-    CASE(OK, "alarm", "no alarm is on", p.facts.alarm_count = 0);
-    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss;
-         p.facts.alarm_count = 1);
+    CASE(OK, "alarm", "no alarm is on", p.facts.alarms = NULL);
+    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss);
     CASE(PROBLEM, "alarm", "name-conflict of cluster tuo for 2 hours: tuo-7 has another token",
-         p.facts.alarms = &conflict;
-         p.facts.alarm_count = 1);
+         p.facts.alarms = &conflict);
 }
 
 /* What a resource manager forgets is never released unless it says which jobs run. */

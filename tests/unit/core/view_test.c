@@ -21,7 +21,7 @@ static void walk(const struct driver *d, struct core_filter filter, struct seen 
     *seen = (struct seen){0};
     do {
         uint64_t after = filter.after;
-        filter.after = core_list(d->core, &filter, keep, seen);
+        filter.after = core_page(d->core, &filter, keep, seen);
         seen->pages++;
         assert_true(filter.after == 0 || filter.after > after);
     } while (filter.after != 0);
@@ -239,7 +239,7 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_string_equal(s.link_url, "http://fm");
     assert_string_equal(s.link_error, "");
     assert_int_equal(s.vnis_live, 4);
-    assert_int_equal(s.vnis_held, 0);
+    assert_int_equal(s.vnis_in_quarantine, 0);
     assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
     assert_int_equal(s.addresses_total, 4086);
     assert_int_equal(s.addresses_reserved, 3 * each);
@@ -252,7 +252,7 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_int_equal(s.jobs_active, 2);
     assert_int_equal(s.jobs_releasing, 2);
     assert_int_equal(s.jobs_reserved, 1);
-    assert_int_equal(s.vnis_held, 2);
+    assert_int_equal(s.vnis_in_quarantine, 2);
     assert_int_equal(s.releases_pending, 1);
     assert_int_equal(s.addresses_reserved, 3 * each); /* until the fabric manager says so */
     assert_int_equal(s.calls_in_flight, 2);

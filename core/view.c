@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 #include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* What the core shows of itself, without changing anything. */
+/* What the core shows of itself: nothing here changes anything. */
 
-/* What one page of a list does at most: reservations to look at, and comparisons of node lists with
+/* What one page of a list does at most: reservations to read, and comparisons of node lists with
  * a node's name, in bytes of the one times bytes of the other. The last list is read to its end. */
-enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
+enum { PAGE_READS_MAX = 2000, PAGE_COMPARES_MAX = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
-    assert(core->all.jobs_reserved <= core->all.jobs_active);
+    assert(core->all_use.jobs_reserved <= core->all_use.jobs_active);
     assert(core->vnis.pool.count >= core->vnis.free.count);
     uint32_t addresses_per_job = 0;
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
@@ -26,17 +26,17 @@ void core_status(const struct core *core, struct core_status *out)
         .link_error = core->link.error,
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
-        .vnis_held = core->vnis.held.count,
-        .vnis_quarantined = core->vnis.suspect.count,
+        .vnis_in_quarantine = core->vnis.quarantined.count,
+        .vnis_suspect = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
         .addresses_total = core->config.total_addresses,
-        .addresses_reserved = core->all.addresses,
-        .releases_pending = core->all.releases,
+        .addresses_reserved = core->all_use.addresses,
+        .releases_pending = core->all_use.releases,
         .addresses_per_job = addresses_per_job,
-        .jobs_active = core->all.jobs_active,
-        .jobs_releasing = core->all.jobs_releasing,
-        .jobs_reserved = core->all.jobs_reserved,
-        .jobs_adopted = core->all.jobs_adopted,
+        .jobs_active = core->all_use.jobs_active,
+        .jobs_releasing = core->all_use.jobs_releasing,
+        .jobs_reserved = core->all_use.jobs_reserved,
+        .jobs_adopted = core->all_use.jobs_adopted,
         .nodes_lingering = core->lingering,
         .vnis_overdue = core->overdue,
         .vnis_unconfirmed = core->unconfirmed,
@@ -84,8 +84,13 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
         .jobpoll_error = found->jobpoll.error,
         .name_conflict = found->name_conflict,
     };
-    memcpy(out->told, found->told, sizeof out->told);
+    memcpy(out->published, found->published, sizeof out->published);
     return true;
+}
+
+const struct alarm *core_alarms(const struct core *core)
+{
+    return core->alarms;
 }
 
 /* One kind of those that are waited for: the first few by name. */
@@ -163,7 +168,7 @@ static void fold_unreported(void *arg, const char *name)
         nodefold_add(to->fold, name);
 }
 
-void core_silent(const struct reservation *r, struct nodefold *out)
+void core_silent_nodes(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
     struct unreported_fold fold = {r->reported, out};
@@ -178,7 +183,7 @@ const char *core_lingering_node(const struct core *core)
     const struct reservation *r = NULL;
     const char *first = NULL;
     const struct node_report *report;
-    for (size_t looked_at = 0; core->lingering > 0 && looked_at < LOOK_AT_ONCE; looked_at++) {
+    for (size_t read = 0; core->lingering > 0 && read < PAGE_READS_MAX; read++) {
         r = ledger_walk(&core->ledger, &walk);
         if (!r || (r->reported && r->reported->lingering > 0))
             break;
@@ -227,17 +232,17 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
     return core_presence(r, filter->node) != PRESENCE_NONE;
 }
 
-uint64_t core_list(const struct core *core, const struct core_filter *filter,
+uint64_t core_page(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
     assert(filter->limit > 0);
-    size_t found = 0, looked_at = 0, compared = 0;
+    size_t found = 0, read = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
     for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)); after = walk.after) {
-        if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
+        if (found == filter->limit || read == PAGE_READS_MAX || compared >= PAGE_COMPARES_MAX)
             return after;
-        looked_at++;
+        read++;
         if (matches_filter(filter, r, &compared)) {
             each(arg, r);
             found++;
