@@ -44,7 +44,7 @@ enum core_event_kind {
     CORE_NODE_REPORT,  /* u.report; answered once */
     CORE_FENCE,        /* u.fence; answered once */
     CORE_NODE_BOOT,    /* u.boot; answered once */
-    CORE_ACCEPT_LOSS,  /* u.accept_loss; answered once */
+    CORE_ACCEPT_LOSS,  /* an administrator says that what is missing is lost; answered once */
     CORE_CLAIM,        /* u.claim; answered once */
     CORE_CLEANUP,      /* u.cleanup; answered once */
     CORE_STEPS,        /* u.steps; answered once */
@@ -53,23 +53,19 @@ enum core_event_kind {
 
 struct core_event {
     enum core_event_kind kind;
-    int64_t now_ms; /* Unix time that never runs backwards within the life of a process */
+    uint64_t ticket; /* the caller's mark for the answer; of what is answered, else 0 */
+    int64_t now_ms;  /* Unix time that never runs backwards within the life of a process */
     union {
+        struct reserve_request reserve;
         struct {
-            uint64_t ticket; /* the caller's mark for the answer */
-            struct reserve_request request;
-        } reserve;
-        struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
         } release;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *const *active;
             size_t count;
-            bool more; /* the rest follows, under the same ticket: it will not be answered before */
+            bool more; /* the rest follows, under the same ticket: not answered before */
         } sync;
         struct {
             bool ok;
@@ -101,7 +97,6 @@ struct core_event {
             bool more;         /* and the rest of it follows */
         } jobpoll;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
             uint64_t number; /* of the reservation: which life of the job is meant */
@@ -113,25 +108,18 @@ struct core_event {
             unsigned vni_count;   /* at most VNI_PER_JOB_MAX; 0: not given */
         } report;
         struct {
-            uint64_t ticket;
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */
             const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
         } boot;
         struct {
-            uint64_t ticket; /* an administrator says that what is missing is lost */
-        } accept_loss;
-        struct {
-            uint64_t ticket; /* an administrator says that no other broker uses the name */
-            const char *cluster;
+            const char *cluster; /* an administrator says that no other broker uses its name */
         } claim;
         struct {
-            uint64_t ticket;
             const char *node;   /* node_name_valid */
             const char *reason; /* words, or NULL */
         } fence;
         struct {
-            uint64_t ticket;
             uint64_t number;           /* of the reservation: the bearer of its token asks */
             const char *step;          /* steppath_valid */
             bool below;                /* all steps below it too */
@@ -140,7 +128,6 @@ struct core_event {
             int64_t wait_ms; /* for the trees to be gone; 0: answered as soon as it is on disk */
         } cleanup;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
             int64_t wait_ms;

@@ -42,11 +42,10 @@ void conflict_watch(struct core *core)
 void core_claim(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLAIM);
-    uint64_t ticket = event->u.claim.ticket;
     const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
     if (!core_cluster_config(core, cluster)) {
-        core_answer_no_cluster(core, ticket, cluster);
+        core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
     for (struct operation *op = core->operations, *next; op; op = next) {
@@ -72,5 +71,5 @@ void core_claim(struct core *core, const struct core_event *event)
                "found at the fabric manager are its own",
                cluster, count);
     alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
-    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
 }

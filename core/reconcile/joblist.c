@@ -257,19 +257,19 @@ void joblist_release(struct core *core)
 void core_sync(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_SYNC);
-    uint64_t ticket = event->u.sync.ticket;
     const char *cluster = event->u.sync.cluster, *strange;
-    struct joblist *joblist = joblist_begin(core, JOBLIST_SYNC, ticket, cluster, core->now_ms);
+    struct joblist *joblist =
+        joblist_begin(core, JOBLIST_SYNC, event->ticket, cluster, core->now_ms);
     bool more = event->u.sync.more; /* the rest is not yet known */
     if (!joblist->cluster) {
         if (more)
             return;
-        core_answer_no_cluster(core, ticket, cluster);
+        core_answer_no_cluster(core, event->ticket, cluster);
     } else {
         strange = joblist_add(core, joblist, event->u.sync.active, event->u.sync.count, more);
         if (!strange)
             return;
-        core_answer(core, ticket, ANSWER_INVALID, NULL, strange)->field = "active";
+        core_answer(core, event->ticket, ANSWER_INVALID, NULL, strange)->field = "active";
     }
     joblist_end(core, joblist);
 }

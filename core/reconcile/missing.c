@@ -261,5 +261,5 @@ void core_accept_loss(struct core *core, const struct core_event *event)
                "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
-    core_answer(core, event->u.accept_loss.ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
 }

@@ -62,7 +62,6 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
 void core_cleanup(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLEANUP);
-    uint64_t ticket = event->u.cleanup.ticket;
     const char *step = event->u.cleanup.step;
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
@@ -70,18 +69,18 @@ void core_cleanup(struct core *core, const struct core_event *event)
     if (r && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
         r = NULL; /* no token of it was ever given here (I6) */
     if (!r || why_not) {
-        core_answer(core, ticket, !r ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
+        core_answer(core, event->ticket, !r ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
                     !r ? "the reservation is over, and its trees with it" : why_not);
         return;
     }
     if (!cleanup_has_trees(r)) {
-        core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
+        core_answer(core, event->ticket, ANSWER_CLEANED, r, NULL);
         return;
     }
     const char *barred = cleanup_barred(core, r);
     if (barred) {
         core_answer(
-            core, ticket, ANSWER_GIVEN_UP, NULL,
+            core, event->ticket, ANSWER_GIVEN_UP, NULL,
             core_text(core, "the trees are not removed: %s: %s", barred, cleanup_allow_login));
         return;
     }
@@ -93,7 +92,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
         c = NULL;
     bool known = paid && cleaner_find(k, step, below);
     if (!paid || (!c && !known && !may_add_cleanup(core, k))) {
-        answer_too_many(core, ticket, k);
+        answer_too_many(core, event->ticket, k);
         return;
     }
     if (!c) {
@@ -106,26 +105,25 @@ void core_cleanup(struct core *core, const struct core_event *event)
     if (c == k->cleanups[0] && (k->op.call != 0 || k->pieces_known))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
-        core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
+        core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
     else
-        core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
+        core_answer(core, event->ticket, ANSWER_ACCEPTED, r, NULL);
     core_act(core, r);
 }
 
 void core_steps(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_STEPS);
-    uint64_t ticket = event->u.steps.ticket;
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
     if (!r) {
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
                               event->u.steps.cluster));
         return;
     }
     if (!cleanup_has_trees(r)) {
-        core_answer(core, ticket, ANSWER_STEPS, r, NULL)->steps = &cleanup_no_steps;
+        core_answer(core, event->ticket, ANSWER_STEPS, r, NULL)->steps = &cleanup_no_steps;
         return;
     }
     struct cleaner *k = cleaner_of(r);
@@ -135,6 +133,6 @@ void core_steps(struct core *core, const struct core_event *event)
     if (!c) /* before all that is not under way: its request waits for an answer */
         c = cleaner_add(k, k->op.call != 0, "", false);
     c->query = true;
-    core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
+    core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
 }

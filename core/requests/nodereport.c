@@ -194,13 +194,12 @@ void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
     assert(event->u.report.state != NODE_FENCED);
-    uint64_t ticket = event->u.report.ticket;
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node, *services = event->u.report.services;
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
     if (!r && !(r = take_in_unknown_life(core, event))) {
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
                               "that are left for it are in use by no job, destroy them",
@@ -208,14 +207,14 @@ void core_node_report(struct core *core, const struct core_event *event)
         return;
     }
     if (!has_node(r, node)) {
-        core_answer(core, ticket, ANSWER_INVALID, NULL,
+        core_answer(core, event->ticket, ANSWER_INVALID, NULL,
                     core_text(core, "job %.130s has no node %.64s", job, node))
             ->field = "node";
         return;
     }
     if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
         r->vni_asked > 0) {
-        core_answer(core, ticket, ANSWER_GIVEN_BACK, NULL,
+        core_answer(core, event->ticket, ANSWER_GIVEN_BACK, NULL,
                     core_text(core,
                               "job %.130s is over and its VNIs are given back: destroy the "
                               "services",
@@ -241,7 +240,7 @@ void core_node_report(struct core *core, const struct core_event *event)
                                           .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
-    core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
+    core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);
     if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
         core_act(core, r);
 }
@@ -301,7 +300,7 @@ void core_fence(struct core *core, const struct core_event *event)
     core_publish(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
-    core_answer(core, event->u.fence.ticket, ANSWER_FENCED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
 /* No CXI service outlives a boot, so what a node reported before it is over, whether it could
@@ -327,5 +326,5 @@ void core_node_boot(struct core *core, const struct core_event *event)
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");
-    core_answer(core, event->u.boot.ticket, ANSWER_REPORTED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_REPORTED, NULL, NULL)->count = count;
 }

@@ -48,27 +48,26 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
 void core_release(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RELEASE);
-    uint64_t ticket = event->u.release.ticket;
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (!r && !core_cluster_config(core, cluster)) {
-        core_answer_no_cluster(core, ticket, cluster);
+        core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
     if (!r) {
         if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
-            core_answer(core, ticket, ANSWER_ALREADY_GONE, NULL, NULL);
+            core_answer(core, event->ticket, ANSWER_ALREADY_GONE, NULL, NULL);
             return;
         }
         if (job_id_valid(job))
             tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
                            core->now_ms + core->config.tombstone_ms);
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core, "job %.130s of %s was never reserved", job, cluster));
         return;
     }
     bool over = r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING;
     if (r->state == JOB_ACTIVE)
         core_begin_release(core, r, NULL);
-    core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
+    core_answer(core, event->ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
 }

@@ -272,12 +272,11 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
 void core_reserve(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RESERVE);
-    uint64_t ticket = event->u.reserve.ticket;
-    const struct reserve_request *q = &event->u.reserve.request;
+    const struct reserve_request *q = &event->u.reserve;
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (!cluster) {
-        answer_refused(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+        answer_refused(core, event->ticket, ANSWER_NO_CLUSTER, "cluster",
                        core_text(core,
                                  "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
                                  "mcastd.conf",
@@ -285,7 +284,7 @@ void core_reserve(struct core *core, const struct core_event *event)
         return;
     }
     if ((field = invalid_field(q, &detail))) {
-        answer_refused(core, ticket, ANSWER_INVALID, field, detail);
+        answer_refused(core, event->ticket, ANSWER_INVALID, field, detail);
         return;
     }
     if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
@@ -295,15 +294,15 @@ void core_reserve(struct core *core, const struct core_event *event)
         core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
                    q->cluster, q->job);
         answer_refused(
-            core, ticket, ANSWER_OVERTAKEN, NULL,
+            core, event->ticket, ANSWER_OVERTAKEN, NULL,
             "the job was released before this reserve arrived; nothing was reserved. If it really "
             "starts (again), repeat the request");
         return;
     }
     struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
     if (r && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
-        repeat_reserve(core, ticket, q, r);
+        repeat_reserve(core, event->ticket, q, r);
         return;
     }
-    reserve_new(core, ticket, q, cluster, r && r->state == JOB_ACTIVE ? r : NULL);
+    reserve_new(core, event->ticket, q, cluster, r && r->state == JOB_ACTIVE ? r : NULL);
 }

@@ -247,7 +247,8 @@ static void reserve(struct machine *machine, struct fuzz_input *in)
                                             .uid = who >> 7,
                                             .vni_count = (what >> 4) % 7 - 1,
                                             .wish = (enum hwcoll_wish)(who >> 4) % 5};
-    step(machine, (struct core_event){.kind = CORE_RESERVE, .u.reserve = {ask(machine), request}});
+    step(machine,
+         (struct core_event){.kind = CORE_RESERVE, .ticket = ask(machine), .u.reserve = request});
 }
 
 static void release(struct machine *machine, struct fuzz_input *in)
@@ -258,8 +259,8 @@ static void release(struct machine *machine, struct fuzz_input *in)
         return;
     uint64_t ticket = ask(machine);
     step(machine, (struct core_event){.kind = CORE_RELEASE,
-                                      .u.release = {.ticket = ticket,
-                                                    .cluster = clusters[who % CLUSTERS],
+                                      .ticket = ticket,
+                                      .u.release = {.cluster = clusters[who % CLUSTERS],
                                                     .job = jobs[who / 4 % JOBS]}});
     for (size_t i = 0; i < machine->asked_count; i++)
         FUZZ_CHECK(machine->asked[i].ticket != ticket); /* I5: it never waits */
@@ -283,8 +284,8 @@ static void sync(struct machine *machine, struct fuzz_input *in)
     if (!more)
         wait_for(machine, ticket);
     step(machine, (struct core_event){.kind = CORE_SYNC,
-                                      .u.sync = {.ticket = ticket,
-                                                 .cluster = clusters[who % CLUSTERS],
+                                      .ticket = ticket,
+                                      .u.sync = {.cluster = clusters[who % CLUSTERS],
                                                  .active = active,
                                                  .count = count,
                                                  .more = more}});
@@ -299,12 +300,13 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
     snprintf(node, sizeof node, "elcap%d", what & 3);
     uint64_t ticket = ask(machine);
     if (what >> 6 == 3)
-        step(machine, (struct core_event){.kind = CORE_FENCE, .u.fence = {ticket, node, NULL}});
+        step(machine,
+             (struct core_event){.kind = CORE_FENCE, .ticket = ticket, .u.fence = {.node = node}});
     else
         step(machine,
              (struct core_event){.kind = CORE_NODE_REPORT,
-                                 .u.report = {.ticket = ticket,
-                                              .cluster = clusters[who % CLUSTERS],
+                                 .ticket = ticket,
+                                 .u.report = {.cluster = clusters[who % CLUSTERS],
                                               .job = jobs[who / 4 % JOBS],
                                               .number = machine->disk.last_number - (what >> 2 & 3),
                                               .node = node,

@@ -96,11 +96,11 @@ void admin_event(const struct sim *sim, const struct request *request, struct co
 {
     if (request->kind == REQUEST_ACCEPT_LOSS) {
         event->kind = CORE_ACCEPT_LOSS;
-        event->u.accept_loss.ticket = request->ticket;
+        event->ticket = request->ticket;
         return;
     }
     event->kind = CORE_CLAIM;
-    event->u.claim.ticket = request->ticket;
+    event->ticket = request->ticket;
     event->u.claim.cluster = sim->config.clusters[request->cluster].name;
 }
 

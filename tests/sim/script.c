@@ -174,8 +174,8 @@ void script_crash(struct script *s)
 void script_reserve(struct script *s, const char *job, uint32_t nodes)
 {
     struct core_event event = {.kind = CORE_RESERVE};
-    event.u.reserve.ticket = ++s->ticket;
-    event.u.reserve.request = (struct reserve_request){
+    event.ticket = ++s->ticket;
+    event.u.reserve = (struct reserve_request){
         .cluster = "elcap", .job = job, .node_count = nodes, .uid = 5588, .vni_count = -1};
     step(s, &event);
 }
@@ -183,7 +183,7 @@ void script_reserve(struct script *s, const char *job, uint32_t nodes)
 void script_release_job(struct script *s, const char *job)
 {
     struct core_event event = {.kind = CORE_RELEASE};
-    event.u.release.ticket = ++s->ticket;
+    event.ticket = ++s->ticket;
     event.u.release.cluster = "elcap";
     event.u.release.job = job;
     step(s, &event);
@@ -192,7 +192,7 @@ void script_release_job(struct script *s, const char *job)
 void script_sync(struct script *s, const char *job)
 {
     struct core_event event = {.kind = CORE_SYNC};
-    event.u.sync.ticket = ++s->ticket;
+    event.ticket = ++s->ticket;
     event.u.sync.cluster = "elcap";
     event.u.sync.active = &job;
     event.u.sync.count = job ? 1 : 0;

@@ -107,12 +107,9 @@ static void reserve(struct fixture *fixture, uint64_t ticket, const char *job)
 {
     struct core_event event = {
         .kind = CORE_RESERVE,
-        .u.reserve = {.ticket = ticket,
-                      .request = {.cluster = "elcap",
-                                  .job = job,
-                                  .node_count = 2,
-                                  .uid = 1000,
-                                  .vni_count = -1}},
+        .ticket = ticket,
+        .u.reserve =
+            {.cluster = "elcap", .job = job, .node_count = 2, .uid = 1000, .vni_count = -1},
     };
     engine_step(fixture->engine, &event);
 }
@@ -228,9 +225,9 @@ static void calls__reach_the_fabric_manager_whole(void **state)
     assert_int_equal(asked.addresses, 23);
     answered(fixture, FM_OK, "sess-1", NULL);
 
-    struct core_event cleanup = {
-        .kind = CORE_CLEANUP,
-        .u.cleanup = {.ticket = 2, .number = 1, .step = "/fA", .scopes = scope}};
+    struct core_event cleanup = {.kind = CORE_CLEANUP,
+                                 .ticket = 2,
+                                 .u.cleanup = {.number = 1, .step = "/fA", .scopes = scope}};
     engine_step(fixture->engine, &cleanup);
     save_all(fixture);
     assert_int_equal(asked.kind, FMCALL_END_STEP);
@@ -369,8 +366,8 @@ static void deadline__ticks_the_core(void **state)
     engine_step(fixture->engine, &configure);
     reserve(fixture, 1, "f1");
     gate_await(&fixture->loop, &fixture->answered, 1);
-    struct core_event release = {.kind = CORE_RELEASE,
-                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    struct core_event release = {
+        .kind = CORE_RELEASE, .ticket = 2, .u.release = {.cluster = "elcap", .job = "f1"}};
     engine_step(fixture->engine, &release);
     gate_await(&fixture->loop, &fixture->answered, 2);
     struct core_status status;

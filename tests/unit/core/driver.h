@@ -134,15 +134,15 @@ static inline struct reserve_request driver_request(const char *job, uint32_t no
 
 static inline void driver_reserve(struct driver *d, struct reserve_request request)
 {
-    driver_step(d, (struct core_event){.kind = CORE_RESERVE,
-                                       .u.reserve = {.ticket = ++d->ticket, .request = request}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_RESERVE, .ticket = ++d->ticket, .u.reserve = request});
 }
 
 static inline void driver_release(struct driver *d, const char *job)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_RELEASE,
-                       .u.release = {.ticket = ++d->ticket, .cluster = "elcap", .job = job}});
+    driver_step(d, (struct core_event){.kind = CORE_RELEASE,
+                                       .ticket = ++d->ticket,
+                                       .u.release = {.cluster = "elcap", .job = job}});
 }
 
 static inline void driver_done(struct driver *d, uint64_t call, enum fmcall_outcome outcome,

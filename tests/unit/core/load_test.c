@@ -137,8 +137,8 @@ static void load__does_not_know_which_life_a_node_speaks_of(void **state)
                      .u.node = {.number = 5, .node = "elcap1", .order = 1, .state = NODE_CREATED}});
         core_start(d.core, d.now);
         driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                            .u.report = {.ticket = 1,
-                                                         .cluster = "elcap",
+                                            .ticket = 1,
+                                            .u.report = {.cluster = "elcap",
                                                          .job = "a",
                                                          .number = 5,
                                                          .node = "elcap2",

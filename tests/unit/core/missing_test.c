@@ -164,11 +164,11 @@ static void missing__mass_loss_can_be_accepted(void **state)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answer(d)->count, 0); /* nothing is missing */
     assert_int_equal(compare_jobs(d, 20, 5), 0);
     assert_int_equal(compare_jobs(d, 20, 5), 0);
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answered(d), ANSWER_LOSS_ACCEPTED);
     assert_int_equal(driver_answer(d)->count, 15);
     assert_int_equal(driver_events(d, EVENT_LOST), 15);
@@ -201,7 +201,7 @@ static void missing__those_of_ended_jobs_counts_no_more(void **state)
         driver_release(d, job);
         driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
     }
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answer(d)->count, 0);
     assert_int_equal(driver_events(d, EVENT_LOST), 0);
     assert_false(driver_alarm(d, ALARM_MASS_LOSS));

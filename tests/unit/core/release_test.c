@@ -21,9 +21,9 @@ static void release__never_waits_for_the_fabric_manager(void **state)
 static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
 {
     struct driver *d = *state;
-    driver_step(
-        d, (struct core_event){.kind = CORE_RELEASE,
-                               .u.release = {.ticket = 7, .cluster = "elsewhere", .job = "a"}});
+    driver_step(d, (struct core_event){.kind = CORE_RELEASE,
+                                       .ticket = 7,
+                                       .u.release = {.cluster = "elsewhere", .job = "a"}});
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, 7);

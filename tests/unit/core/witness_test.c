@@ -40,17 +40,16 @@ static void confirm_all(struct driver *d)
 
 static void claim(struct driver *d, const char *cluster)
 {
-    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
-                                       .u.claim = {.ticket = ++d->ticket, .cluster = cluster}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = cluster}});
 }
 
 static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket,
-                                                  .cluster = "elcap",
-                                                  .active = active,
-                                                  .count = count}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_SYNC,
+                               .ticket = ++d->ticket,
+                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
 }
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
@@ -453,8 +452,8 @@ static void witness__one_node_stops_no_others(void **state)
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
         driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .u.report = {.ticket = ++d->ticket,
-                                                        .cluster = "elcap",
+                                           .ticket = ++d->ticket,
+                                           .u.report = {.cluster = "elcap",
                                                         .job = "x",
                                                         .number = 70u + i,
                                                         .node = i < 2 ? "n1" : "n2",
