@@ -24,7 +24,6 @@ struct core *core_create(const struct core_config *config)
     core->config = *config;
     core->facts.boot = core->boot;
     ledger_init(&core->ledger);
-    ledger_postpone(&core->ledger);
     vnipool_configure(&core->vnis, &config->vni_pool);
     return core;
 }

@@ -155,8 +155,8 @@ static void publish_event(struct core *core, struct event_record event)
         event_kind_word(kept->kind), kept->detail ? ": " : "", kept->detail ? kept->detail : "");
 }
 
-static void publish_about(struct core *core, enum event_kind kind, const struct reservation *r,
-                          const char *detail, uint64_t proof)
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail, uint64_t proof)
 {
     assert(reservation_valid(r));
     core_cluster(core, r->cluster)->published[kind]++;
@@ -167,23 +167,6 @@ static void publish_about(struct core *core, enum event_kind kind, const struct 
                                               .detail = detail,
                                               .proof = proof,
                                               .kind = (uint8_t)kind});
-}
-
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                  const char *detail)
-{
-    assert(kind < EVENT_KIND_COUNT);
-    if (r)
-        publish_about(core, kind, r, detail, 0);
-    else
-        core_publish_cluster(core, kind, NULL, detail);
-}
-
-void core_publish_released(struct core *core, const struct reservation *r, const char *why,
-                           uint64_t proof)
-{
-    assert(r->state == JOB_RELEASING);
-    publish_about(core, EVENT_RELEASED, r, why, proof);
 }
 
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,

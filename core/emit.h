@@ -44,14 +44,13 @@ struct waiter *core_wait(struct waiter **waiters, uint64_t ticket);
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *reservation, const char *detail);
 
-/* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
+/* Saves an event about a reservation and publishes it. detail may be NULL; proof: of the token that
+ * a released one had, else 0 (tokenset.h). */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
-                  const char *detail);
-/* About a cluster and no job; cluster NULL: about all. */
+                  const char *detail, uint64_t proof);
+/* About a cluster and no job; cluster NULL: about all, or the link. */
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
                           const char *detail);
-void core_publish_released(struct core *core, const struct reservation *reservation,
-                           const char *why, uint64_t proof);
 
 /* Whether both are NULL, or the same text. */
 static inline bool core_same_text(const char *a, const char *b)

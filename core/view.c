@@ -93,36 +93,6 @@ const struct alarm *core_alarms(const struct core *core)
     return core->alarms;
 }
 
-/* One kind of those that are waited for: the first few by name. */
-struct first {
-    const struct node_report *reports[WAITING_EACH_MAX];
-    uint32_t count;
-};
-
-static void first_add(struct first *first, const struct node_report *report)
-{
-    assert(first->count <= WAITING_EACH_MAX);
-    uint32_t at = first->count;
-    while (at > 0 && strverscmp(first->reports[at - 1]->name, report->name) > 0)
-        at--;
-    if (at == WAITING_EACH_MAX)
-        return;
-    if (first->count < WAITING_EACH_MAX)
-        first->count++;
-    memmove(&first->reports[at + 1], &first->reports[at],
-            (first->count - at - 1) * sizeof first->reports[0]);
-    first->reports[at] = report;
-}
-
-static void name_first(struct core_waiting *out, const struct first *first)
-{
-    assert(out->named + first->count <= WAITING_NAMES_MAX);
-    for (uint32_t i = 0; i < first->count; i++) {
-        out->names[out->named] = first->reports[i]->name;
-        out->services[out->named++] = first->reports[i]->services;
-    }
-}
-
 static bool waits_for_nodes(const struct reservation *r)
 {
     assert(r->vni_count <= VNI_PER_JOB_MAX);
@@ -130,11 +100,23 @@ static bool waits_for_nodes(const struct reservation *r)
            nodes_clean(r->reported) < r->node_count;
 }
 
-void core_waiting(const struct reservation *r, struct core_waiting *out)
+static void name_first_in(struct core_waiting *out, const struct nodes *reported,
+                          enum node_state state)
 {
-    struct first lingering = {.count = 0}, created = {.count = 0};
+    const uint32_t end = out->named + WAITING_EACH_MAX;
     uint32_t at = 0;
     const struct node_report *report;
+    assert(end <= WAITING_NAMES_MAX);
+    while (out->named < end && (report = nodes_next(reported, &at))) {
+        if (report->state != state)
+            continue;
+        out->names[out->named] = report->name;
+        out->services[out->named++] = report->services;
+    }
+}
+
+void core_waiting(const struct reservation *r, struct core_waiting *out)
+{
     *out = (struct core_waiting){0};
     if (!waits_for_nodes(r))
         return;
@@ -143,17 +125,11 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     out->lingering = !r->reported ? 0 : r->reported->lingering;
     out->created = out->count - out->unheard - out->lingering;
     assert(out->unheard + out->lingering <= out->count);
-    if (out->lingering + out->created == 0)
-        return;
-    while ((report = nodes_next(r->reported, &at))) {
-        if (report->state == NODE_LINGERING)
-            first_add(&lingering, report);
-        else if (report->state == NODE_CREATED)
-            first_add(&created, report);
-    }
-    name_first(out, &lingering);
+    if (out->lingering > 0)
+        name_first_in(out, r->reported, NODE_LINGERING);
     out->named_lingering = out->named;
-    name_first(out, &created);
+    if (out->created > 0)
+        name_first_in(out, r->reported, NODE_CREATED);
 }
 
 struct unreported_fold {
@@ -181,18 +157,17 @@ const char *core_lingering_node(const struct core *core)
 {
     struct ledger_walk walk = {0};
     const struct reservation *r = NULL;
-    const char *first = NULL;
-    const struct node_report *report;
+    const struct node_report *report = NULL;
     for (size_t read = 0; core->lingering > 0 && read < PAGE_READS_MAX; read++) {
         r = ledger_walk(&core->ledger, &walk);
         if (!r || (r->reported && r->reported->lingering > 0))
             break;
     }
     for (uint32_t at = 0; r && (report = nodes_next(r->reported, &at));) {
-        if (report->state == NODE_LINGERING && (!first || strcmp(report->name, first) < 0))
-            first = report->name;
+        if (report->state == NODE_LINGERING)
+            break;
     }
-    return first;
+    return report ? report->name : NULL;
 }
 
 const char *core_fm_url(const struct core *core)

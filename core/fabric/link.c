@@ -106,7 +106,7 @@ void link_came_up(struct core *core)
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
     memset(core->link.last_errors, 0, sizeof core->link.last_errors);
-    core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
+    core_publish_cluster(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     jobpoll_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
     for (struct operation *op = core->operations, *next; op; op = next) {
@@ -183,7 +183,7 @@ void link_lost(struct core *core, const char *words)
     core->link.retry_ms = core->now_ms + wait;
     core->link.list = 0;
     if (news)
-        core_publish(core, EVENT_LINK_DOWN, NULL, core->link.error);
+        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, core->link.error);
     give_up_all(core, core->link.error);
 }
 

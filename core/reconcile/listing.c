@@ -132,7 +132,7 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
     };
     struct reservation *r = core_save(core, &rec);
     uint64_t number = r->number;
-    core_publish(core, EVENT_ADOPTED, r, reason);
+    core_publish(core, EVENT_ADOPTED, r, reason, 0);
     core_act(core, r);
     return ledger_by_number(&core->ledger, number);
 }

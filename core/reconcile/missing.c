@@ -90,7 +90,7 @@ static void declare_lost(struct core *core, struct reservation *r)
     rec.token = (struct secret){0};
     rec.reason = reason;
     (void)core_save(core, &rec);
-    core_publish(core, EVENT_LOST, r, reason);
+    core_publish(core, EVENT_LOST, r, reason, 0);
     if (other && !open)
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
     core_act(core, r);

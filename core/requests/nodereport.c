@@ -81,7 +81,7 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
     assert(node);
     const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
                                    services ? ": " : "", services ? services : "");
-    core_publish(core, EVENT_LINGERING, r, detail);
+    core_publish(core, EVENT_LINGERING, r, detail, 0);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
                      "%s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
@@ -297,7 +297,7 @@ void core_fence(struct core *core, const struct core_event *event)
     uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words =
         core_text(core, "node %s is fenced%s%s", node, reason ? ": " : "", reason ? reason : "");
-    core_publish(core, EVENT_FENCED, NULL, words);
+    core_publish_cluster(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
     core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;

@@ -37,7 +37,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     if (rec.vni_count > 0)
         quarantine_save_clock(core);
     (void)core_save(core, &rec);
-    core_publish_released(core, r, why, proof);
+    core_publish(core, EVENT_RELEASED, r, why, proof);
     if (r->op)
         core_answer_waiters(core, &r->op->waiters, ANSWER_RELEASED, NULL,
                             "the job was released while its reserve was waiting for the fabric "

@@ -175,7 +175,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
                              "%s -> the job runs without hardware collectives", r->reason);
         core_publish(core, core_outcome_event(r->hwcoll), r,
-                     r->reason ? r->reason : "hardware collectives are off");
+                     r->reason ? r->reason : "hardware collectives are off", 0);
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
     core_act(core, r);

@@ -100,7 +100,7 @@ mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
 mcast_mistake(repeat-is-no-sign-of-life 1500 core/requests/reserve.c
     [[r->unnamed_ms = 0; /* as good]] [[/* as good]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
-    [[core_publish(core, EVENT_LOST, r, reason);]] [[(void)reason;]])
+    [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 3000 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]])
 mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c

@@ -282,7 +282,7 @@ static void requests_of_one_turn__share_a_commit(void **state)
     for (uint64_t i = 0; i < 40; i++) {
         char job[8];
         (void)snprintf(job, sizeof job, "f%d", (int)i);
-        reserve(fixture, i, job);
+        reserve(fixture, i + 1, job);
     }
     turn(fixture);
     assert_int_equal(fixture->gate.commits, 1);
