@@ -319,7 +319,7 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
              " version=%s",
              config->socket, listen, clusters,
              config->core.fm_present ? config->core.fm_urls[0] : "none",
-             status.jobs_active + status.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
+             status.use.jobs_active + status.use.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
              MCAST_VERSION);
 }
 

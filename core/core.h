@@ -168,6 +168,22 @@ int64_t core_next_deadline(const struct core *core);
 enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
 const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */
 
+/* Reservations of a cluster or of all, and what they have, or may have, at the fabric manager. */
+struct core_use {
+    uint64_t addresses; /* asked for and not yet known to be given back */
+    uint64_t leaving;   /* of these, no longer wanted: to be released */
+    uint64_t releases;  /* reservations that the fabric manager has still to give up */
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t jobs_adopted; /* active, found at the fabric manager: their VNIs are not known */
+    uint64_t jobs_found;   /* of the adopted ones: ORIGIN_FOUND */
+    uint64_t found;        /* ORIGIN_FOUND, active or not, and still at the fabric manager */
+};
+
+struct core_cleanups {
+    uint64_t pending;        /* asked for and not yet done */
+    uint64_t done, given_up; /* since the start */
+};
+
 struct core_status {
     enum link_state link;
     int64_t link_since_ms;  /* since when it is up, or is not */
@@ -176,14 +192,11 @@ struct core_status {
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
-    uint32_t vnis_suspect;       /* perhaps in use by jobs that the ledger does not know */
-    uint32_t addresses_total;    /* 0: not known */
-    uint64_t addresses_reserved; /* asked for and not yet known to be given back */
-    uint32_t addresses_per_job;  /* 0: none can be computed */
-    uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t jobs_adopted;    /* active, found at the fabric manager: their VNIs are not known */
-    uint64_t nodes_lingering; /* reports of services that cannot be destroyed */
+    uint32_t vnis_suspect;      /* perhaps in use by jobs that the ledger does not know */
+    uint32_t addresses_total;   /* 0: not known */
+    uint32_t addresses_per_job; /* 0: none can be computed */
+    struct core_use use;        /* of all clusters */
+    uint64_t nodes_lingering;   /* reports of services that cannot be destroyed */
     uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
                               it cannot destroy services: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having reported that they
@@ -191,8 +204,7 @@ struct core_status {
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
     uint32_t calls_in_flight;
-    uint64_t cleanups_pending;                 /* asked for and not yet done */
-    uint64_t cleanups_done, cleanups_given_up; /* since the start */
+    struct core_cleanups cleanups;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);
@@ -202,8 +214,7 @@ void core_status(const struct core *core, struct core_status *out);
 struct core_cluster_status {
     const char *name;
     uint32_t budget; /* 0: none of its own */
-    uint64_t addresses_reserved, releases_pending;
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    struct core_use use;
     uint64_t
         published[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */

@@ -22,19 +22,9 @@
  * Each kind of event has a file that decides which records to save, then lets act decide what to
  * do. */
 
-/* Reservations, and what they have, or may have, at the fabric manager. */
-struct use {
-    uint64_t addresses;
-    uint64_t leaving;  /* of these, no longer wanted: to be released */
-    uint64_t releases; /* reservations that are to be released there */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved, jobs_adopted;
-    uint64_t jobs_found; /* of the adopted ones: ORIGIN_FOUND */
-    uint64_t found;      /* ORIGIN_FOUND, active or not, and still at the fabric manager */
-};
-
 struct cluster {
     char name[CLUSTER_NAME_MAX + 1];
-    struct use use;
+    struct core_use use;
     uint64_t published[EVENT_KIND_COUNT]; /* events since the start */
     int64_t synced_ms;                    /* last sync since the start; 0: none */
     bool ids_known; /* since the start or the last reload a list has named an active job of ours */
@@ -92,14 +82,13 @@ struct core {
     struct operation *operations; /* all of them */
 
     uint64_t last_number, last_seq, last_list, last_joblist, last_jobpoll;
-    uint64_t step_seq;    /* last_seq when this step began */
-    struct use all_use;   /* of all clusters */
-    bool addresses_freed; /* in this step: addresses were given back, or the limits changed */
-    uint64_t lingering;   /* node reports that say so */
-    uint64_t unconfirmed; /* VNIs given back by time only */
-    uint64_t overdue;     /* VNIs quarantined although their time is over */
-    uint64_t cleanups;    /* on disk, of all reservations */
-    uint64_t cleanups_done, cleanups_given_up;
+    uint64_t step_seq;       /* last_seq when this step began */
+    struct core_use all_use; /* of all clusters */
+    bool addresses_freed;    /* in this step: addresses were given back, or the limits changed */
+    uint64_t lingering;      /* node reports that say so */
+    uint64_t unconfirmed;    /* VNIs given back by time only */
+    uint64_t overdue;        /* VNIs quarantined although their time is over */
+    struct core_cleanups cleanups;
     uint64_t addresses_awaited; /* reservations that wait for others' addresses */
     bool founded;               /* RECORD_FOUNDED is there */
     struct facts_record facts;  /* its boot is the next one, */

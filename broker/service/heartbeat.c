@@ -93,8 +93,8 @@ size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZ
     (void)snprintf(out + first, STATUSLINE_SIZE - first,
                    " %" PRIu64 " jobs, %" PRIu64 " being released, %" PRIu32 " of %" PRIu32
                    " VNIs free.",
-                   facts->core.jobs_active, facts->core.jobs_releasing, facts->core.vnis_free,
-                   facts->core.vnis_pool);
+                   facts->core.use.jobs_active, facts->core.use.jobs_releasing,
+                   facts->core.vnis_free, facts->core.vnis_pool);
     return first;
 }
 

@@ -105,7 +105,7 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
 {
     assert(!c->query);
     assert(next);
-    core->cleanups_given_up++;
+    core->cleanups.given_up++;
     core_trace_of(core, r, TRACE_WARNING,
                   "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
                   c->below ? " and below" : "", words, next);
@@ -124,7 +124,7 @@ static void finish_cleanup(struct core *core, struct reservation *r, struct clea
         cleaner_move(k, c, false);
         return;
     }
-    core->cleanups_done++;
+    core->cleanups.done++;
     core_trace_of(core, r, TRACE_INFO, "the trees of step %.100s%s are removed", c->step,
                   c->below ? " and below" : "");
     end_cleanup(core, r, c, ANSWER_CLEANED, NULL);

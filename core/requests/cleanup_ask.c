@@ -45,7 +45,8 @@ static bool charge_request(const struct core *core, struct cleaner *k)
 
 static bool may_add_cleanup(const struct core *core, const struct cleaner *k)
 {
-    uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
+    uint64_t pending = core->cleanups.pending;
+    uint64_t left = pending < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - pending : 0;
     uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
     return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
 }
@@ -56,7 +57,7 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
                 core_text(core,
                           "too many cleanups are asked for: %u of this job wait, %llu of all jobs; "
                           "ask for a whole subtree at once, or later",
-                          k->count, (unsigned long long)core->cleanups));
+                          k->count, (unsigned long long)core->cleanups.pending));
 }
 
 void core_cleanup(struct core *core, const struct core_event *event)

@@ -86,7 +86,7 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
 /* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given
  * back still counts: until the fabric manager says so it may be in use. */
 
-static enum budget budget_within(const struct use *use, uint64_t limit, uint32_t addresses)
+static enum budget budget_within(const struct core_use *use, uint64_t limit, uint32_t addresses)
 {
     assert(use->leaving <= use->addresses);
     if (limit == 0 || use->addresses + addresses <= limit)
@@ -111,7 +111,7 @@ enum budget core_budget(struct core *core, const char *cluster, uint32_t address
 }
 
 /* How many addresses they have nothing tells: each counts as one of ours would (B4). */
-static const char *found_note(struct core *core, const struct use *use)
+static const char *found_note(struct core *core, const struct core_use *use)
 {
     if (use->found == 0)
         return "";
@@ -124,7 +124,7 @@ static const char *found_note(struct core *core, const struct use *use)
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
 {
     assert(cluster);
-    const struct use *own = &core_cluster(core, cluster)->use;
+    const struct core_use *own = &core_cluster(core, cluster)->use;
     uint64_t limit = limit_of(core, cluster);
     if (budget_within(own, limit, addresses) != BUDGET_NOW)
         return core_text(core,

@@ -192,9 +192,10 @@ static void check_books(struct machine *machine)
     struct core_status *status = &walk.status;
     core_status(machine->core, status);
     (void)disk_load(&machine->disk, look_at_record, &walk);
-    FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
+    FUZZ_CHECK(status->use.jobs_active == walk.active &&
+               status->use.jobs_releasing == walk.releasing);
     FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_in_quarantine == walk.held_vnis);
-    FUZZ_CHECK(status->addresses_reserved == walk.addresses);
+    FUZZ_CHECK(status->use.addresses == walk.addresses);
     FUZZ_CHECK(status->calls_in_flight == machine->call_count);
     FUZZ_CHECK(status->last_seq == machine->disk.last_seq);
     FUZZ_CHECK(status->link != LINK_UP || core_config_of(machine->core)->fm_present);

@@ -145,7 +145,7 @@ mcast_mistake(unsure-is-cleaned 300 core/fabric/cleanup.c
 mcast_mistake(cleanups-end-at-a-start 300 core/core.c
     [[cleanup_resume(core, r);]]
     [[{
-        core->cleanups -= r->cleaner->count;
+        core->cleanups.pending -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
     }]])

@@ -255,27 +255,27 @@ static const struct family families[] = {
     {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "
      "limit known.", STATUS(addresses_total)},
     {"mcastd_addresses_reserved", GAUGE, "Multicast addresses requested and not known to be given "
-     "back.", STATUS(addresses_reserved)},
+     "back.", STATUS(use.addresses)},
     {"mcastd_addresses_per_job", GAUGE, "Multicast addresses that one eligible job requests; 0: "
      "none.", STATUS(addresses_per_job)},
-    {"mcastd_jobs", GAUGE, "Reservations by state.", LABEL("state", "active"), STATUS(jobs_active)},
-    {LABEL("state", "releasing"), STATUS(jobs_releasing)},
+    {"mcastd_jobs", GAUGE, "Reservations by state.", LABEL("state", "active"), STATUS(use.jobs_active)},
+    {LABEL("state", "releasing"), STATUS(use.jobs_releasing)},
     {"mcastd_jobs_with_addresses", GAUGE, "Active jobs that have multicast addresses.",
-     STATUS(jobs_reserved)},
+     STATUS(use.jobs_reserved)},
     {"mcastd_events_total", COUNTER, "Events since the ledger was made: the number of the newest.",
      STATUS(last_seq)},
     {"mcastd_events_kept", GAUGE, "Events that subscribers can request again.", READ(events_kept)},
     {"mcastd_cluster_jobs", GAUGE, "Reservations of a cluster by state.", LABEL("state", "active"),
-     CLUSTER(jobs_active)},
-    {LABEL("state", "releasing"), CLUSTER(jobs_releasing)},
+     CLUSTER(use.jobs_active)},
+    {LABEL("state", "releasing"), CLUSTER(use.jobs_releasing)},
     {"mcastd_cluster_jobs_with_addresses", GAUGE, "Active jobs of a cluster that have multicast "
-     "addresses.", CLUSTER(jobs_reserved)},
+     "addresses.", CLUSTER(use.jobs_reserved)},
     {"mcastd_cluster_addresses_reserved", GAUGE, "Multicast addresses that a cluster has requested "
-     "and not given back.", CLUSTER(addresses_reserved)},
+     "and not given back.", CLUSTER(use.addresses)},
     {"mcastd_cluster_addresses_budget", GAUGE, "Multicast addresses that a cluster may hold; 0: no "
      "limit of its own.", CLUSTER(budget)},
     {"mcastd_cluster_releases_pending", GAUGE, "Reservations of a cluster that are released and "
-     "still exist at the fabric manager.", CLUSTER(releases_pending)},
+     "still exist at the fabric manager.", CLUSTER(use.releases)},
     {"mcastd_cluster_job_events_total", COUNTER, "Events about jobs of a cluster since the start: "
      "reserved, with addresses or without; why without: denied, timeout, unavailable; addresses "
      "lost; released; found and adopted; services that cannot be destroyed.", .write_cluster =
@@ -331,13 +331,13 @@ static const struct family families[] = {
     {"mcastd_fabric_manager_calls_under_way", GAUGE, "Calls that wait for an answer.",
      STATUS(calls_in_flight)},
     {"mcastd_fabric_manager_releases_pending", GAUGE, "Reservations that are released and still "
-     "exist at the fabric manager.", STATUS(releases_pending)},
+     "exist at the fabric manager.", STATUS(use.releases)},
     {"mcastd_cleanups_pending", GAUGE, "Steps whose trees are still to be removed, as clients with "
-     "tokens requested.", STATUS(cleanups_pending)},
+     "tokens requested.", STATUS(cleanups.pending)},
     {"mcastd_cleanups_total", COUNTER, "Steps since the start whose trees were removed, or could "
      "not be removed in time: those stay until their job ends.", LABEL("outcome", "done"),
-     STATUS(cleanups_done)},
-    {LABEL("outcome", "given-up"), STATUS(cleanups_given_up)},
+     STATUS(cleanups.done)},
+    {LABEL("outcome", "given-up"), STATUS(cleanups.given_up)},
     {"mcastd_fabric_manager_connections_total", COUNTER, "Connections opened to the fabric "
      "manager.", ENGINE(fabric.connections)},
     {"mcastd_fabric_manager_received_bytes_total", COUNTER, "Bytes received from the fabric "

@@ -376,7 +376,7 @@ static void deadline__ticks_the_core(void **state)
         (void)uv_run(&fixture->loop, UV_RUN_ONCE);
         core_status(engine_core(fixture->engine), &status);
         assert_true(engine_now_ms(fixture->engine) < give_up);
-    } while (status.vnis_in_quarantine > 0 || status.jobs_releasing > 0);
+    } while (status.vnis_in_quarantine > 0 || status.use.jobs_releasing > 0);
     assert_int_equal(status.vnis_live, 0);
 }
 

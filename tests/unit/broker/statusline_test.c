@@ -21,8 +21,8 @@ static struct statusline quiet(void)
                  .link_error = "",
                  .vnis_free = 64500,
                  .vnis_pool = 64512,
-                 .jobs_active = 12,
-                 .jobs_releasing = 3},
+                 .use.jobs_active = 12,
+                 .use.jobs_releasing = 3},
         .engine = {.role = ROLE_LEADER},
     };
 }
@@ -43,7 +43,7 @@ static void numbers__do_not_change_the_first_part(void **state)
     struct statusline facts = quiet();
     char before[STATUSLINE_SIZE];
     size_t first = statusline_format(&facts, before);
-    facts.core.jobs_active = 100000;
+    facts.core.use.jobs_active = 100000;
     assert_int_equal(statusline_format(&facts, line), first);
     assert_memory_equal(line, before, first);
 }

@@ -47,7 +47,7 @@ static uint64_t pending(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.cleanups_pending;
+    return status.cleanups.pending;
 }
 
 static void start(struct driver *d)
@@ -794,7 +794,7 @@ static void cleanup__is_counted_by_its_end(void **state)
         clean(d, "/fA");
         driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
         core_status(d->core, &status);
-        assert_int_equal(status.cleanups_done, i);
+        assert_int_equal(status.cleanups.done, i);
     }
     for (int i = 1; i <= 2; i++) {
         clean(d, "/fB");
@@ -803,9 +803,9 @@ static void cleanup__is_counted_by_its_end(void **state)
         driver_done(d, call, FM_BUSY, NULL);
         assert_int_equal(pending(d), 0);
         core_status(d->core, &status);
-        assert_int_equal(status.cleanups_given_up, i);
+        assert_int_equal(status.cleanups.given_up, i);
     }
-    assert_int_equal(status.cleanups_done, 3);
+    assert_int_equal(status.cleanups.done, 3);
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */

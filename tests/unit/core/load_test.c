@@ -51,11 +51,11 @@ static void load__brings_everything_back(void **state)
     load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE));
     core_start(d->core, d->now);
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_active, 1);
-    assert_int_equal(status.jobs_releasing, 1);
+    assert_int_equal(status.use.jobs_active, 1);
+    assert_int_equal(status.use.jobs_releasing, 1);
     assert_int_equal(status.vnis_live, 1);
     assert_int_equal(status.vnis_in_quarantine, 1);
-    assert_int_equal(status.addresses_reserved, 46);
+    assert_int_equal(status.use.addresses, 46);
     driver_reserve(d, driver_request("a", 128));
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     assert_string_equal(secret_expose(driver_answer(d)->reservation->token), "sess-1");

@@ -490,7 +490,7 @@ static void report__unknown_lives_are_bounded(void **state)
     for (uint16_t i = 0; i < 1000; i++)
         (void)report_vnis(d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_releasing, 8);
+    assert_int_equal(status.use.jobs_releasing, 8);
     assert_int_equal(status.vnis_in_quarantine, 8);
 }
 

@@ -419,10 +419,10 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     assert_int_equal(saved_round(d), 1025); /* where VNIs are given out next, after a restart too */
     struct core_status status;
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_active, 0);
+    assert_int_equal(status.use.jobs_active, 0);
     assert_int_equal(status.vnis_in_quarantine, 0); /* they were told to nobody */
     assert_int_equal(status.vnis_live, 0);
-    assert_int_equal(status.addresses_reserved, 0);
+    assert_int_equal(status.use.addresses, 0);
     q.node_count = 2; /* too small: no use in asking again */
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);

@@ -242,30 +242,30 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_int_equal(s.vnis_in_quarantine, 0);
     assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
     assert_int_equal(s.addresses_total, 4086);
-    assert_int_equal(s.addresses_reserved, 3 * each);
-    assert_int_equal(s.jobs_active, 4);
-    assert_int_equal(s.jobs_reserved, 2);
+    assert_int_equal(s.use.addresses, 3 * each);
+    assert_int_equal(s.use.jobs_active, 4);
+    assert_int_equal(s.use.jobs_reserved, 2);
     assert_int_equal(s.calls_in_flight, 1);
     driver_release(d, "a");
     driver_release(d, "c");
     core_status(d->core, &s);
-    assert_int_equal(s.jobs_active, 2);
-    assert_int_equal(s.jobs_releasing, 2);
-    assert_int_equal(s.jobs_reserved, 1);
+    assert_int_equal(s.use.jobs_active, 2);
+    assert_int_equal(s.use.jobs_releasing, 2);
+    assert_int_equal(s.use.jobs_reserved, 1);
     assert_int_equal(s.vnis_in_quarantine, 2);
-    assert_int_equal(s.releases_pending, 1);
-    assert_int_equal(s.addresses_reserved, 3 * each); /* until the fabric manager says so */
+    assert_int_equal(s.use.releases, 1);
+    assert_int_equal(s.use.addresses, 3 * each); /* until the fabric manager says so */
     assert_int_equal(s.calls_in_flight, 2);
     assert_int_equal(s.last_number, 4);
     assert_true(core_cluster_status(d->core, 0, &own));
     assert_true(core_cluster_status(d->core, 1, &other));
     assert_int_equal(own.budget, 100);
-    assert_int_equal(own.addresses_reserved, 3 * each);
-    assert_int_equal(own.releases_pending, 1);
-    assert_int_equal(own.jobs_active, 2);
-    assert_int_equal(own.jobs_releasing, 2);
-    assert_int_equal(own.jobs_reserved, 1);
-    assert_int_equal(other.budget + other.addresses_reserved + other.jobs_active, 0);
+    assert_int_equal(own.use.addresses, 3 * each);
+    assert_int_equal(own.use.releases, 1);
+    assert_int_equal(own.use.jobs_active, 2);
+    assert_int_equal(own.use.jobs_releasing, 2);
+    assert_int_equal(own.use.jobs_reserved, 1);
+    assert_int_equal(other.budget + other.use.addresses + other.use.jobs_active, 0);
 }
 
 /* A page looks at 2000 and says where the next one begins, also when nothing matched. */

@@ -242,7 +242,7 @@ static uint64_t jobs_adopted(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.jobs_adopted;
+    return status.use.jobs_adopted;
 }
 
 /* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
@@ -388,7 +388,7 @@ static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
         driver_release(d, i == 0 ? "77" : "78");
     assert_int_equal(driver_job(d, "78")->state, JOB_RELEASING);
     core_status(d->core, &status);
-    assert_int_equal(status.releases_pending, 0);
+    assert_int_equal(status.use.releases, 0);
     struct reserve_request q = driver_request("a", 128);
     q.vni_count = 0;
     driver_reserve(d, q);
@@ -400,7 +400,7 @@ static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
                         "mcastctl status");
     claim(d, "elcap");
     core_status(d->core, &status);
-    assert_int_equal(status.releases_pending, 2);
+    assert_int_equal(status.use.releases, 2);
     q.job = "b";
     driver_reserve(d, q);
     assert_null(driver_answer(d)); /* it waits for what is being released now */

@@ -167,14 +167,14 @@ static void diagnosis__of_pools(void **state)
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
-    CASE(WARNING, "addresses", "4080 of 4086", p.core.addresses_reserved = 4080);
-    CASE(OK, "addresses", "4063 of 4086", p.core.addresses_reserved = 4063);
+    CASE(WARNING, "addresses", "4080 of 4086", p.core.use.addresses = 4080);
+    CASE(OK, "addresses", "4063 of 4086", p.core.use.addresses = 4063);
     CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;
          p.core.addresses_total = 0; p.core.addresses_per_job = 0);
     CASE(PROBLEM, "budgets", "no job of it gets any", p.clusters[0].budget = 22);
     CASE(WARNING, "budgets", "has used 23 of its 45", p.clusters[1].budget = 45;
-         p.clusters[1].addresses_reserved = 23);
-    CASE(WARNING, "releases", "5000 released reservations", p.core.releases_pending = 5000);
+         p.clusters[1].use.addresses = 23);
+    CASE(WARNING, "releases", "5000 released reservations", p.core.use.releases = 5000);
 }
 
 /* F3, F9: what holds VNIs back, and what was given back without a word. */
@@ -194,12 +194,12 @@ static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
 {
     (void)state;
     CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
-         p.core.jobs_adopted = 1);
+         p.core.use.jobs_adopted = 1);
     CASE(WARNING, "adopted", "3 active jobs were found without their VNIs",
-         p.core.jobs_adopted = 3);
+         p.core.use.jobs_adopted = 3);
     CASE(WARNING, "cleanups", "the trees of 2 steps could not be removed",
-         p.core.cleanups_given_up = 2;
-         p.core.cleanups_done = 5);
+         p.core.cleanups.given_up = 2;
+         p.core.cleanups.done = 5);
 }
 
 /* B11: while the broker has stopped by itself, it is not well. */
@@ -222,9 +222,9 @@ static void diagnosis__of_alarms(void **state)
 static void diagnosis__of_syncs(void **state)
 {
     (void)state;
-    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = NOW - 2 * DAY);
-    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = 0);
     CASE(OK, "events", "", p.clusters[0].synced_ms = 0); /* without jobs nothing is missed */
 }
@@ -235,7 +235,7 @@ static void diagnosis__of_lists(void **state)
     (void)state;
     CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
          p.clusters[1].jobpoll = true;
-         p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].jobs_active = 3;
+         p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].use.jobs_active = 3;
          p.clusters[1].synced_ms = 0);
     CASE(WARNING, "list-command",
          "the list_command of cluster \"tuo\" has failed for 5 minutes: it exited with status 1",
