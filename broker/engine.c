@@ -349,7 +349,7 @@ int engine_start(struct engine *engine, struct error *err)
     engine->stepping = true;
     char boot[BOOT_ID_MAX + 1];
     clock_boot(boot);
-    core_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
+    core_set_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
     core_start(engine->core, engine_now_ms(engine));
     apply_effects(engine);
     engine->stepping = false;

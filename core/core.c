@@ -296,14 +296,11 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 
 int64_t core_next_deadline(const struct core *core)
 {
-    int64_t when = link_deadline(core), jobpoll = jobpoll_deadline(core);
-    int64_t joblist = joblist_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
-    if (jobpoll < when)
-        when = jobpoll;
-    if (joblist < when)
-        when = joblist;
-    if (suspect_deadline(core) < when)
-        when = suspect_deadline(core);
-    return r && r->due_ms < when ? r->due_ms : when;
+    const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
+                                 joblist_deadline(core), suspect_deadline(core)};
+    int64_t when = r ? r->due_ms : INT64_MAX;
+    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
+        when = deadlines[i] < when ? deadlines[i] : when;
+    return when;
 }

@@ -146,7 +146,7 @@ int core_load(struct core *core, const struct record *record, struct error *err)
 
 /* Which boot of the host this is ("": not known), and Unix time less the time since then. Only
  * before core_start, which by this knows whether times in the ledger can be compared with now. */
-void core_clock(struct core *core, const char *boot, int64_t offset_ms);
+void core_set_clock(struct core *core, const char *boot, int64_t offset_ms);
 
 /* Everything is loaded: do the reservations fit each other? What is saved by a core always does. 0,
  * or ERROR_CORRUPT with a sentence that names two of them; then core_start may not be called. */

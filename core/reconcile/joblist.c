@@ -257,7 +257,7 @@ void joblist_release(struct core *core)
 void core_sync(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_SYNC);
-    const char *cluster = event->u.sync.cluster, *strange;
+    const char *cluster = event->u.sync.cluster, *why_not;
     struct joblist *joblist =
         joblist_begin(core, JOBLIST_SYNC, event->ticket, cluster, core->now_ms);
     bool more = event->u.sync.more; /* the rest is not yet known */
@@ -266,10 +266,10 @@ void core_sync(struct core *core, const struct core_event *event)
             return;
         core_answer_no_cluster(core, event->ticket, cluster);
     } else {
-        strange = joblist_add(core, joblist, event->u.sync.active, event->u.sync.count, more);
-        if (!strange)
+        why_not = joblist_add(core, joblist, event->u.sync.active, event->u.sync.count, more);
+        if (!why_not)
             return;
-        core_answer(core, event->ticket, ANSWER_INVALID, NULL, strange)->field = "active";
+        core_answer(core, event->ticket, ANSWER_INVALID, NULL, why_not)->field = "active";
     }
     joblist_end(core, joblist);
 }

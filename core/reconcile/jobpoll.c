@@ -142,10 +142,10 @@ static void add_names(struct core *core, struct cluster *cluster, const struct c
     /* What was seen is no older than the question, however long the answer took. */
     struct joblist *joblist =
         joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
-    const char *strange = joblist_add(core, joblist, event->u.jobpoll.active,
+    const char *why_not = joblist_add(core, joblist, event->u.jobpoll.active,
                                       event->u.jobpoll.count, event->u.jobpoll.more);
-    if (strange)
-        fail_poll(core, cluster, strange);
+    if (why_not)
+        fail_poll(core, cluster, why_not);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */

@@ -33,7 +33,7 @@ int64_t core_quarantine_end(const struct core *core, const struct reservation *r
     return hold == HOLD_UNTIL_REPORTED ? INT64_MAX : from + hold;
 }
 
-void core_clock(struct core *core, const char *boot, int64_t offset_ms)
+void core_set_clock(struct core *core, const char *boot, int64_t offset_ms)
 {
     assert(strlen(boot) <= BOOT_ID_MAX);
     strcpy(core->host.boot, boot);

@@ -507,7 +507,7 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
         assert_int_equal(core_load(d->core, &disk->facts, NULL), 0);
     if (disk->has_reservation)
         assert_int_equal(core_load(d->core, &disk->reservation, NULL), 0);
-    core_clock(d->core, boot, offset);
+    core_set_clock(d->core, boot, offset);
     core_start(d->core, d->now);
     core_destroy(before);
 }
@@ -537,7 +537,7 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         struct disk disk = {0};
         driver_init(&d);
         d.core = core_create(&d.config);
-        core_clock(d.core, "b1", 5000);
+        core_set_clock(d.core, "b1", 5000);
         core_start(d.core, d.now);
         driver_reserve(&d, driver_request("a", 2));
         driver_release(&d, "a");
@@ -562,7 +562,7 @@ static void witness__clock_is_saved_once(void **state)
 {
     struct driver *d = *state;
     d->core = core_create(&d->config);
-    core_clock(d->core, "b1", 5000);
+    core_set_clock(d->core, "b1", 5000);
     core_start(d->core, d->now);
     for (int i = 0; i < 4; i++) {
         struct disk disk = {0};
