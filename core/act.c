@@ -252,12 +252,10 @@ void core_act_on_freed_addresses(struct core *core)
     if (!core->addresses_freed)
         return;
     core->addresses_freed = false;
-    for (struct operation *op = core->operations, *next; op && core->addresses_awaited > 0;
-         op = next) {
-        next = op->next;
-        if (op->owner && op->owner->hwcoll == HWCOLL_WANTED &&
-            op->owner->fm_side == FM_SIDE_NOTHING)
-            core_act(core, op->owner);
+    struct operation *at = core->operations;
+    for (struct reservation *r; core->addresses_awaited > 0 && (r = operations_next(&at));) {
+        if (r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_NOTHING)
+            core_act(core, r);
     }
 }
 

@@ -105,3 +105,14 @@ struct core {
     void **discarded; /* freed when the next step begins: effects may point at them */
     size_t discarded_count, discarded_capacity;
 };
+
+/* The reservations that have an operation, one after another; *at is core->operations at first.
+ * Acting on one may end it, or others. */
+static inline struct reservation *operations_next(struct operation **at)
+{
+    struct operation *op = *at;
+    while (op && !op->owner)
+        op = op->next;
+    *at = op ? op->next : NULL;
+    return op ? op->owner : NULL;
+}

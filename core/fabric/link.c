@@ -109,25 +109,21 @@ void link_came_up(struct core *core)
     core_publish_cluster(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     jobpoll_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (op->owner)
-            core_act(core, op->owner);
-    }
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));)
+        core_act(core, r);
 }
 
 static void give_up_all(struct core *core, const char *words)
 {
     assert(core->link.state == LINK_DOWN);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (!op->owner)
-            continue;
-        if (op->owner->hwcoll == HWCOLL_WANTED)
-            core_give_up(core, op->owner, HWCOLL_UNAVAILABLE,
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->hwcoll == HWCOLL_WANTED)
+            core_give_up(core, r, HWCOLL_UNAVAILABLE,
                          core_text(core, "the link to the fabric manager is down: %s", words));
         else
-            core_act(core, op->owner); /* leaves the queue, and the agenda */
+            core_act(core, r); /* leaves the queue, and the agenda */
     }
 }
 

@@ -20,9 +20,10 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
 
 void conflict_resume(struct core *core)
 {
-    for (const struct operation *op = core->operations; op; op = op->next) {
-        if (op->owner->origin == ORIGIN_FOUND && op->owner->fm_side != FM_SIDE_NOTHING)
-            conflict_raise(core, op->owner->cluster, op->owner->job,
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->origin == ORIGIN_FOUND && r->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, r->cluster, r->job,
                            "this ledger has no record of how it came there");
     }
 }
@@ -48,12 +49,11 @@ void core_claim(struct core *core, const struct core_event *event)
         core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (!op->owner || op->owner->origin != ORIGIN_FOUND ||
-            strcmp(op->owner->cluster, cluster) != 0)
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->origin != ORIGIN_FOUND || strcmp(r->cluster, cluster) != 0)
             continue;
-        listing_claim(core, op->owner);
+        listing_claim(core, r);
         count++;
     }
     for (size_t i = 0; i < core->strays.known.count; i++) {

@@ -91,14 +91,13 @@ void listing_names(struct core *core, const struct core_event *event)
 static void doubt_listed(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        struct reservation *r = op->owner;
-        if (!r || r->fm_side == FM_SIDE_NOTHING)
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->fm_side == FM_SIDE_NOTHING)
             continue;
         if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
-            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !op->evidence.not_ours)) {
-            op->doubted = true;
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !r->op->evidence.not_ours)) {
+            r->op->doubted = true;
             core_act(core, r);
         }
     }

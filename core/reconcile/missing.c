@@ -211,14 +211,11 @@ static void compare_unrouted(struct core *core, struct reservation *r)
 void missing_compare(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        struct reservation *r = op->owner;
-        if (!r)
-            continue;
-        bool listed = op->evidence.listed == core->link.list;
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        bool listed = r->op->evidence.listed == core->link.list;
         if (listed)
-            op->evidence.unlisted_ms = 0;
+            r->op->evidence.unlisted_ms = 0;
         if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
@@ -246,15 +243,15 @@ void core_accept_loss(struct core *core, const struct core_event *event)
     assert(core->gone <= core->missing);
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
-    for (struct operation *op = core->operations, *next; on && op; op = next) {
-        next = op->next;
-        if (!op->owner || op->evidence.gone_ms == 0 || op->owner->origin == ORIGIN_FOUND)
+    struct operation *at = on ? core->operations : NULL;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->op->evidence.gone_ms == 0 || r->origin == ORIGIN_FOUND)
             continue;
-        assert(op->owner->state == JOB_ACTIVE && op->owner->hwcoll == HWCOLL_RESERVED);
-        op->evidence.loss_accepted = true;
+        assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
+        r->op->evidence.loss_accepted = true;
         count++;
-        if (is_confirmed(core, &op->evidence))
-            declare_lost(core, op->owner);
+        if (is_confirmed(core, &r->op->evidence))
+            declare_lost(core, r);
     }
     core->mass_loss_ms = 0;
     core_trace(core, TRACE_NOTICE,
