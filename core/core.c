@@ -252,7 +252,7 @@ static void act_on_deadlines(struct core *core)
     }
 }
 
-static void tick(struct core *core, const struct core_event *event)
+static void tick_joblists(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
@@ -261,7 +261,7 @@ static void tick(struct core *core, const struct core_event *event)
 void core_step(struct core *core, const struct core_event *event)
 {
     static void (*const decide[])(struct core *, const struct core_event *) = {
-        [CORE_TICK] = tick,
+        [CORE_TICK] = tick_joblists,
         [CORE_RESERVE] = core_reserve,
         [CORE_RELEASE] = core_release,
         [CORE_SYNC] = core_sync,

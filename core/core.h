@@ -152,7 +152,7 @@ void core_set_clock(struct core *core, const char *boot, int64_t offset_ms);
  * or ERROR_CORRUPT with a sentence that names two of them; then core_start may not be called. */
 int core_check_load(struct core *core, struct error *err);
 
-/* Settles what a crash left open and begins to log in to the fabric manager. */
+/* Resumes what a crash left open and begins to log in to the fabric manager. */
 void core_start(struct core *core, int64_t now_ms);
 
 /* One step. Its effects, and those of core_start, are read with core_effects. */

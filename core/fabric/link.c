@@ -47,16 +47,16 @@ void link_start(struct core *core)
     if (core->link.logging_in)
         return; /* one that an earlier attempt began is as good as a new one, unless `again` */
     core->link.logging_in = true;
-    core->link.again = false;
+    core->link.login_again = false;
     core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
 }
 
-void link_begin_list(struct core *core)
+static void begin_list(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     assert(core->link.list == 0);
     core->link.list = ++core->last_list;
-    core->link.began_ms = core->now_ms;
+    core->link.list_began_ms = core->now_ms;
     strays_begin(&core->strays);
     core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
 }
@@ -84,7 +84,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_LOGIN_DONE);
     const char *words = event->u.login.words;
     core->link.logging_in = false;
-    if (core->link.again && core->link.state == LINK_LOGGING_IN) {
+    if (core->link.login_again && core->link.state == LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
@@ -93,7 +93,7 @@ void link_login_done(struct core *core, const struct core_event *event)
         link_lost(core, words ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
-        link_begin_list(core);
+        begin_list(core);
     }
 }
 
@@ -135,7 +135,7 @@ static int64_t choose_next_url(struct core *core)
     if (count == 0) /* taken out of the configuration */
         return core->config.link_retry_ms;
     core->link.url = (core->link.url + 1) % count;
-    core->link.again = core->link.again || (core->link.logging_in && count > 1);
+    core->link.login_again = core->link.login_again || (core->link.logging_in && count > 1);
     rounds = core->link.failures / count;
     if ((core->link.failures + 1) % count != 0)
         return 0;
@@ -194,7 +194,7 @@ bool link_configure(struct core *core, const struct core_config *config)
         }
     }
     core->link.url = 0;
-    core->link.again = core->link.logging_in;
+    core->link.login_again = core->link.logging_in;
     return true;
 }
 
@@ -226,5 +226,5 @@ void link_tick(struct core *core)
     if (core->link.state == LINK_DOWN)
         link_start(core);
     else
-        link_begin_list(core);
+        begin_list(core);
 }

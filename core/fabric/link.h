@@ -16,10 +16,10 @@ struct link {
     uint32_t failures;                 /* attempts in a row that did not come up */
     uint32_t timeouts;                 /* calls in a row that got no answer, late or broken */
     bool logging_in;                   /* a login is under way: one at a time, whatever the state */
-    bool again;                        /* it is for another URL by now: log in again when it ends */
+    bool login_again;                  /* it is for another URL by now: log in again when it ends */
     uint32_t url;                      /* index of the URL in use, or to be tried next */
     uint64_t list;                     /* id of the list under way, 0: none */
-    int64_t began_ms;                  /* when that, or the last one, began */
+    int64_t list_began_ms;             /* when that, or the last one, began */
     uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
                                           one is logged */
     char error[ERROR_TEXT_SIZE];
@@ -31,7 +31,6 @@ void link_lost(struct core *core, const char *words);
 void link_came_up(struct core *core);
 void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
-void link_begin_list(struct core *core);
 void link_schedule_list(struct core *core); /* a list has ended: when the next one is due */
 void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
 /* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another

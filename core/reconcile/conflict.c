@@ -35,7 +35,7 @@ void conflict_watch(struct core *core)
         struct cluster *cluster = core->clusters[i];
         /* What was seen after the list began is not yet in it. */
         if (cluster->use.found == 0 && cluster->contested == 0 &&
-            cluster->conflict_ms < core->link.began_ms)
+            cluster->conflict_ms < core->link.list_began_ms)
             alarm_clear(core, ALARM_NAME_CONFLICT, cluster->name);
     }
 }

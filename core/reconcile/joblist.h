@@ -14,7 +14,7 @@
  *
  * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot. What
  * came, or was asked for again, after the list began is not compared. Of two lists of one cluster
- * at once, what the later one names is not held against a job by the earlier one. After a crash
+ * at once, what the later one names does not count as missing in the earlier one. After a crash
  * nothing of it is known, and all needs two job lists again. */
 
 struct core;

@@ -163,8 +163,8 @@ static void compare_ended(struct core *core, struct reservation *r)
         return;
     }
     if (e->absent_ms == 0)
-        e->absent_ms = core->link.began_ms;
-    if (core->link.began_ms - e->absent_ms >= core->config.stray_grace_ms)
+        e->absent_ms = core->link.list_began_ms;
+    if (core->link.list_began_ms - e->absent_ms >= core->config.stray_grace_ms)
         forget_found(core, r);
 }
 
@@ -181,7 +181,7 @@ static void compare_reserved(struct core *core, struct reservation *r)
                           "the fabric manager lists it, and said that there is none -> kept");
         set_missing(core, op, e->other_token ? e->gone_ms : 0, 0);
     } else if (core->link.list >= e->listed_from) {
-        set_missing(core, op, e->gone_ms, core->link.began_ms);
+        set_missing(core, op, e->gone_ms, core->link.list_began_ms);
     }
 }
 
@@ -193,7 +193,7 @@ static void compare_unrouted(struct core *core, struct reservation *r)
     assert(reservation_valid(r));
     struct operation *op = r->op;
     struct evidence *e = &op->evidence;
-    int64_t began_ms = core->link.began_ms;
+    int64_t began_ms = core->link.list_began_ms;
     if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || op->call != 0 ||
         e->not_routed_ms == 0 || began_ms <= e->not_routed_ms || began_ms < op->reserve_settles_ms)
         return;
