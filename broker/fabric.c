@@ -163,16 +163,11 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
     enum fmcall_kind kind = effect->u.call.kind;
     assert(kind != FMCALL_NONE);
     struct request *request = request_create(fabric, effect->u.call.id, kind);
-    const struct fmcall_about about = {.name = effect->u.call.name,
-                                       .addresses = effect->u.call.addresses,
-                                       .step = effect->u.call.step,
-                                       .tree = effect->u.call.tree,
-                                       .token = effect->u.call.token};
     if (!request->generation) {
         fail_to_start(request, no_fabric_manager);
         return;
     }
-    int code = fmapi_call(request->generation->api, kind, &about, on_reply, request);
+    int code = fmapi_call(request->generation->api, kind, &effect->u.call.about, on_reply, request);
     if (code < 0)
         fail_to_start(request, error_word(code));
 }

@@ -299,8 +299,8 @@ void core_begin_calls(struct core *core)
         struct effect *effect = core_effect(core, EFFECT_CALL);
         effect->u.call.id = op->call;
         effect->u.call.kind = op->in_flight;
-        effect->u.call.name = name;
-        effect->u.call.addresses = r->addresses;
+        effect->u.call.about.name = name;
+        effect->u.call.about.addresses = r->addresses;
         if (r->cleaner && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else

@@ -269,13 +269,13 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     struct cleaner *k = r->cleaner;
     const struct cleanup *c = k->cleanups[0];
     const struct cleanup_piece *piece = k->pieces_known ? &k->pieces[k->piece] : NULL;
-    effect->u.call.step = piece ? piece->step : c->step;
+    effect->u.call.about.step = piece ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
-        effect->u.call.tree = piece->tree;
+        effect->u.call.about.tree = piece->tree;
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
-        effect->u.call.token = r->token;
+        effect->u.call.about.token = r->token;
     core_trace_of(core, r, TRACE_DEBUG, "step %.100s%s, %s -> %s", c->query ? "list" : c->step,
                   c->below ? " and below" : "", login ? "with the login" : "with the job's token",
                   fmcall_kind_word(effect->u.call.kind));

@@ -135,19 +135,19 @@ static void take_answer(struct machine *machine, const struct answer *answer)
 
 static void take_call(struct machine *machine, const struct effect *effect)
 {
-    struct walk walk = {.name = effect->u.call.name};
+    struct walk walk = {.name = effect->u.call.about.name};
     const struct core_config *config = core_config_of(machine->core);
     struct machine_call *call = &machine->calls[machine->call_count];
     FUZZ_CHECK(effect->u.call.id > machine->last_call);
     FUZZ_CHECK(machine->call_count < config->calls_at_once);
     for (size_t i = 0; i < machine->call_count; i++)
-        FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.name) != 0);
+        FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.about.name) != 0);
     /* Intent first: what is asked for is on disk (F21). */
     (void)disk_load(&machine->disk, look_at_record, &walk);
     FUZZ_CHECK(effect->u.call.kind != FMCALL_RESERVE || walk.intent);
     machine->last_call = call->id = effect->u.call.id;
     call->kind = effect->u.call.kind;
-    strcpy(call->name, effect->u.call.name);
+    strcpy(call->name, effect->u.call.about.name);
     machine->call_count++;
 }
 

@@ -82,8 +82,8 @@ static void note_call(struct script *s, const struct effect *effect)
         abort();
     s->calls[s->call_count].id = effect->u.call.id;
     snprintf(s->calls[s->call_count].text, sizeof s->calls[0].text, "%s %s",
-             fmcall_kind_word(effect->u.call.kind), effect->u.call.name);
-    note(s, "call %s %u\n", s->calls[s->call_count++].text, effect->u.call.addresses);
+             fmcall_kind_word(effect->u.call.kind), effect->u.call.about.name);
+    note(s, "call %s %u\n", s->calls[s->call_count++].text, effect->u.call.about.addresses);
 }
 
 static void note_word(struct script *s, const struct effect *effect)

@@ -133,7 +133,7 @@ static struct {
     uint64_t id, list;
     char name[64], step[64], token[64];
     uint32_t addresses;
-    uint16_t tree;
+    unsigned tree;
     unsigned calls, logins;
 } asked; /* last */
 
@@ -150,13 +150,14 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
         asked.list = effect->u.list.id;
     } else {
         assert_int_equal(effect->kind, EFFECT_CALL);
-        const char *step = effect->u.call.step, *token = secret_expose(effect->u.call.token);
+        const char *step = effect->u.call.about.step,
+                   *token = secret_expose(effect->u.call.about.token);
         asked.calls++;
         asked.id = effect->u.call.id;
         asked.kind = effect->u.call.kind;
-        asked.addresses = effect->u.call.addresses;
-        asked.tree = effect->u.call.tree;
-        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.name);
+        asked.addresses = effect->u.call.about.addresses;
+        asked.tree = effect->u.call.about.tree;
+        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.about.name);
         (void)snprintf(asked.step, sizeof asked.step, "%s", step ? step : "");
         (void)snprintf(asked.token, sizeof asked.token, "%s", token ? token : "");
     }

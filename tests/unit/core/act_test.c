@@ -31,7 +31,7 @@ static void act__what_waits_keeps_its_place(void **state)
                 .cluster = "elcap", .job = "a", .number = 1, .node = "n1", .state = NODE_CREATED}});
     driver_done(d, call, FM_OK, "sess-c");
     (void)driver_call(d, FMCALL_RELEASE);
-    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, "elcap-a");
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, "elcap-a");
 }
 
 /* To clear a name for a job that starts is urgent; when that is released meanwhile it is not. */

@@ -35,12 +35,12 @@ static void steps_done(struct driver *d, uint64_t call, const struct fmcall_step
 
 static const char *token_shown(const struct driver *d)
 {
-    return secret_expose(driver_find(d, EFFECT_CALL)->u.call.token);
+    return secret_expose(driver_find(d, EFFECT_CALL)->u.call.about.token);
 }
 
 static const char *step_named(const struct driver *d)
 {
-    return driver_find(d, EFFECT_CALL)->u.call.step;
+    return driver_find(d, EFFECT_CALL)->u.call.about.step;
 }
 
 static uint64_t pending(const struct driver *d)
@@ -116,7 +116,7 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     assert_null(token_shown(d)); /* looking does no harm */
     steps_done(d, call, steps, 2);
     call = driver_call(d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 77);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.about.tree, 77);
     assert_string_equal(token_shown(d), "sess-a");
     driver_done(d, call, FM_GONE, NULL);
     /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
@@ -124,7 +124,7 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     static const struct fmcall_step later[] = {{"/fA", last, 1}, {"/fA/fB", taken, 2}};
     steps_done(d, driver_call(d, FMCALL_STEPS), later, 2);
     call = driver_call(d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 79);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.about.tree, 79);
     driver_done(d, call, FM_OK, NULL);
     steps_done(d, driver_call(d, FMCALL_STEPS), &later[1], 1);
     assert_null(driver_find(d, EFFECT_CALL));

@@ -497,7 +497,7 @@ static void link__stray_needs_two_looks(void **state)
     driver_list(d, names, 1, FM_OK);
     const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
-    assert_string_equal(call->u.call.name, "elcap-77");
+    assert_string_equal(call->u.call.about.name, "elcap-77");
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-77");
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
     assert_null(driver_job(d, "77"));

@@ -204,9 +204,9 @@ static void load__compares_with_the_fabric_manager(void **state)
         if (effects[i].kind != EFFECT_CALL)
             continue;
         checked |= effects[i].u.call.kind == FMCALL_CHECK &&
-                   strcmp(effects[i].u.call.name, "elcap-a") == 0;
+                   strcmp(effects[i].u.call.about.name, "elcap-a") == 0;
         released |= effects[i].u.call.kind == FMCALL_RELEASE &&
-                    strcmp(effects[i].u.call.name, "elcap-b") == 0;
+                    strcmp(effects[i].u.call.about.name, "elcap-b") == 0;
     }
     assert_true(checked);
     assert_true(released);

@@ -61,10 +61,10 @@ static int answer_checks(struct driver *d, int count, int there)
     int made = 0, lost = 0;
     const struct effect *all = core_effects(d->core, &effects);
     for (size_t i = 0; i < effects; i++) {
-        if (all[i].kind != EFFECT_CALL || strncmp(all[i].u.call.name, "elcap-j", 7) != 0)
+        if (all[i].kind != EFFECT_CALL || strncmp(all[i].u.call.about.name, "elcap-j", 7) != 0)
             continue;
         assert_int_equal(all[i].u.call.kind, FMCALL_CHECK);
-        calls[atoi(all[i].u.call.name + strlen("elcap-j"))] = all[i].u.call.id;
+        calls[atoi(all[i].u.call.about.name + strlen("elcap-j"))] = all[i].u.call.id;
         made++;
     }
     assert_int_equal(made, count);

@@ -159,8 +159,8 @@ static void reserve__saves_the_intent_and_asks(void **state)
     assert_int_equal(save->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
     assert_int_equal(save->u.record.u.reservation.hwcoll, HWCOLL_WANTED);
     const struct effect *call = driver_find(d, EFFECT_CALL);
-    assert_string_equal(call->u.call.name, "elcap-f2Rs8sydSxmd");
-    assert_int_equal(call->u.call.addresses, 23);
+    assert_string_equal(call->u.call.about.name, "elcap-f2Rs8sydSxmd");
+    assert_int_equal(call->u.call.about.addresses, 23);
     assert_null(driver_answer(d));
 
     driver_done(d, call->u.call.id, FM_OK, "sess-1");
@@ -274,7 +274,7 @@ static void reserve__of_the_longest_names(void **state)
     q.cluster = d->config.clusters[0].name;
     driver_reserve(d, q);
     (void)driver_call(d, FMCALL_RESERVE);
-    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, name);
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, name);
 }
 
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */

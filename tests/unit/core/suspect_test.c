@@ -132,7 +132,7 @@ static void claim__takes_what_was_only_listed(void **state)
         if (effects[i].kind != EFFECT_CALL)
             continue;
         assert_int_equal(effects[i].u.call.kind, FMCALL_RELEASE);
-        assert_string_not_equal(effects[i].u.call.name, "elcap2-78");
+        assert_string_not_equal(effects[i].u.call.about.name, "elcap2-78");
         released++;
     }
     assert_int_equal(released, 2);

@@ -11,7 +11,7 @@ static uint64_t release_of(const struct driver *d, const char *name)
     const struct effect *effects = core_effects(d->core, &count);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_CALL && effects[i].u.call.kind == FMCALL_RELEASE &&
-            strcmp(effects[i].u.call.name, name) == 0)
+            strcmp(effects[i].u.call.about.name, name) == 0)
             return effects[i].u.call.id;
     }
     return 0;
@@ -32,7 +32,7 @@ static void confirm_all(struct driver *d)
         assert_int_equal(effects[i].u.call.kind, FMCALL_CHECK);
         calls[made].id = effects[i].u.call.id;
         (void)snprintf(calls[made++].token, sizeof calls[0].token, "sess-%s",
-                       strchr(effects[i].u.call.name, '-') + 1);
+                       strchr(effects[i].u.call.about.name, '-') + 1);
     }
     for (size_t i = 0; i < made; i++)
         driver_done(d, calls[i].id, FM_OK, calls[i].token);
@@ -271,7 +271,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
     claim(d, "elcap");
     const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
-    assert_string_equal(call->u.call.name, "elcap-78");
+    assert_string_equal(call->u.call.about.name, "elcap-78");
     driver_done(d, call->u.call.id, FM_OK, NULL);
     assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
     /* Reserved anew, 77 gets a clean one. */
