@@ -20,7 +20,7 @@ struct bucket {
 };
 
 struct bearers {
-    struct fingerprint_key key;
+    struct chain key;
     struct bucket *buckets;
     size_t room; /* buckets: a power of two, at least as many as entries */
     size_t count;
@@ -64,7 +64,7 @@ static void resize_buckets(struct bearers *bearers, size_t room)
     free(old.buckets);
 }
 
-struct bearers *bearers_create(const struct fingerprint_key *key)
+struct bearers *bearers_create(const struct chain *key)
 {
     struct bearers *bearers = memory_zeroed(sizeof *bearers);
     bearers->key = *key;
@@ -83,7 +83,7 @@ void bearers_destroy(struct bearers *bearers)
         }
     }
     free(bearers->buckets);
-    fingerprint_key_wipe(&bearers->key);
+    chain_wipe(&bearers->key);
     free(bearers);
 }
 

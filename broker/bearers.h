@@ -15,8 +15,8 @@
 
 struct bearers;
 
-/* Copies the key. Never NULL (base/memory.h). */
-struct bearers *bearers_create(const struct fingerprint_key *key);
+/* Copies the key of fingerprints. Never NULL (base/memory.h). */
+struct bearers *bearers_create(const struct chain *key);
 void bearers_destroy(struct bearers *bearers); /* wipes the key; NULL is allowed */
 
 /* A record of the ledger: a RESERVATION with a token has that one from now on, one without has

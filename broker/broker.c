@@ -9,6 +9,7 @@
 #include "broker/service/notify.h"
 #include "broker/reload.h"
 #include "broker/config/change.h"
+#include "tokens/keybytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,23 +203,15 @@ static void prepare_process(const struct config *config)
     lengthen_files_table(raise_files_limit(config));
 }
 
-/* Of session tokens; the ledger's key is there by now. */
 static int create_bearers(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
-    const bool kept = config->store != CONFIG_STORE_MEMORY;
-    struct fingerprint_key key;
-    struct seal_key seal;
-    int rc = kept ? seal_key_read(config->state_key_file, &seal, err) : 0;
-    if (rc < 0)
-        return rc;
-    rc = kept ? fingerprint_key_derive(&key, &seal, err) : fingerprint_key_draw(&key, err);
-    if (kept)
-        seal_key_wipe(&seal);
+    struct chain key;
+    int rc = keybytes_draw(key.mac, sizeof key.mac, err);
     if (rc < 0)
         return rc;
     broker->bearers = bearers_create(&key);
-    fingerprint_key_wipe(&key);
+    chain_wipe(&key);
     broker->keyring = keyring_open(config->root_key_file[0] != '\0' ? config->root_key_file : NULL,
                                    (int64_t)time(NULL), err);
     return broker->keyring ? 0 : err->code;
@@ -304,7 +297,7 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
              " version=%s",
              config->socket, listen, clusters,
              config->core.fm_present ? config->core.fm_urls[0] : "none",
-             status.jobs_active + status.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
+             status.use.jobs_active + status.use.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
              MCAST_VERSION);
 }
 

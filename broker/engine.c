@@ -132,38 +132,15 @@ static void apply_effects(struct engine *engine)
 
 /* ---- from the edges to the core ---- */
 
-/* Where the event's ticket is; NULL: it is not answered. */
-static const uint64_t *ticket_of(const struct core_event *event)
-{
-#define TICKET(event, member) [CORE_##event] = offsetof(struct core_event, u.member.ticket)
-    static const size_t offsets[] = {
-        TICKET(RESERVE, reserve),
-        TICKET(RELEASE, release),
-        TICKET(SYNC, sync),
-        TICKET(NODE_REPORT, report),
-        TICKET(NODE_BOOT, boot),
-        TICKET(FENCE, fence),
-        TICKET(ACCEPT_LOSS, accept_loss),
-        TICKET(CLAIM, claim),
-        TICKET(CLEANUP, cleanup),
-        TICKET(STEPS, steps),
-        [CORE_CONFIGURE] = 0,
-    };
-#undef TICKET
-    assert(event->kind < sizeof offsets / sizeof *offsets);
-    size_t offset = offsets[event->kind];
-    bool partial = event->kind == CORE_SYNC && event->u.sync.more; /* its last part is answered */
-    return offset == 0 || partial ? NULL : (const uint64_t *)((const char *)event + offset);
-}
-
 void engine_step(struct engine *engine, struct core_event *event)
 {
     assert(!engine->stepping);
-    const uint64_t *ticket = ticket_of(event);
-    engine->tickets += ticket != NULL;
+    bool partial = event->kind == CORE_SYNC && event->u.sync.more; /* its last part is answered */
+    uint64_t ticket = partial ? 0 : event->ticket;
+    engine->tickets += ticket != 0;
     if (engine->role != ROLE_LEADER || engine->draining || (engine->stopping && ticket)) {
         if (ticket) {
-            send_answer(engine, *ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
+            send_answer(engine, ticket, engine->stopping ? ERROR_REFUSED : ERROR_NOT_LEADER,
                         engine->stopping ? "mcastd is stopping: repeat the request"
                                          : "this broker does not lead: ask the one that does");
             on_flushed(engine);
@@ -345,7 +322,7 @@ int engine_start(struct engine *engine, struct error *err)
     struct loading loading = {.engine = engine, .err = err};
     struct fmapi_options fabric;
     int rc = store_load(engine->options.store, load_record, &loading, err);
-    if (rc == 0 && core_loaded(engine->core, err) < 0)
+    if (rc == 0 && core_check_load(engine->core, err) < 0)
         rc = store_refuse(engine->options.store, err);
     if (rc < 0)
         return rc;
@@ -371,7 +348,7 @@ int engine_start(struct engine *engine, struct error *err)
     engine->stepping = true;
     char boot[BOOT_ID_MAX + 1];
     clock_boot(boot);
-    core_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
+    core_set_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
     core_start(engine->core, engine_now_ms(engine));
     apply_effects(engine);
     engine->stepping = false;

@@ -166,14 +166,9 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
     enum fmcall_kind kind = effect->u.call.kind;
     assert(kind != FMCALL_NONE);
     struct request *request = request_create(fabric, effect->u.call.id, kind);
-    const struct fmcall_about about = {.name = effect->u.call.name,
-                                       .addresses = effect->u.call.addresses,
-                                       .step = effect->u.call.step,
-                                       .tree = effect->u.call.tree,
-                                       .token = effect->u.call.token};
     int code = ERROR_NOT_FOUND;
     if (request->generation)
-        code = fmapi_call(request->generation->api, kind, &about, on_reply, request);
+        code = fmapi_call(request->generation->api, kind, &effect->u.call.about, on_reply, request);
     note_start(request, code);
 }
 

@@ -97,9 +97,9 @@ static struct deferred *deferred_create(struct journal *journal, const struct ef
     if (effect->kind == EFFECT_ANSWER) {
         copy->u.answer = (struct answer){.ticket = effect->u.answer.ticket};
     } else if (effect->kind == EFFECT_CALL) {
-        copy->u.call.name = memory_text(effect->u.call.name);
-        copy->u.call.step = memory_text(effect->u.call.step);
-        copy->u.call.token = secret_copy(effect->u.call.token);
+        copy->u.call.about.name = memory_text(effect->u.call.about.name);
+        copy->u.call.about.step = memory_text(effect->u.call.about.step);
+        copy->u.call.about.token = secret_copy(effect->u.call.about.token);
     } else if (effect->kind == EFFECT_JOBPOLL) {
         copy->u.jobpoll.cluster = memory_text(effect->u.jobpoll.cluster);
     } else if (effect->kind == EFFECT_EVENT) {
@@ -115,9 +115,9 @@ static void deferred_destroy(struct journal *journal, struct deferred *deferred)
 {
     struct effect *effect = &deferred->effect;
     if (effect->kind == EFFECT_CALL) {
-        free((char *)(uintptr_t)effect->u.call.name);
-        free((char *)(uintptr_t)effect->u.call.step);
-        secret_wipe(&effect->u.call.token);
+        free((char *)(uintptr_t)effect->u.call.about.name);
+        free((char *)(uintptr_t)effect->u.call.about.step);
+        secret_wipe(&effect->u.call.about.token);
     } else if (effect->kind == EFFECT_JOBPOLL) {
         free((char *)(uintptr_t)effect->u.jobpoll.cluster);
     }

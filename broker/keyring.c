@@ -97,7 +97,7 @@ static int64_t oldest_active(const struct core *core)
     struct core_filter filter = {.state = JOB_ACTIVE, .uid = -1, .limit = 1};
     int64_t created_ms = INT64_MAX;
     do
-        filter.after = core_list(core, &filter, note_created, &created_ms);
+        filter.after = core_page(core, &filter, note_created, &created_ms);
     while (created_ms == INT64_MAX && filter.after != 0);
     return created_ms == INT64_MAX ? INT64_MAX : created_ms / 1000;
 }

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "core/requests/requests.h"
 #include "core/reservation/sizing.h"
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
         return r->op->doubted ? FMCALL_CHECK : FMCALL_NONE;
     if (r->fm_side == FM_SIDE_NOTHING) /* there is no room for it yet */
         return FMCALL_NONE;
-    if (r->fm_side == FM_SIDE_HELD) /* wanted, but something else sits under the name */
+    if (r->fm_side == FM_SIDE_THERE) /* wanted, but something else sits under the name */
         return FMCALL_RELEASE;
     return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;
 }
@@ -96,8 +96,8 @@ static void queue_wanted_call(struct core *core, struct reservation *r)
 
 /* Reserved at the second try. The first, acted on late, is refused while ours is there; should ours
  * have vanished in between, what is there has another token. Not while a CHECK is under way, which
- * may have looked before the first try was acted on (docs/model found it). */
-static bool must_look_again(const struct reservation *r)
+ * may have been answered before the first try was acted on (docs/model found it). */
+static bool must_check_again(const struct reservation *r)
 {
     assert(reservation_valid(r));
     return r->hwcoll == HWCOLL_RESERVED && r->state == JOB_ACTIVE && r->op && r->op->unsure &&
@@ -111,14 +111,14 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
-        when = earlier(when, core_held_until(core, r));
+        when = earlier(when, core_quarantine_end(core, r));
     if (!op)
         return when;
     if (r->hwcoll == HWCOLL_WANTED) {
         when = earlier(when, op->give_up_ms);
         when = earlier_to_come(core, when, op->retry_ms);
         when = earlier_to_come(core, when, name_rests_until(r));
-    } else if (must_look_again(r)) {
+    } else if (must_check_again(r)) {
         when = earlier(when, op->reserve_settles_ms);
     } else if (r->fm_side != FM_SIDE_NOTHING) {
         if (core->link.state == LINK_UP)
@@ -169,7 +169,7 @@ static void end_reservation(struct core *core, struct reservation *r)
 static void log_unconfirmed(struct core *core, const struct reservation *r)
 {
     assert(r->state == JOB_RELEASING && r->vni_count > 0);
-    assert(!hold_all_clean(r));
+    assert(!quarantine_all_clean(r));
     struct core_waiting waiting;
     core_waiting(r, &waiting);
     if (waiting.count == 0)
@@ -181,10 +181,10 @@ static void log_unconfirmed(struct core *core, const struct reservation *r)
                   waiting.count, r->node_count);
 }
 
-static void keep_overdue(struct core *core, struct reservation *r)
+static void note_overdue(struct core *core, struct reservation *r)
 {
     assert(r->state == JOB_RELEASING && r->vni_count > 0);
-    assert(hold_has_services(r));
+    assert(quarantine_has_services(r));
     struct core_waiting waiting;
     if (r->overdue)
         return;
@@ -199,7 +199,7 @@ static void keep_overdue(struct core *core, struct reservation *r)
 }
 
 /* Nothing else in the ledger shows after a restart where the round of VNIs went on (F3). */
-static void keep_round(struct core *core, const struct reservation *r)
+static void save_vni_round(struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->vni_count > 0);
@@ -207,20 +207,20 @@ static void keep_round(struct core *core, const struct reservation *r)
         core_save_facts(core, &core->facts);
 }
 
-static void give_back_vnis(struct core *core, struct reservation *r)
+static void free_due_vnis(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    bool clean = hold_all_clean(r);
+    bool clean = quarantine_all_clean(r);
     if (r->state != JOB_RELEASING || r->vni_count == 0 ||
-        (core_held_until(core, r) > core->now_ms && !clean))
+        (core_quarantine_end(core, r) > core->now_ms && !clean))
         return;
-    if (!clean && hold_has_services(r)) {
-        keep_overdue(core, r);
+    if (!clean && quarantine_has_services(r)) {
+        note_overdue(core, r);
         return;
     }
     if (!clean)
         log_unconfirmed(core, r);
-    keep_round(core, r);
+    save_vni_round(core, r);
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
     if (r->fm_side == FM_SIDE_NOTHING) {
@@ -246,18 +246,16 @@ static void take_addresses(struct core *core, struct reservation *r)
     (void)core_save(core, &rec);
 }
 
-void core_act_on_freed(struct core *core)
+void core_act_on_freed_addresses(struct core *core)
 {
     assert(core->addresses_awaited == 0 || core->operations);
     if (!core->addresses_freed)
         return;
     core->addresses_freed = false;
-    for (struct operation *op = core->operations, *next; op && core->addresses_awaited > 0;
-         op = next) {
-        next = op->next;
-        if (op->owner && op->owner->hwcoll == HWCOLL_WANTED &&
-            op->owner->fm_side == FM_SIDE_NOTHING)
-            core_act(core, op->owner);
+    struct operation *at = core->operations;
+    for (struct reservation *r; core->addresses_awaited > 0 && (r = operations_next(&at));) {
+        if (r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_NOTHING)
+            core_act(core, r);
     }
 }
 
@@ -271,11 +269,11 @@ void core_act(struct core *core, struct reservation *r)
         return; /* it acts again */
     }
     take_addresses(core, r);
-    if (must_look_again(r) && r->op->reserve_settles_ms <= core->now_ms) {
+    if (must_check_again(r) && r->op->reserve_settles_ms <= core->now_ms) {
         r->op->unsure = false;
         r->op->doubted = r->op->retried = true;
     }
-    give_back_vnis(core, r);
+    free_due_vnis(core, r);
     if (everything_confirmed(core, r)) {
         end_reservation(core, r);
         return;
@@ -285,7 +283,7 @@ void core_act(struct core *core, struct reservation *r)
     agenda_set(&core->agenda, r, next_deadline(core, r));
 }
 
-void core_pump(struct core *core)
+void core_begin_calls(struct core *core)
 {
     struct operation *op;
     if (core->link.state != LINK_UP)
@@ -301,8 +299,8 @@ void core_pump(struct core *core)
         struct effect *effect = core_effect(core, EFFECT_CALL);
         effect->u.call.id = op->call;
         effect->u.call.kind = op->in_flight;
-        effect->u.call.name = name;
-        effect->u.call.addresses = r->addresses;
+        effect->u.call.about.name = name;
+        effect->u.call.about.addresses = r->addresses;
         if (r->cleaner && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
@@ -337,7 +335,7 @@ static void answer_waiters(struct core *core, struct reservation *r)
         core_answer_waiters(core, &r->op->waiters, ANSWER_CREATED, r, core_warning(core, r));
 }
 
-enum event_kind core_event_of(enum hwcoll_state state)
+enum event_kind core_outcome_event(enum hwcoll_state state)
 {
     assert(state != HWCOLL_WANTED && state != HWCOLL_LOST);
     return state == HWCOLL_DENIED        ? EVENT_DENIED
@@ -350,7 +348,7 @@ enum fm_side core_side_unwanted(const struct reservation *r)
 {
     assert(reservation_valid(r));
     bool unsure = r->op && r->op->unsure;
-    return unsure && r->fm_side == FM_SIDE_HELD ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
+    return unsure && r->fm_side == FM_SIDE_THERE ? FM_SIDE_MAYBE : (enum fm_side)r->fm_side;
 }
 
 /* No answer has named its VNIs, so nothing can use them. */
@@ -363,21 +361,21 @@ static void end_refused(struct core *core, struct reservation *r)
     r = ledger_by_number(&core->ledger, number);
     if (!r || r->vni_count == 0)
         return;
-    keep_round(core, r);
+    save_vni_round(core, r);
     struct reservation_record rec = reservation_record(r);
     rec.vni_count = 0;
     (void)core_save(core, &rec);
     core_act(core, r);
 }
 
-void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
-                 enum fm_side side, struct secret token, const char *reason)
+void core_finish_reserve(struct core *core, struct reservation *r, enum hwcoll_state hwcoll,
+                         enum fm_side side, struct secret token, const char *reason)
 {
     assert(r->hwcoll == HWCOLL_WANTED && r->op);
     assert(hwcoll != HWCOLL_WANTED);
     assert(hwcoll != HWCOLL_RESERVED || side != FM_SIDE_NOTHING);
     if (hwcoll != HWCOLL_RESERVED)
-        core_trace_event(core, r, core_event_of(hwcoll), TRACE_NOTICE,
+        core_trace_event(core, r, core_outcome_event(hwcoll), TRACE_NOTICE,
                          "%s -> the job %s hardware collectives%s", reason,
                          r->wish == WISH_REQUIRED ? "is refused, it required" : "runs without",
                          side == FM_SIDE_NOTHING ? "" : ", a late success will be released");
@@ -389,7 +387,7 @@ void core_settle(struct core *core, struct reservation *r, enum hwcoll_state hwc
     (void)core_save(core, &rec);
     r->op->retry_ms = 0;
     r->op->tries = 0;
-    core_publish(core, core_event_of(hwcoll), r, reason);
+    core_publish(core, core_outcome_event(hwcoll), r, reason, 0);
     answer_waiters(core, r);
     if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
         end_refused(core, r);
@@ -431,5 +429,5 @@ void core_give_up(struct core *core, struct reservation *r, enum hwcoll_state hw
         hwcoll = HWCOLL_UNAVAILABLE;
     if (!reason)
         reason = why_given_up(core, r, side, no_room);
-    core_settle(core, r, hwcoll, side, (struct secret){0}, reason);
+    core_finish_reserve(core, r, hwcoll, side, (struct secret){0}, reason);
 }

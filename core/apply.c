@@ -75,7 +75,7 @@ static void drop_cleaner(struct core *core, struct reservation *r)
     if (!r->cleaner)
         return;
     for (uint32_t i = 0; i < r->cleaner->count; i++)
-        core->cleanups -= !r->cleaner->list[i]->look;
+        core->cleanups.pending -= !r->cleaner->cleanups[i]->query;
     assert(r->cleaner->op.call == 0);
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
@@ -88,7 +88,7 @@ static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
     *counter = add ? *counter + amount : *counter - amount;
 }
 
-static void adjust_use(struct use *u, const struct reservation *r, bool add)
+static void adjust_use(struct core_use *u, const struct reservation *r, bool add)
 {
     assert(u->leaving <= u->addresses);
     assert(u->jobs_found <= u->jobs_reserved && u->jobs_reserved <= u->jobs_active);
@@ -120,21 +120,21 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
     for (int i = 0; i < r->vni_count; i++) {
         if (!add)
             vnipool_drop(&core->vnis, r->vnis[i],
-                         r->number > core->suspect_number && r->node_number == 0);
+                         r->number > core->suspicion.numbers && r->node_number == 0);
         else if (r->state == JOB_ACTIVE)
             fits &= vnipool_take(&core->vnis, r->vnis[i]);
         else
-            fits &= vnipool_hold(&core->vnis, r->vnis[i]);
+            fits &= vnipool_quarantine(&core->vnis, r->vnis[i]);
     }
     if (r->overdue)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
-        adjust_counter(&core->unknown_lives, 1, add);
+        adjust_counter(&core->suspicion.unknown_lives, 1, add);
     if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
-        core->adopted_ms = core->now_ms;
+        core->suspicion.adopted_over_ms = core->now_ms;
     if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
-    adjust_use(&core->all, r, add);
+    adjust_use(&core->all_use, r, add);
     adjust_use(&core_cluster(core, r->cluster)->use, r, add);
     return fits;
 }
@@ -277,7 +277,7 @@ static int apply_cleanup(struct core *core, const struct cleanup_record *rec, st
                          (unsigned long long)rec->number);
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = cleaner_find(k, rec->step, rec->below);
-    core->cleanups += !c;
+    core->cleanups.pending += !c;
     if (!c)
         c = cleaner_add(k, k->count, rec->step, rec->below);
     c->give_up_ms = rec->give_up_ms;
@@ -292,8 +292,8 @@ static int apply_cleaned(struct core *core, const struct cleanup_record *rec, st
         return error_set(err, ERROR_CORRUPT, "a cleanup for reservation %llu is over, never asked",
                          (unsigned long long)rec->number);
     cleaner_end(r->cleaner, c);
-    assert(core->cleanups > 0);
-    core->cleanups--;
+    assert(core->cleanups.pending > 0);
+    core->cleanups.pending--;
     return 0;
 }
 

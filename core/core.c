@@ -2,10 +2,10 @@
 #include "core/core.h"
 
 #include "base/memory.h"
-#include "core/fabric/link.h"
+#include "core/fabric/call_done.h"
 #include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 #include "core/reservation/sizing.h"
 
 #include <assert.h>
@@ -24,7 +24,6 @@ struct core *core_create(const struct core_config *config)
     core->config = *config;
     core->facts.boot = core->boot;
     ledger_init(&core->ledger);
-    ledger_postpone(&core->ledger);
     vnipool_configure(&core->vnis, &config->vni_pool);
     return core;
 }
@@ -85,14 +84,14 @@ int core_load(struct core *core, const struct record *record, struct error *err)
 
 /* A job has its name at the fabric manager for one of its lives only, and of two that believe to
  * have it the end of one would take the other's. */
-int core_loaded(struct core *core, struct error *err)
+int core_check_load(struct core *core, struct error *err)
 {
     assert(core->now_ms == 0);
     struct ledger_walk all = {0};
     ledger_index(&core->ledger);
     for (const struct reservation *r; (r = ledger_walk(&core->ledger, &all));) {
         bool has_name = reservation_wants_hwcoll(r) &&
-                        (r->hwcoll == HWCOLL_RESERVED || r->fm_side == FM_SIDE_HELD);
+                        (r->hwcoll == HWCOLL_RESERVED || r->fm_side == FM_SIDE_THERE);
         for (const struct reservation *o = r->older; o; o = has_name ? o->older : NULL) {
             if (o->state == JOB_ACTIVE || (has_name && o->fm_side != FM_SIDE_NOTHING))
                 return error_set(err, ERROR_CORRUPT,
@@ -105,17 +104,17 @@ int core_loaded(struct core *core, struct error *err)
     return 0;
 }
 
-static void update_hold(const struct core *core, struct reservation *r)
+static void update_hold_until(const struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    int64_t end = core_held_until(core, r);
+    int64_t end = core_quarantine_end(core, r);
     if (r->state == JOB_RELEASING && r->vni_count > 0)
         r->hold_until_ms = end == INT64_MAX ? 0 : end;
 }
 
 /* What a crash left open, assuming the worst: every call that could have been under way was, and
  * may still be acted on. */
-static void settle_after_load(struct core *core, struct reservation *r)
+static void resume_after_load(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->agenda_slot == 0);
@@ -123,7 +122,7 @@ static void settle_after_load(struct core *core, struct reservation *r)
     int64_t settles = core->now_ms + core->config.call_timeout_ms;
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
-    update_hold(core, r);
+    update_hold_until(core, r);
     r->repeated = !r->reported; /* else it is on disk */
     /* The fabric manager may have been called for it, even if nothing of it is left there: a last
      * RELEASE, given up and not yet acted on, would hit the name's next owner. */
@@ -132,13 +131,13 @@ static void settle_after_load(struct core *core, struct reservation *r)
         (void)core_operation(core, r);
 
     if (r->cleaner)
-        cleanup_load(core, r);
+        cleanup_resume(core, r);
 
     struct operation *op = r->op;
     if (!op)
         return;
     op->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
-    bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_HELD;
+    bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_THERE;
     if (r->fm_side == FM_SIDE_MAYBE || in_the_way) {
         op->unsure = true;
         op->reserve_settles_ms = settles;
@@ -178,7 +177,7 @@ void core_start(struct core *core, int64_t now_ms)
     assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
     ledger_index(&core->ledger);
-    hold_compare_clock(core);
+    quarantine_compare_clock(core);
     suspect_resume(core);
     drop_broken_off_events(core);
     core->link.since_ms = now_ms;
@@ -187,7 +186,7 @@ void core_start(struct core *core, int64_t now_ms)
     jobpoll_start(core);
     struct ledger_walk all = {0}, again = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &all));)
-        settle_after_load(core, r);
+        resume_after_load(core, r);
     conflict_resume(core);
     /* Acting may end one, and another life of its job. */
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &again));) {
@@ -199,7 +198,7 @@ void core_start(struct core *core, int64_t now_ms)
 }
 
 /* What is quarantined now goes by the new [vni] hold. At most as many as there are VNIs. */
-static void hold_anew(struct core *core)
+static void reconsider_quarantines(struct core *core)
 {
     struct ledger_walk walk = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk));) {
@@ -209,7 +208,7 @@ static void hold_anew(struct core *core)
         if (r->overdue)
             core->overdue -= r->vni_count;
         r->overdue = false;
-        update_hold(core, r);
+        update_hold_until(core, r);
         core_act(core, r);
     }
 }
@@ -225,9 +224,9 @@ static void apply_configuration(struct core *core, const struct core_event *even
     bool relist = core->config.relist_ms != config->relist_ms;
     core->config = *config;
     if (relist && core->link.state == LINK_UP)
-        link_list_next(core);
+        link_schedule_list(core);
     if (hold)
-        hold_anew(core);
+        reconsider_quarantines(core);
     vnipool_configure(&core->vnis, &config->vni_pool);
     core->addresses_freed = true;
     joblist_configure(core);
@@ -253,7 +252,7 @@ static void act_on_deadlines(struct core *core)
     }
 }
 
-static void tick(struct core *core, const struct core_event *event)
+static void tick_joblists(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
@@ -262,7 +261,7 @@ static void tick(struct core *core, const struct core_event *event)
 void core_step(struct core *core, const struct core_event *event)
 {
     static void (*const decide[])(struct core *, const struct core_event *) = {
-        [CORE_TICK] = tick,
+        [CORE_TICK] = tick_joblists,
         [CORE_RESERVE] = core_reserve,
         [CORE_RELEASE] = core_release,
         [CORE_SYNC] = core_sync,
@@ -283,9 +282,9 @@ void core_step(struct core *core, const struct core_event *event)
     assert(event->kind < sizeof decide / sizeof *decide);
     begin_step(core, event->now_ms);
     decide[event->kind](core, event);
-    core_act_on_freed(core);
+    core_act_on_freed_addresses(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
-    core_pump(core);
+    core_begin_calls(core);
 }
 
 const struct effect *core_effects(const struct core *core, size_t *count)
@@ -297,14 +296,11 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 
 int64_t core_next_deadline(const struct core *core)
 {
-    int64_t when = link_deadline(core), jobpoll = jobpoll_deadline(core);
-    int64_t joblist = joblist_deadline(core);
     const struct reservation *r = agenda_first(&core->agenda);
-    if (jobpoll < when)
-        when = jobpoll;
-    if (joblist < when)
-        when = joblist;
-    if (suspect_deadline(core) < when)
-        when = suspect_deadline(core);
-    return r && r->due_ms < when ? r->due_ms : when;
+    const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
+                                 joblist_deadline(core), suspect_deadline(core)};
+    int64_t when = r ? r->due_ms : INT64_MAX;
+    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
+        when = deadlines[i] < when ? deadlines[i] : when;
+    return when;
 }

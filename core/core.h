@@ -44,7 +44,7 @@ enum core_event_kind {
     CORE_NODE_REPORT,  /* u.report; answered once */
     CORE_FENCE,        /* u.fence; answered once */
     CORE_NODE_BOOT,    /* u.boot; answered once */
-    CORE_ACCEPT_LOSS,  /* u.accept_loss; answered once */
+    CORE_ACCEPT_LOSS,  /* an administrator says that what is missing is lost; answered once */
     CORE_CLAIM,        /* u.claim; answered once */
     CORE_CLEANUP,      /* u.cleanup; answered once */
     CORE_STEPS,        /* u.steps; answered once */
@@ -53,23 +53,19 @@ enum core_event_kind {
 
 struct core_event {
     enum core_event_kind kind;
-    int64_t now_ms; /* Unix time that never runs backwards within the life of a process */
+    uint64_t ticket; /* the caller's mark for the answer; of what is answered, else 0 */
+    int64_t now_ms;  /* Unix time that never runs backwards within the life of a process */
     union {
+        struct reserve_request reserve;
         struct {
-            uint64_t ticket; /* the caller's mark for the answer */
-            struct reserve_request request;
-        } reserve;
-        struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
         } release;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *const *active;
             size_t count;
-            bool more; /* the rest follows, under the same ticket: it will not be answered before */
+            bool more; /* the rest follows, under the same ticket: not answered before */
         } sync;
         struct {
             bool ok;
@@ -101,7 +97,6 @@ struct core_event {
             bool more;         /* and the rest of it follows */
         } jobpoll;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
             uint64_t number; /* of the reservation: which life of the job is meant */
@@ -113,25 +108,18 @@ struct core_event {
             unsigned vni_count;   /* at most VNI_PER_JOB_MAX; 0: not given */
         } report;
         struct {
-            uint64_t ticket;
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */
             const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
         } boot;
         struct {
-            uint64_t ticket; /* an administrator says that what is missing is lost */
-        } accept_loss;
-        struct {
-            uint64_t ticket; /* an administrator says that no other broker uses the name */
-            const char *cluster;
+            const char *cluster; /* an administrator says that no other broker uses its name */
         } claim;
         struct {
-            uint64_t ticket;
             const char *node;   /* node_name_valid */
             const char *reason; /* words, or NULL */
         } fence;
         struct {
-            uint64_t ticket;
             uint64_t number;           /* of the reservation: the bearer of its token asks */
             const char *step;          /* steppath_valid */
             bool below;                /* all steps below it too */
@@ -140,7 +128,6 @@ struct core_event {
             int64_t wait_ms; /* for the trees to be gone; 0: answered as soon as it is on disk */
         } cleanup;
         struct {
-            uint64_t ticket;
             const char *cluster;
             const char *job;
             int64_t wait_ms;
@@ -159,13 +146,13 @@ int core_load(struct core *core, const struct record *record, struct error *err)
 
 /* Which boot of the host this is ("": not known), and Unix time less the time since then. Only
  * before core_start, which by this knows whether times in the ledger can be compared with now. */
-void core_clock(struct core *core, const char *boot, int64_t offset_ms);
+void core_set_clock(struct core *core, const char *boot, int64_t offset_ms);
 
 /* Everything is loaded: do the reservations fit each other? What is saved by a core always does. 0,
  * or ERROR_CORRUPT with a sentence that names two of them; then core_start may not be called. */
-int core_loaded(struct core *core, struct error *err);
+int core_check_load(struct core *core, struct error *err);
 
-/* Settles what a crash left open and begins to log in to the fabric manager. */
+/* Resumes what a crash left open and begins to log in to the fabric manager. */
 void core_start(struct core *core, int64_t now_ms);
 
 /* One step. Its effects, and those of core_start, are read with core_effects. */
@@ -176,10 +163,26 @@ const struct effect *core_effects(const struct core *core, size_t *count);
  * one step should take. */
 int64_t core_next_deadline(const struct core *core);
 
-/* ---- looking, without changing anything ---- */
+/* ---- the read-only view (view.c; core_quarantine_end: reservation/quarantine.c) ---- */
 
 enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
 const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */
+
+/* Reservations of a cluster or of all, and what they have, or may have, at the fabric manager. */
+struct core_use {
+    uint64_t addresses; /* asked for and not yet known to be given back */
+    uint64_t leaving;   /* of these, no longer wanted: to be released */
+    uint64_t releases;  /* reservations that the fabric manager has still to give up */
+    uint64_t jobs_active, jobs_releasing, jobs_reserved;
+    uint64_t jobs_adopted; /* active, found at the fabric manager: their VNIs are not known */
+    uint64_t jobs_found;   /* of the adopted ones: ORIGIN_FOUND */
+    uint64_t found;        /* ORIGIN_FOUND, active or not, and still at the fabric manager */
+};
+
+struct core_cleanups {
+    uint64_t pending;        /* asked for and not yet done */
+    uint64_t done, given_up; /* since the start */
+};
 
 struct core_status {
     enum link_state link;
@@ -188,15 +191,12 @@ struct core_status {
     uint64_t link_losses;   /* since the start */
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
-    uint32_t vnis_free, vnis_live, vnis_held, vnis_pool;
-    uint32_t vnis_quarantined;   /* perhaps in use by jobs that the ledger does not know */
-    uint32_t addresses_total;    /* 0: not known */
-    uint64_t addresses_reserved; /* asked for and not yet known to be given back */
-    uint32_t addresses_per_job;  /* 0: none can be computed */
-    uint64_t releases_pending;   /* reservations that the fabric manager has still to give up */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t jobs_adopted;    /* active, found at the fabric manager: their VNIs are not known */
-    uint64_t nodes_lingering; /* reports of services that cannot be destroyed */
+    uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
+    uint32_t vnis_suspect;      /* perhaps in use by jobs that the ledger does not know */
+    uint32_t addresses_total;   /* 0: not known */
+    uint32_t addresses_per_job; /* 0: none can be computed */
+    struct core_use use;        /* of all clusters */
+    uint64_t nodes_lingering;   /* reports of services that cannot be destroyed */
     uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
                               it cannot destroy services: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having reported that they
@@ -204,8 +204,7 @@ struct core_status {
     uint32_t strays; /* seen at the fabric manager, not ours by the ledger, not yet deleted */
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
     uint32_t calls_in_flight;
-    uint64_t cleanups_pending;                 /* asked for and not yet done */
-    uint64_t cleanups_done, cleanups_given_up; /* since the start */
+    struct core_cleanups cleanups;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);
@@ -215,9 +214,9 @@ void core_status(const struct core *core, struct core_status *out);
 struct core_cluster_status {
     const char *name;
     uint32_t budget; /* 0: none of its own */
-    uint64_t addresses_reserved, releases_pending;
-    uint64_t jobs_active, jobs_releasing, jobs_reserved;
-    uint64_t told[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
+    struct core_use use;
+    uint64_t
+        published[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool jobpoll;
     int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
@@ -228,8 +227,9 @@ struct core_cluster_status {
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 
-/* What an administrator has to look at, index 0 on; false beyond. Valid until the next step. */
-bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out);
+/* What an administrator has to see to: the alarm that was raised first; NULL: none is on. Valid
+ * until the next step, as are those behind it. */
+const struct alarm *core_alarms(const struct core *core);
 
 /* The fabric manager's base URL in use, as jobs are told it; "" when there is none. */
 const char *core_fm_url(const struct core *core);
@@ -256,12 +256,12 @@ void core_waiting(const struct reservation *reservation, struct core_waiting *ou
 
 /* Until when nodes that have reported nothing keep a released job's VNIs quarantined; INT64_MAX:
  * until they have ([vni] hold = reports). */
-int64_t core_held_until(const struct core *core, const struct reservation *reservation);
+int64_t core_quarantine_end(const struct core *core, const struct reservation *reservation);
 
 /* Those of them that have reported nothing, in the order of the job's node list; without any when
  * the job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it
  * is asked for only where there are not too many. */
-void core_silent(const struct reservation *reservation, struct nodefold *out);
+void core_silent_nodes(const struct reservation *reservation, struct nodefold *out);
 
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such
  * reservation; NULL: none, or of none among the oldest few thousand reservations. Valid until the
@@ -273,7 +273,7 @@ const char *core_lingering_node(const struct core *core);
 enum core_presence { PRESENCE_NONE, PRESENCE_NAMED, PRESENCE_REPORTED, PRESENCE_POSSIBLE };
 enum core_presence core_presence(const struct reservation *reservation, const char *node);
 
-/* One page of reservations in ascending number, those after `after` that match. What it looks at is
+/* One page of reservations in ascending number, those after `after` that match. What it reads is
  * bounded, reservations and node lists, so a page may be short although there is more. */
 struct core_filter {
     const char *cluster; /* NULL: any */
@@ -284,7 +284,7 @@ struct core_filter {
     size_t limit; /* 1–1000 */
 };
 /* Calls each for every match; returns the number to go on after, or 0 when there is no more. */
-uint64_t core_list(const struct core *core, const struct core_filter *filter,
+uint64_t core_page(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg);
 
 /* Of the oldest event that is kept, one more than the last when there is none, and of the last one

@@ -95,11 +95,7 @@ struct effect {
         struct {
             uint64_t id; /* never 0, never reused while the process lives */
             enum fmcall_kind kind;
-            const char *name; /* "<cluster>-<job>" */
-            uint32_t addresses;
-            const char *step;    /* END_STEP */
-            uint16_t tree;       /* END_TREE */
-            struct secret token; /* of the last three kinds: none means the login */
+            struct fmcall_about about; /* its name is set for every kind */
         } call;
         struct {
             uint32_t url; /* index of the base URL for this and all that follows until the next */

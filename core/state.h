@@ -4,10 +4,12 @@
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
 #include "core/fabric/cleanup.h"
+#include "core/fabric/link.h"
 #include "core/core.h"
 #include "core/reservation/eventlog.h"
 #include "core/reservation/ledger.h"
 #include "core/reconcile/joblist.h"
+#include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/reservation/tokenset.h"
 #include "core/reservation/tombstones.h"
@@ -17,37 +19,14 @@
  *
  * apply: a record changes the state, nothing else happens; replays the disk too.
  * act:   state → what is wanted; idempotent, so a reconnect or a restart is no special path.
- * Each kind of event has a file that decides which records to save, then lets act look. */
-
-/* Reservations, and what they have, or may have, at the fabric manager. */
-struct use {
-    uint64_t addresses;
-    uint64_t leaving;  /* of these, no longer wanted: to be released */
-    uint64_t releases; /* reservations that are to be released there */
-    uint64_t jobs_active, jobs_releasing, jobs_reserved, jobs_adopted;
-    uint64_t jobs_found; /* of the adopted ones: ORIGIN_FOUND */
-    uint64_t found;      /* ORIGIN_FOUND, active or not, and still at the fabric manager */
-};
-
-/* Asking a resource manager which of its jobs are active. */
-struct jobpoll {
-    bool called; /* else nothing below counts */
-    bool again;  /* to be asked anew as soon as the one under way is answered */
-    bool stale;  /* the one under way is from before a reload, perhaps of the wrong command */
-    uint64_t id; /* of the one under way, until what it named was compared; 0: none */
-    int64_t asked_ms;
-    int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
-    int64_t whole_ms;  /* last whole one since the start; 0: none */
-    int64_t seen_ms;   /* when that one was asked; 0: none */
-    uint64_t failures; /* since the start */
-    char error[ERROR_TEXT_SIZE];
-};
+ * Each kind of event has a file that decides which records to save, then lets act decide what to
+ * do. */
 
 struct cluster {
     char name[CLUSTER_NAME_MAX + 1];
-    struct use use;
-    uint64_t told[EVENT_KIND_COUNT]; /* events since the start */
-    int64_t synced_ms;               /* last sync since the start; 0: none */
+    struct core_use use;
+    uint64_t published[EVENT_KIND_COUNT]; /* events since the start */
+    int64_t synced_ms;                    /* last sync since the start; 0: none */
     bool ids_known; /* since the start or the last reload a list has named an active job of ours */
     struct jobpoll jobpoll;
     char name_conflict[64]; /* a name at the fabric manager that endangers ours, or "" */
@@ -60,41 +39,28 @@ struct cluster {
     uint32_t unknown_jobs; /* that it named and the ledger does not know */
 };
 
-struct link {
-    enum link_state state;
-    int64_t since_ms;                  /* up, or not up */
-    int64_t lost_ms;                   /* when it went down last */
-    int64_t retry_ms;                  /* down: when to log in again */
-    int64_t relist_ms;                 /* up: when to compare again; INT64_MAX: never */
-    int64_t listed_ms;                 /* last whole list since the start; 0: none */
-    uint64_t losses;                   /* how often it was up and went down */
-    uint32_t failures;                 /* attempts in a row that did not come up */
-    uint32_t timeouts;                 /* calls in a row that got no answer, late or broken */
-    bool logging_in;                   /* a login is under way: one at a time, whatever the state */
-    bool again;                        /* it is for another URL by now: log in again when it ends */
-    uint32_t url;                      /* index of the URL in use, or to be tried next */
-    uint64_t list;                     /* id of the list under way, 0: none */
-    int64_t began_ms;                  /* when that, or the last one, began */
-    uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
-                                          one is logged */
-    char error[ERROR_TEXT_SIZE];
-};
-
 enum { UNKNOWN_LIVES_MAX = 256, UNKNOWN_LIVES_PER_NODE = 8 };
 
-/* A node that reported lives which the ledger does not know, and how many since there were none. */
-struct unknown_node {
-    char name[NODELIST_NAME_MAX + 1];
-    uint32_t lives;
+/* Jobs run that the ledger does not know (reconcile/suspect.c, requests/nodereport.c). While VNIs
+ * are suspect because of it, facts.suspect is set. */
+struct suspicion {
+    int64_t since_ms;        /* when such a job was seen */
+    uint64_t numbers;        /* what was reserved up to this one says nothing of who has its VNIs */
+    int64_t adopted_over_ms; /* when an adopted job ended last */
+    uint64_t unknown_lives;  /* reservations that only nodes know: node_number is not 0 */
+    char node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */
+    struct unknown_node {
+        char name[NODELIST_NAME_MAX + 1]; /* "": this entry and all behind it are free */
+        uint32_t lives;                   /* since there were none */
+    } nodes[UNKNOWN_LIVES_MAX];           /* reported unknown lives */
 };
 
-/* One that is on. */
-struct alarm {
-    struct alarm *next; /* raised later */
-    enum alarm_kind kind;
-    const char *cluster; /* the core's own copy, shared; NULL: not of one cluster */
-    int64_t since_ms;
-    char detail[ERROR_TEXT_SIZE];
+/* Which boot of the host it is, and its clock: whether times in the ledger can be compared with
+ * those of now (reservation/quarantine.c). */
+struct host_clock {
+    char boot[BOOT_ID_MAX + 1]; /* "": not given */
+    int64_t clock_ms;           /* Unix time less the time since that boot */
+    bool unsaved;               /* the facts on disk are of another boot, or clock */
 };
 
 struct core {
@@ -116,30 +82,22 @@ struct core {
     struct operation *operations; /* all of them */
 
     uint64_t last_number, last_seq, last_list, last_joblist, last_jobpoll;
-    uint64_t step_seq;    /* last_seq when this step began */
-    struct use all;       /* of all clusters */
-    bool addresses_freed; /* in this step: addresses were given back, or the limits changed */
-    uint64_t lingering;   /* node reports that say so */
-    uint64_t unconfirmed; /* VNIs given back by time only */
-    uint64_t overdue;     /* VNIs quarantined although their time is over */
-    uint64_t cleanups;    /* on disk, of all reservations */
-    uint64_t cleanups_done, cleanups_given_up;
-    uint64_t addresses_awaited;     /* reservations that wait for others' addresses */
-    bool founded;                   /* RECORD_FOUNDED is there */
-    struct facts_record facts;      /* its boot is the next one, */
-    char boot[BOOT_ID_MAX + 1];     /* in which times of the ledger were written */
-    char boot_now[BOOT_ID_MAX + 1]; /* "": not given */
-    int64_t clock_now_ms;           /* Unix time less the time since that boot */
-    bool clock_unsaved;             /* the facts on disk are of another boot, or clock */
+    uint64_t step_seq;       /* last_seq when this step began */
+    struct core_use all_use; /* of all clusters */
+    bool addresses_freed;    /* in this step: addresses were given back, or the limits changed */
+    uint64_t lingering;      /* node reports that say so */
+    uint64_t unconfirmed;    /* VNIs given back by time only */
+    uint64_t overdue;        /* VNIs quarantined although their time is over */
+    struct core_cleanups cleanups;
+    uint64_t addresses_awaited; /* reservations that wait for others' addresses */
+    bool founded;               /* RECORD_FOUNDED is there */
+    struct facts_record facts;  /* its boot is the next one, */
+    char boot[BOOT_ID_MAX + 1]; /* in which times of the ledger were written */
+    struct host_clock host;
+    struct suspicion suspicion;
     uint64_t gone, missing; /* missing.c: of reservations that should be there, so many are said to
                                be gone; or a list did not name them */
-    uint64_t unknown_lives; /* reservations that only nodes know: node_number is not 0 */
-    char suspect_node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */
-    uint64_t suspect_number; /* what was reserved up to then says nothing of who has its VNIs now */
-    int64_t mass_loss_ms;    /* when so much was missing last; 0: never, or it is accepted */
-    int64_t adopted_ms;      /* when an adopted job ended last */
-    struct unknown_node unknown_nodes[UNKNOWN_LIVES_MAX]; /* which nodes reported unknown lives */
-    int64_t suspect_ms;     /* when a job was seen that the ledger does not know */
+    int64_t mass_loss_ms;   /* when so much was missing last; 0: never, or it is accepted */
     struct tokenset tokens; /* session tokens of reservations */
 
     struct effect *effects;
@@ -147,3 +105,14 @@ struct core {
     void **discarded; /* freed when the next step begins: effects may point at them */
     size_t discarded_count, discarded_capacity;
 };
+
+/* The reservations that have an operation, one after another; *at is core->operations at first.
+ * Acting on one may end it, or others. */
+static inline struct reservation *operations_next(struct operation **at)
+{
+    struct operation *op = *at;
+    while (op && !op->owner)
+        op = op->next;
+    *at = op ? op->next : NULL;
+    return op ? op->owner : NULL;
+}

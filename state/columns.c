@@ -65,7 +65,7 @@ static const struct column reservation[] = {
     NUMBER("wish", reservation.wish, WISH_AUTO, WISH_REQUIRED),
     NUMBER("state", reservation.state, JOB_ACTIVE, JOB_RELEASING),
     NUMBER("hwcoll", reservation.hwcoll, HWCOLL_OFF, HWCOLL_RELEASED),
-    NUMBER("fm_side", reservation.fm_side, FM_SIDE_NOTHING, FM_SIDE_HELD),
+    NUMBER("fm_side", reservation.fm_side, FM_SIDE_NOTHING, FM_SIDE_THERE),
     TIME("created_ms", reservation.created_ms),
     TIME("released_ms", reservation.released_ms),
     TIME("hold_until_ms", reservation.hold_until_ms),

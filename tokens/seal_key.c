@@ -17,8 +17,10 @@ static const struct guardedfile_kind kind = {
               "that the user of mcastd may write to",
 };
 
-static const struct keyfile readable = {
-    .holds = "the key that seals the ledger", .guard = KEYFILE_SECRET, .max = 2 * SEAL_KEY_SIZE};
+static const struct keyfile readable = {.holds = "the key that seals the ledger",
+                                        .guard = KEYFILE_SECRET,
+                                        .max = 2 * SEAL_KEY_SIZE,
+                                        .line = true};
 
 void seal_key_wipe(struct seal_key *key)
 {
@@ -44,7 +46,7 @@ int seal_key_read(const char *path, struct seal_key *key, struct error *err)
 {
     struct secret line;
     seal_key_wipe(key);
-    int code = keyfile_line(path, &readable, &line, err);
+    int code = keyfile_text(path, &readable, &line, err);
     if (code == ERROR_INVALID ||
         (code == 0 && (strlen(secret_expose(line)) != 2 * SEAL_KEY_SIZE ||
                        hex_read(secret_expose(line), key->bytes, SEAL_KEY_SIZE) < 0)))

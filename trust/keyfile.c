@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,10 +78,10 @@ static bool is_control(char byte)
 
 /* bytes has one more byte than length; the first so many of `size` were read. */
 static int check_content(char *bytes, size_t length, size_t size, const char *path,
-                         const struct keyfile *kind, bool line, struct error *err)
+                         const struct keyfile *kind, struct error *err)
 {
     /* Of a file that is too long, the rest was not read. */
-    while (line && length < size && length > 0 &&
+    while (kind->line && length < size && length > 0 &&
            (bytes[length - 1] == '\n' || bytes[length - 1] == '\r'))
         length--;
     if (length == 0)
@@ -92,15 +91,15 @@ static int check_content(char *bytes, size_t length, size_t size, const char *pa
                          path, kind->max, kind->holds);
     bytes[length] = '\0';
     for (size_t i = 0; i < length; i++)
-        if (line ? is_control(bytes[i]) : bytes[i] == '\0')
+        if (kind->line ? is_control(bytes[i]) : bytes[i] == '\0')
             return error_set(err, ERROR_INVALID, "%s should hold %s%s, without %s", path,
-                             line ? "one line, " : "", kind->holds,
-                             line ? "control characters" : "NULs");
+                             kind->line ? "one line, " : "", kind->holds,
+                             kind->line ? "control characters" : "NULs");
     return 0;
 }
 
-static int read_content(const char *path, const struct keyfile *kind, bool line, struct secret *out,
-                        struct error *err)
+int keyfile_text(const char *path, const struct keyfile *kind, struct secret *out,
+                 struct error *err)
 {
     /* One more than a line and its end, so that too long shows; and a NUL. */
     const size_t size = kind->max + 3;
@@ -111,23 +110,11 @@ static int read_content(const char *path, const struct keyfile *kind, bool line,
     char *bytes = memory_zeroed(size + 1);
     int code = keyfile_bytes(file, path, bytes, size, err);
     if (code >= 0)
-        code = check_content(bytes, (size_t)code, size, path, kind, line, err);
+        code = check_content(bytes, (size_t)code, size, path, kind, err);
     if (code == 0)
         *out = secret_copy(secret_of(bytes));
     explicit_bzero(bytes, size);
     free(bytes);
     (void)close(file);
     return code;
-}
-
-int keyfile_text(const char *path, const struct keyfile *kind, struct secret *out,
-                 struct error *err)
-{
-    return read_content(path, kind, false, out, err);
-}
-
-int keyfile_line(const char *path, const struct keyfile *kind, struct secret *out,
-                 struct error *err)
-{
-    return read_content(path, kind, true, out, err);
 }

@@ -58,14 +58,17 @@ static void print_link(FILE *out, const struct core_status *core)
 
 static void print_alarm(FILE *out, const struct statusline *facts)
 {
-    const struct core_alarm *alarm = &facts->alarm;
-    if (facts->alarms == 0)
+    const struct alarm *alarm = facts->alarms;
+    uint32_t more = 0;
+    if (!alarm)
         return;
+    for (const struct alarm *next = alarm->next; next; next = next->next)
+        more++;
     fprintf(out, "ALARM %s%s%s: %.160s", alarm_kind_word(alarm->kind),
             alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "",
             alarm->detail);
-    if (facts->alarms > 1)
-        fprintf(out, " (and %" PRIu32 " more)", facts->alarms - 1);
+    if (more > 0)
+        fprintf(out, " (and %" PRIu32 " more)", more);
     fputs(". ", out);
 }
 
@@ -90,21 +93,16 @@ size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZ
     (void)snprintf(out + first, STATUSLINE_SIZE - first,
                    " %" PRIu64 " jobs, %" PRIu64 " being released, %" PRIu32 " of %" PRIu32
                    " VNIs free.",
-                   facts->core.jobs_active, facts->core.jobs_releasing, facts->core.vnis_free,
-                   facts->core.vnis_pool);
+                   facts->core.use.jobs_active, facts->core.use.jobs_releasing,
+                   facts->core.vnis_free, facts->core.vnis_pool);
     return first;
 }
 
 static size_t facts_of(const struct heartbeat *sign, char line[STATUSLINE_SIZE])
 {
-    struct statusline facts = {.reload_refused = sign->reload_refused};
-    struct core_alarm alarm;
     const struct core *core = engine_core(sign->engine);
+    struct statusline facts = {.alarms = core_alarms(core), .reload_refused = sign->reload_refused};
     core_status(core, &facts.core);
-    while (core_alarm(core, facts.alarms, &alarm)) {
-        if (facts.alarms++ == 0)
-            facts.alarm = alarm;
-    }
     engine_counters(sign->engine, &facts.engine);
     return statusline_format(&facts, line);
 }

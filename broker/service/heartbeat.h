@@ -20,9 +20,8 @@ enum { STATUSLINE_SIZE = 1024 };
 struct statusline {
     struct core_status core;
     struct engine_counters engine;
-    struct core_alarm alarm; /* the first that is on, if any */
-    uint32_t alarms;         /* how many are */
-    bool reload_refused;     /* the last reload changed nothing */
+    const struct alarm *alarms; /* that are on */
+    bool reload_refused;        /* the last reload changed nothing */
 };
 
 /* One line, without control characters. Returns the length of its first part, about

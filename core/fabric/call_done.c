@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fabric/call_done.h"
+
 #include "base/memory.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/reconcile.h"
@@ -6,8 +8,6 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What came of a call of the fabric manager. */
 
 /* Waits between tries of a call: a reserve has little time, all else has much. */
 enum {
@@ -81,9 +81,10 @@ static void name_is_taken(struct core *core, struct reservation *r)
     assert(!r->op->unsure);
     conflict_raise(core, r->cluster, r->job, "this broker did not make it");
     if (r->hwcoll == HWCOLL_WANTED)
-        core_settle(core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
-                    "the fabric manager has a reservation under its name that this broker did not "
-                    "make");
+        core_finish_reserve(
+            core, r, HWCOLL_DENIED, FM_SIDE_NOTHING, (struct secret){0},
+            "the fabric manager has a reservation under its name that this broker did not "
+            "make");
     else
         no_longer_asked(core, r);
 }
@@ -98,20 +99,22 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     switch (outcome) {
     case FM_OK:
         if (wanted) {
-            r->op->listed_from = core->last_list + 1;
+            r->op->evidence.listed_from = core->last_list + 1;
             const struct reservation *other = tokenset_find(&core->tokens, token);
             if (!other)
-                core_settle(core, r, HWCOLL_RESERVED, side_after(r, FM_SIDE_HELD), token, NULL);
+                core_finish_reserve(core, r, HWCOLL_RESERVED, side_after(r, FM_SIDE_THERE), token,
+                                    NULL);
             else /* I6: with that each could reach the trees of the other */
-                core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_HELD), (struct secret){0},
-                            core_text(core,
-                                      "the fabric manager gave it the session token that %s-%s "
-                                      "has: unusable",
-                                      other->cluster, other->job));
+                core_finish_reserve(
+                    core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_THERE), (struct secret){0},
+                    core_text(core,
+                              "the fabric manager gave it the session token that %s-%s "
+                              "has: unusable",
+                              other->cluster, other->job));
             return;
         }
         core_trace_of(core, r, TRACE_NOTICE, "reserved late, no longer wanted -> release");
-        set_side(core, r, side_after(r, FM_SIDE_HELD));
+        set_side(core, r, side_after(r, FM_SIDE_THERE));
         core_act(core, r);
         return;
     case FM_EXISTS:
@@ -121,7 +124,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         }
         core_trace_of(core, r, TRACE_NOTICE,
                       "the fabric manager has one under this name already -> release it first");
-        set_side(core, r, wanted ? FM_SIDE_HELD : side_after(r, FM_SIDE_HELD));
+        set_side(core, r, wanted ? FM_SIDE_THERE : side_after(r, FM_SIDE_THERE));
         /* It is there, it is not, it is there: not without a pause. */
         r->op->retry_ms = r->op->released_none && wanted ? core->now_ms + RESERVE_RETRY_MS : 0;
         core_act(core, r);
@@ -130,8 +133,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
         if (wanted)
-            core_settle(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
-                        (struct secret){0}, words);
+            core_finish_reserve(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
+                                (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)
             no_longer_asked(core, r);
         return;
@@ -139,8 +142,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_REFUSED: /* never: no job's token is shown to reserve */
     case FM_GONE:    /* a 404 to POST: this fabric manager has no such path */
         if (wanted)
-            core_settle(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_NOTHING), (struct secret){0},
-                        words);
+            core_finish_reserve(core, r, HWCOLL_DENIED, side_after(r, FM_SIDE_NOTHING),
+                                (struct secret){0}, words);
         else
             no_longer_asked(core, r);
         return;
@@ -170,11 +173,11 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
             listing_leftover(core, r, token);
         core_act_on_lives(core, r->cluster, r->job);
     } else if (outcome == FM_GONE || (outcome == FM_OK && other)) {
-        missing_gone(core, r, other);
+        missing_said_gone(core, r, other);
     } else if (outcome == FM_OK) {
         missing_forget(core, r->op);
         if (r->op->retried && !secret_none(token)) /* and no start need doubt it any more */
-            set_side(core, r, FM_SIDE_HELD);
+            set_side(core, r, FM_SIDE_THERE);
         r->op->doubted = r->op->retried = false;
         r->op->tries = 0;
         missing_watch(core);
@@ -202,7 +205,7 @@ void core_released_at_fm(struct core *core, struct reservation *r)
         op->unsure = false;
     op->tries = 0;
     op->retry_ms = 0;
-    op->not_routed_ms = op->unlisted_ms = 0;
+    op->evidence.not_routed_ms = op->evidence.unlisted_ms = 0;
     /* What still wants addresses checks the budget again: the name may have been taken by a stray
      * while the reservation itself waited for addresses (I8). */
     set_side(core, r, wanted && op->unsure ? FM_SIDE_MAYBE : FM_SIDE_NOTHING);
@@ -222,9 +225,9 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     }
     if (fmcall_unsure(outcome))
         r->op->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
-    r->op->not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
+    r->op->evidence.not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
     if (outcome != FM_NOT_ROUTED)
-        r->op->unlisted_ms = 0;
+        r->op->evidence.unlisted_ms = 0;
     retry_call(core, r, FMCALL_RELEASE, words, retry_wait(r));
 }
 

@@ -22,9 +22,9 @@ static void insert_cleanup(struct cleaner *k, uint32_t at, struct cleanup *c)
     assert(at <= k->count);
     if (at == 0)
         cleaner_forget_pieces(k); /* those of the one that was first */
-    k->list = memory_room(k->list, k->count, &k->capacity, sizeof *k->list);
-    memmove(&k->list[at + 1], &k->list[at], (k->count - at) * sizeof *k->list);
-    k->list[at] = c;
+    k->cleanups = memory_room(k->cleanups, k->count, &k->capacity, sizeof *k->cleanups);
+    memmove(&k->cleanups[at + 1], &k->cleanups[at], (k->count - at) * sizeof *k->cleanups);
+    k->cleanups[at] = c;
     k->count++;
 }
 
@@ -32,12 +32,12 @@ static void remove_cleanup(struct cleaner *k, const struct cleanup *c)
 {
     assert(k->count > 0);
     uint32_t at = 0;
-    while (k->list[at] != c)
+    while (k->cleanups[at] != c)
         at++;
     if (at == 0)
         cleaner_forget_pieces(k);
     k->count--;
-    memmove(&k->list[at], &k->list[at + 1], (k->count - at) * sizeof *k->list);
+    memmove(&k->cleanups[at], &k->cleanups[at + 1], (k->count - at) * sizeof *k->cleanups);
 }
 
 struct cleanup *cleaner_add(struct cleaner *k, uint32_t at, const char *step, bool below)
@@ -56,8 +56,8 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
 {
     assert(step);
     for (uint32_t i = 0; k && i < k->count; i++) {
-        struct cleanup *c = k->list[i];
-        if (!c->look && c->below == below && strcmp(c->step, step) == 0)
+        struct cleanup *c = k->cleanups[i];
+        if (!c->query && c->below == below && strcmp(c->step, step) == 0)
             return c;
     }
     return NULL;
@@ -66,7 +66,7 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
 /* As steppath_within, of steps that are valid already: this is asked of a thousand at a time. */
 static bool cleanup_covers(const struct cleanup *c, const char *step, bool below)
 {
-    assert(!c->look);
+    assert(!c->query);
     bool begins = strncmp(step, c->step, c->length) == 0;
     bool same = begins && step[c->length] == '\0';
     return c->below ? same || (begins && step[c->length] == '/' && c->step[0] == '/')
@@ -77,8 +77,8 @@ struct cleanup *cleaner_covering(const struct cleaner *k, const char *step, bool
 {
     assert(step);
     for (uint32_t i = 0; i < k->count; i++) {
-        if (!k->list[i]->look && cleanup_covers(k->list[i], step, below))
-            return k->list[i];
+        if (!k->cleanups[i]->query && cleanup_covers(k->cleanups[i], step, below))
+            return k->cleanups[i];
     }
     return NULL;
 }
@@ -91,16 +91,16 @@ void cleaner_forget_pieces(struct cleaner *k)
     free(k->pieces);
     k->pieces = NULL;
     k->piece_count = k->piece = 0;
-    k->looked = false;
+    k->pieces_known = false;
 }
 
 void cleaner_keep_pieces(struct cleaner *k, const struct cleanup *c,
                          const struct fmcall_steps *steps)
 {
-    assert(c == k->list[0]);
-    assert(!c->look);
+    assert(c == k->cleanups[0]);
+    assert(!c->query);
     cleaner_forget_pieces(k);
-    k->looked = true;
+    k->pieces_known = true;
     for (size_t i = 0; i < steps->count; i++) {
         const struct fmcall_step *step = &steps->steps[i];
         bool meant =
@@ -136,9 +136,9 @@ void cleaner_destroy(struct cleaner *k)
     if (!k)
         return;
     while (k->count > 0)
-        cleaner_end(k, k->list[k->count - 1]);
+        cleaner_end(k, k->cleanups[k->count - 1]);
     assert(!k->pieces);
-    free(k->list);
+    free(k->cleanups);
     free(k->op.words);
     free(k);
 }

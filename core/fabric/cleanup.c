@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/steppath.h"
 #include "core/act.h"
+#include "core/fabric/call_done.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
  *   at first          the job's token          the token, a step at a time (END_STEP), so that the
  *                                              fabric manager sees to the scope too
  *   by_trees          the token                the token, tree by tree (END_TREE)
- *   look_by_login     the login: it only looks as before
+ *   steps_by_login     the login: it only reads as before
  *   by_login          the login                the login, a step at a time: if the site allows it
  *
  * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
@@ -30,7 +31,7 @@ const struct fmcall_steps cleanup_no_steps;
 static void answer_steps(struct core *core, struct cleanup *c, const struct reservation *r,
                          const struct fmcall_steps *steps)
 {
-    assert(c->look);
+    assert(c->query);
     assert(steps);
     size_t first = core->effect_count;
     core_answer_waiters(core, &c->waiters, ANSWER_STEPS, r, NULL);
@@ -44,15 +45,15 @@ static const char *not_yet(struct core *core, const struct reservation *r, const
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager is not up";
     if (c->tries == 0)
-        return c->look ? "the fabric manager has not answered yet"
-                       : "the trees are not gone yet; they go in the background";
+        return c->query ? "the fabric manager has not answered yet"
+                        : "the trees are not gone yet; they go in the background";
     return core_text(core, "the fabric manager: %s; it is asked again", r->cleaner->op.words);
 }
 
 static const char *not_in_time(struct core *core, const struct reservation *r,
                                const struct cleanup *c)
 {
-    assert(!c->look);
+    assert(!c->query);
     if (core->link.state != LINK_UP)
         return "the link to the fabric manager was not up in time";
     if (c->tries == 0)
@@ -81,7 +82,7 @@ static void answer_overdue_waiters(struct core *core, const struct reservation *
 static void end_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                         enum answer_kind kind, const char *detail)
 {
-    assert(!c->look);
+    assert(!c->query);
     assert(r->cleaner->count > 0);
     core_answer_waiters(core, &c->waiters, kind, r, detail);
     char *step = memory_text(c->step); /* the cleanup goes before its record is written */
@@ -102,9 +103,9 @@ static const char remove_there[] = SOONER "remove them at the fabric manager";
 static void give_up_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                             const char *words, const char *next)
 {
-    assert(!c->look);
+    assert(!c->query);
     assert(next);
-    core->cleanups_given_up++;
+    core->cleanups.given_up++;
     core_trace_of(core, r, TRACE_WARNING,
                   "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
                   c->below ? " and below" : "", words, next);
@@ -114,8 +115,8 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
 
 static void finish_cleanup(struct core *core, struct reservation *r, struct cleanup *c)
 {
-    assert(!c->look);
-    assert(c == r->cleaner->list[0]);
+    assert(!c->query);
+    assert(c == r->cleaner->cleanups[0]);
     struct cleaner *k = r->cleaner;
     cleaner_forget_pieces(k);
     if (c->again) { /* not at once: endless repeats must not delay other steps */
@@ -123,7 +124,7 @@ static void finish_cleanup(struct core *core, struct reservation *r, struct clea
         cleaner_move(k, c, false);
         return;
     }
-    core->cleanups_done++;
+    core->cleanups.done++;
     core_trace_of(core, r, TRACE_INFO, "the trees of step %.100s%s are removed", c->step,
                   c->below ? " and below" : "");
     end_cleanup(core, r, c, ANSWER_CLEANED, NULL);
@@ -140,12 +141,12 @@ bool cleanup_has_trees(const struct reservation *r)
 static bool uses_login(const struct core *core, const struct reservation *r,
                        const struct cleanup *c, enum fmcall_kind kind)
 {
-    assert(c == r->cleaner->list[0]);
+    assert(c == r->cleaner->cleanups[0]);
     const struct cleaner *k = r->cleaner;
     if (secret_none(r->token)) /* then core_cleanup has taken none that the site does not allow */
         return true;
-    return c->look || (k->by_login && core->config.cleanup_login) ||
-           (k->look_by_login && kind == FMCALL_STEPS);
+    return c->query || (k->by_login && core->config.cleanup_login) ||
+           (k->steps_by_login && kind == FMCALL_STEPS);
 }
 
 /* The next one whose time has come; it is the first then. NULL: none. */
@@ -153,8 +154,8 @@ static const struct cleanup *choose_cleanup(const struct core *core, struct clea
 {
     assert(k->op.call == 0);
     for (uint32_t i = 0; i < k->count; i++) {
-        struct cleanup *c = k->list[i];
-        if (!c->look && c->retry_ms > core->now_ms)
+        struct cleanup *c = k->cleanups[i];
+        if (!c->query && c->retry_ms > core->now_ms)
             continue;
         if (i > 0)
             cleaner_move(k, c, true);
@@ -180,9 +181,9 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     if (!cleanup_has_trees(r) || k->op.call != 0 || core->link.state != LINK_UP ||
         !(c = choose_cleanup(core, k)))
         return FMCALL_NONE;
-    if (c->look)
+    if (c->query)
         return FMCALL_STEPS;
-    if (k->looked)
+    if (k->pieces_known)
         return k->by_trees ? FMCALL_END_TREE : FMCALL_END_STEP;
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
@@ -195,6 +196,16 @@ const char *cleanup_barred(const struct core *core, const struct reservation *r)
                : NULL;
 }
 
+void cleanup_resume(struct core *core, struct reservation *r)
+{
+    assert(r->cleaner);
+    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
+    for (uint32_t i = 0; i < r->cleaner->count; i++) {
+        if (r->cleaner->cleanups[i]->give_up_ms > latest)
+            r->cleaner->cleanups[i]->give_up_ms = latest;
+    }
+}
+
 void cleanup_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -203,20 +214,20 @@ void cleanup_act(struct core *core, struct reservation *r)
         return;
     for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
         before = k->count; /* fewer, when this one ends */
-        struct cleanup *c = k->list[i];
+        struct cleanup *c = k->cleanups[i];
         bool in_flight = i == 0 && k->op.call != 0, wanted = cleanup_has_trees(r);
-        if (!wanted && c->look)
+        if (!wanted && c->query)
             answer_steps(core, c, r, &cleanup_no_steps);
         else if (!wanted)
             core_answer_waiters(core, &c->waiters, ANSWER_CLEANED, r, NULL);
         answer_overdue_waiters(core, r, c);
         if (in_flight)
             continue;
-        if (c->look && !c->waiters)
+        if (c->query && !c->waiters)
             cleaner_end(k, c);
-        else if (wanted && !c->look && c->give_up_ms <= core->now_ms)
+        else if (wanted && !c->query && c->give_up_ms <= core->now_ms)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
-        else if (wanted && !c->look && cleanup_barred(core, r))
+        else if (wanted && !c->query && cleanup_barred(core, r))
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
     enum fmcall_kind kind = next_call(core, r);
@@ -236,9 +247,9 @@ int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
         return when;
     bool calls = k->op.call == 0 && core->link.state == LINK_UP;
     for (uint32_t i = 0; i < k->count; i++) {
-        const struct cleanup *c = k->list[i];
+        const struct cleanup *c = k->cleanups[i];
         bool in_flight = i == 0 && k->op.call != 0;
-        if (!c->look && !in_flight && c->give_up_ms < when)
+        if (!c->query && !in_flight && c->give_up_ms < when)
             when = c->give_up_ms;
         if (calls && c->retry_ms > core->now_ms && c->retry_ms < when)
             when = c->retry_ms;
@@ -254,18 +265,18 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
 {
     assert(r->cleaner && r->cleaner->count > 0);
     assert(operation_valid(&r->cleaner->op) && r->cleaner->op.call != 0);
-    assert(!r->cleaner->looked || r->cleaner->piece < r->cleaner->piece_count);
+    assert(!r->cleaner->pieces_known || r->cleaner->piece < r->cleaner->piece_count);
     struct cleaner *k = r->cleaner;
-    const struct cleanup *c = k->list[0];
-    const struct cleanup_piece *piece = k->looked ? &k->pieces[k->piece] : NULL;
-    effect->u.call.step = piece ? piece->step : c->step;
+    const struct cleanup *c = k->cleanups[0];
+    const struct cleanup_piece *piece = k->pieces_known ? &k->pieces[k->piece] : NULL;
+    effect->u.call.about.step = piece ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
-        effect->u.call.tree = piece->tree;
+        effect->u.call.about.tree = piece->tree;
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
-        effect->u.call.token = r->token;
-    core_trace_of(core, r, TRACE_DEBUG, "step %.100s%s, %s -> %s", c->look ? "list" : c->step,
+        effect->u.call.about.token = r->token;
+    core_trace_of(core, r, TRACE_DEBUG, "step %.100s%s, %s -> %s", c->query ? "list" : c->step,
                   c->below ? " and below" : "", login ? "with the login" : "with the job's token",
                   fmcall_kind_word(effect->u.call.kind));
 }
@@ -275,7 +286,7 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
 static void retry_cleanup(struct core *core, struct reservation *r, struct cleanup *c,
                           const char *words)
 {
-    assert(!c->look);
+    assert(!c->query);
     assert(words);
     struct cleaner *k = r->cleaner;
     c->retry_ms = core->now_ms + core_retry_wait(c->tries);
@@ -292,7 +303,7 @@ static void retry_cleanup(struct core *core, struct reservation *r, struct clean
 static void try_another_way(struct core *core, struct reservation *r, struct cleanup *c,
                             enum fmcall_kind kind, const char *words)
 {
-    assert(!c->look);
+    assert(!c->query);
     assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     bool last_way = k->sent_by_login;
@@ -300,7 +311,7 @@ static void try_another_way(struct core *core, struct reservation *r, struct cle
     if (!last_way && kind == FMCALL_END_STEP) {
         k->by_trees = true;
     } else if (!last_way && kind == FMCALL_STEPS) {
-        k->look_by_login = true;
+        k->steps_by_login = true;
     } else if (!last_way && core->config.cleanup_login) {
         k->by_login = true;
         k->by_trees = false;
@@ -346,7 +357,7 @@ static void log_unreachable(struct core *core, struct reservation *r,
 static void steps_shown(struct core *core, struct reservation *r, struct cleanup *c,
                         const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->list[0]);
+    assert(c == r->cleaner->cleanups[0]);
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
@@ -361,7 +372,7 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
 static void call_succeeded(struct core *core, struct reservation *r, struct cleanup *c,
                            enum fmcall_kind kind, const struct fmcall_steps *steps)
 {
-    assert(c == r->cleaner->list[0]);
+    assert(c == r->cleaner->cleanups[0]);
     assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
     if (kind == FMCALL_STEPS)
@@ -371,16 +382,16 @@ static void call_succeeded(struct core *core, struct reservation *r, struct clea
          * before each that is ended, the trees of the step are listed again. */
         k->ended = k->pieces[k->piece].tree + UINT32_C(1);
         cleaner_forget_pieces(k);
-    } else if (!k->looked || ++k->piece == k->piece_count)
+    } else if (!k->pieces_known || ++k->piece == k->piece_count)
         finish_cleanup(core, r, c);
 }
 
-static void look_done(struct core *core, struct reservation *r, struct cleanup *c,
-                      enum fmcall_outcome outcome, const struct fmcall_steps *steps,
-                      const char *words)
+static void query_done(struct core *core, struct reservation *r, struct cleanup *c,
+                       enum fmcall_outcome outcome, const struct fmcall_steps *steps,
+                       const char *words)
 {
-    assert(c->look);
-    assert(c == r->cleaner->list[0]);
+    assert(c->query);
+    assert(c == r->cleaner->cleanups[0]);
     if (steps) /* with FM_OK only */
         answer_steps(core, c, r, steps);
     else if (outcome == FM_GONE)
@@ -397,7 +408,7 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
     assert(r->cleaner && r->cleaner->count > 0);
     assert(fmcall_is_cleanup(kind));
     assert(r->cleaner->op.call == 0);
-    struct cleanup *c = r->cleaner->list[0];
+    struct cleanup *c = r->cleaner->cleanups[0];
     bool login = r->cleaner->sent_by_login;
     if (outcome == FM_OK && steps)
         log_unreachable(core, r, steps);
@@ -407,8 +418,8 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
         core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
     if (!cleanup_has_trees(r))
         cleaner_forget_pieces(r->cleaner);
-    else if (c->look)
-        look_done(core, r, c, outcome, steps, words);
+    else if (c->query)
+        query_done(core, r, c, outcome, steps, words);
     else if (outcome == FM_OK || outcome == FM_GONE)
         call_succeeded(core, r, c, kind, outcome == FM_OK ? steps : NULL);
     else if (outcome == FM_REFUSED || outcome == FM_DENIED)

@@ -13,19 +13,22 @@
  * until it is done or its time is over; which calls that takes lives here only.
  *
  * One reservation's cleanups are done one after the other, each call waiting its turn among those
- * of other reservations. */
+ * of other reservations.
+ *
+ * The declarations of cleaner.c, which keeps the cleanups of one reservation, and of cleanup.c,
+ * which makes the calls for them. */
 
-/* One step, or one and all below it; or only a look at all steps, which no disk knows of. */
+/* One step, or one and all below it; or only a query of all steps, which no disk knows of. */
 struct cleanup {
     struct waiter *waiters;
     int64_t give_up_ms;
     int64_t retry_ms; /* not before then */
     size_t length;    /* of step */
     bool below;       /* the steps below it too */
-    bool look;
+    bool query;
     bool again;     /* asked for once more while it was being done: trees made since then go too */
     uint32_t tries; /* calls that brought nothing */
-    char step[];    /* steppath_valid; "" for a look */
+    char step[];    /* steppath_valid; "" for a query */
 };
 
 /* One step that the fabric manager said has trees, and the first of these. */
@@ -37,22 +40,22 @@ struct cleanup_piece {
 struct cleaner {
     struct operation op; /* of the call queue; its owner is the reservation. A call under way is
                              for the first cleanup */
-    struct cleanup **list;
+    struct cleanup **cleanups;
     uint32_t count;
     size_t capacity;         /* of the list */
     int64_t paid_until_ms;   /* each new one costs time; too far ahead, and no more are taken */
     bool by_trees;           /* the job's token does not end a step here, only a tree; */
-    bool look_by_login;      /* nor show which trees a step has: that is asked for with the login */
+    bool steps_by_login;     /* nor show which trees a step has: that is asked for with the login */
     bool by_login;           /* nor end a tree: the site lets us use the login for all of it */
     bool sent_by_login;      /* the call that is under way, or was last */
-    bool looked;             /* pieces are known, of the first cleanup */
+    bool pieces_known;       /* pieces are known, of the first cleanup */
     bool unreachable_logged; /* of steps that no cleanup reaches; once */
     struct cleanup_piece *pieces;
     size_t piece_count, piece;
     uint32_t ended; /* the tree that went last, plus 1: listed again, it has not */
 };
 
-/* ---- the list: cleaner.c ---- */
+/* ---- cleaner.c ---- */
 
 struct cleaner *cleaner_of(struct reservation *reservation); /* makes one */
 void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; no waiter is answered */
@@ -73,11 +76,13 @@ void cleaner_keep_pieces(struct cleaner *cleaner, const struct cleanup *cleanup,
                          const struct fmcall_steps *steps);
 void cleaner_forget_pieces(struct cleaner *cleaner);
 
-/* ---- the calls: cleanup.c ---- */
+/* ---- cleanup.c ---- */
 
 struct core;
 struct effect;
 
+/* After loading: no deadline lies further away than it could if it were asked for now. */
+void cleanup_resume(struct core *core, struct reservation *reservation);
 /* Looks at what has become due or needless, and queues the next call. */
 void cleanup_act(struct core *core, struct reservation *reservation);
 int64_t cleanup_deadline(const struct core *core, const struct reservation *reservation);

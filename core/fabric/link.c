@@ -47,22 +47,22 @@ void link_start(struct core *core)
     if (core->link.logging_in)
         return; /* one that an earlier attempt began is as good as a new one, unless `again` */
     core->link.logging_in = true;
-    core->link.again = false;
+    core->link.login_again = false;
     core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
 }
 
-void link_list(struct core *core)
+static void begin_list(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     assert(core->link.list == 0);
     core->link.list = ++core->last_list;
-    core->link.began_ms = core->now_ms;
+    core->link.list_began_ms = core->now_ms;
     strays_begin(&core->strays);
     core_effect(core, EFFECT_LIST)->u.list.id = core->link.list;
 }
 
 /* Sooner than usual while something there is not as it should be. */
-void link_list_next(struct core *core)
+void link_schedule_list(struct core *core)
 {
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     int64_t wait = core->config.relist_ms > 0 ? core->config.relist_ms : INT64_MAX;
@@ -84,7 +84,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_LOGIN_DONE);
     const char *words = event->u.login.words;
     core->link.logging_in = false;
-    if (core->link.again && core->link.state == LINK_LOGGING_IN) {
+    if (core->link.login_again && core->link.state == LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login at a former URL ended -> log in at the one in use");
         link_start(core);
     } else if (core->link.state != LINK_LOGGING_IN) {
@@ -93,7 +93,7 @@ void link_login_done(struct core *core, const struct core_event *event)
         link_lost(core, words ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
-        link_list(core);
+        begin_list(core);
     }
 }
 
@@ -106,40 +106,36 @@ void link_came_up(struct core *core)
     core->link.timeouts = 0;
     core->link.error[0] = '\0';
     memset(core->link.last_errors, 0, sizeof core->link.last_errors);
-    core_publish(core, EVENT_LINK_UP, NULL, core_fm_url(core));
+    core_publish_cluster(core, EVENT_LINK_UP, NULL, core_fm_url(core));
     jobpoll_start(core);
     /* Everything that was paused, or that the list has put in doubt, goes on. */
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (op->owner)
-            core_act(core, op->owner);
-    }
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));)
+        core_act(core, r);
 }
 
 static void give_up_all(struct core *core, const char *words)
 {
     assert(core->link.state == LINK_DOWN);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (!op->owner)
-            continue;
-        if (op->owner->hwcoll == HWCOLL_WANTED)
-            core_give_up(core, op->owner, HWCOLL_UNAVAILABLE,
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->hwcoll == HWCOLL_WANTED)
+            core_give_up(core, r, HWCOLL_UNAVAILABLE,
                          core_text(core, "the link to the fabric manager is down: %s", words));
         else
-            core_act(core, op->owner); /* leaves the queue, and the agenda */
+            core_act(core, r); /* leaves the queue, and the agenda */
     }
 }
 
 /* Active and standby of one fabric are tried in turn, without a wait until the round is over. */
-static int64_t next_attempt(struct core *core)
+static int64_t choose_next_url(struct core *core)
 {
     assert(core->config.fm_url_count <= FM_URLS_MAX);
     uint32_t count = core->config.fm_url_count, rounds;
     if (count == 0) /* taken out of the configuration */
         return core->config.link_retry_ms;
     core->link.url = (core->link.url + 1) % count;
-    core->link.again = core->link.again || (core->link.logging_in && count > 1);
+    core->link.login_again = core->link.login_again || (core->link.logging_in && count > 1);
     rounds = core->link.failures / count;
     if ((core->link.failures + 1) % count != 0)
         return 0;
@@ -169,7 +165,7 @@ void link_lost(struct core *core, const char *words)
     uint32_t *last = &core->link.last_errors[core->link.url], hash = hash_without_digits(words);
     bool repeated = *last == hash;
     *last = hash;
-    int64_t wait = next_attempt(core);
+    int64_t wait = choose_next_url(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
     core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
@@ -183,7 +179,7 @@ void link_lost(struct core *core, const char *words)
     core->link.retry_ms = core->now_ms + wait;
     core->link.list = 0;
     if (news)
-        core_publish(core, EVENT_LINK_DOWN, NULL, core->link.error);
+        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, core->link.error);
     give_up_all(core, core->link.error);
 }
 
@@ -198,7 +194,7 @@ bool link_configure(struct core *core, const struct core_config *config)
         }
     }
     core->link.url = 0;
-    core->link.again = core->link.logging_in;
+    core->link.login_again = core->link.logging_in;
     return true;
 }
 
@@ -230,5 +226,5 @@ void link_tick(struct core *core)
     if (core->link.state == LINK_DOWN)
         link_start(core);
     else
-        link_list(core);
+        begin_list(core);
 }

@@ -1,7 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "core/act.h"
+#include "core/core.h"
+
+/* The link to the fabric manager: being logged in there, with its list compared (F13, F20). */
+
+struct link {
+    enum link_state state;
+    int64_t since_ms;                  /* up, or not up */
+    int64_t lost_ms;                   /* when it went down last */
+    int64_t retry_ms;                  /* down: when to log in again */
+    int64_t relist_ms;                 /* up: when to compare again; INT64_MAX: never */
+    int64_t listed_ms;                 /* last whole list since the start; 0: none */
+    uint64_t losses;                   /* how often it was up and went down */
+    uint32_t failures;                 /* attempts in a row that did not come up */
+    uint32_t timeouts;                 /* calls in a row that got no answer, late or broken */
+    bool logging_in;                   /* a login is under way: one at a time, whatever the state */
+    bool login_again;                  /* it is for another URL by now: log in again when it ends */
+    uint32_t url;                      /* index of the URL in use, or to be tried next */
+    uint64_t list;                     /* id of the list under way, 0: none */
+    int64_t list_began_ms;             /* when that, or the last one, began */
+    uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
+                                          one is logged */
+    char error[ERROR_TEXT_SIZE];
+};
 
 void link_start(struct core *core);
 void link_login_done(struct core *core, const struct core_event *event);
@@ -9,8 +31,7 @@ void link_lost(struct core *core, const char *words);
 void link_came_up(struct core *core);
 void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
-void link_list(struct core *core);
-void link_list_next(struct core *core); /* a list has ended: when the next one is due */
+void link_schedule_list(struct core *core); /* a list has ended: when the next one is due */
 void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
 /* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another
  * one; then, when it is in force, link_move. */

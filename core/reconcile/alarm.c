@@ -2,7 +2,7 @@
 #include "core/reconcile/alarm.h"
 
 #include "base/memory.h"
-#include "core/effects.h"
+#include "core/emit.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -96,16 +96,4 @@ void alarm_release(struct core *core)
         next = alarm->next;
         free(alarm);
     }
-}
-
-bool core_alarm(const struct core *core, uint32_t index, struct core_alarm *out)
-{
-    assert(out);
-    const struct alarm *alarm = core->alarms;
-    while (alarm && index-- > 0)
-        alarm = alarm->next;
-    if (!alarm)
-        return false;
-    *out = (struct core_alarm){alarm->kind, alarm->cluster, alarm->since_ms, alarm->detail};
-    return true;
 }

@@ -32,11 +32,14 @@ enum alarm_kind {
 const char *alarm_kind_word(enum alarm_kind kind);
 const char *alarm_kind_advice(enum alarm_kind kind);
 
-struct core_alarm {
+/* One that is on. */
+struct alarm {
+    struct alarm *next; /* raised later */
     enum alarm_kind kind;
-    const char *cluster; /* NULL: not of one cluster */
+    const char *cluster; /* the core's own copy, shared; NULL: not of one cluster */
     int64_t since_ms;
-    const char *detail; /* one sentence: what was seen, and what is not done because of it */
+    char detail[ERROR_TEXT_SIZE]; /* one sentence: what was seen, and what is not done because of it
+                                   */
 };
 
 struct core;

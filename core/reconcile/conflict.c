@@ -20,9 +20,10 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
 
 void conflict_resume(struct core *core)
 {
-    for (const struct operation *op = core->operations; op; op = op->next) {
-        if (op->owner->origin == ORIGIN_FOUND && op->owner->fm_side != FM_SIDE_NOTHING)
-            conflict_raise(core, op->owner->cluster, op->owner->job,
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->origin == ORIGIN_FOUND && r->fm_side != FM_SIDE_NOTHING)
+            conflict_raise(core, r->cluster, r->job,
                            "this ledger has no record of how it came there");
     }
 }
@@ -34,7 +35,7 @@ void conflict_watch(struct core *core)
         struct cluster *cluster = core->clusters[i];
         /* What was seen after the list began is not yet in it. */
         if (cluster->use.found == 0 && cluster->contested == 0 &&
-            cluster->conflict_ms < core->link.began_ms)
+            cluster->conflict_ms < core->link.list_began_ms)
             alarm_clear(core, ALARM_NAME_CONFLICT, cluster->name);
     }
 }
@@ -42,19 +43,17 @@ void conflict_watch(struct core *core)
 void core_claim(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLAIM);
-    uint64_t ticket = event->u.claim.ticket;
     const char *cluster = event->u.claim.cluster;
     uint32_t count = 0;
     if (!core_cluster_config(core, cluster)) {
-        core_answer_no_cluster(core, ticket, cluster);
+        core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        if (!op->owner || op->owner->origin != ORIGIN_FOUND ||
-            strcmp(op->owner->cluster, cluster) != 0)
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->origin != ORIGIN_FOUND || strcmp(r->cluster, cluster) != 0)
             continue;
-        listing_claim(core, op->owner);
+        listing_claim(core, r);
         count++;
     }
     for (size_t i = 0; i < core->strays.known.count; i++) {
@@ -72,5 +71,5 @@ void core_claim(struct core *core, const struct core_event *event)
                "found at the fabric manager are its own",
                cluster, count);
     alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
-    core_answer(core, ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
 }

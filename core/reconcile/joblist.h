@@ -14,7 +14,7 @@
  *
  * A million jobs are no step: reservations are compared in lots of [core_config] sync_lot. What
  * came, or was asked for again, after the list began is not compared. Of two lists of one cluster
- * at once, what the later one names is not held against a job by the earlier one. After a crash
+ * at once, what the later one names does not count as missing in the earlier one. After a crash
  * nothing of it is known, and all needs two job lists again. */
 
 struct core;
@@ -47,11 +47,11 @@ struct joblist *joblist_begin(struct core *core, enum joblist_kind kind, uint64_
 /* Names of a list whose cluster is configured. After the last of them, not `more`: compares a first
  * lot, if no other job list is being compared; or returns why that is not believed, in words that
  * live until the next step. */
-const char *joblist_add(struct core *core, struct joblist *list, const char *const *active,
+const char *joblist_add(struct core *core, struct joblist *joblist, const char *const *active,
                         size_t count, bool more);
 
 /* It is over. What it found stays until the next step. */
-void joblist_end(struct core *core, struct joblist *list);
+void joblist_end(struct core *core, struct joblist *joblist);
 
 /* Compares one more lot. Answers the sync, or tells jobpoll.c, when that was the last one. */
 void joblist_tick(struct core *core);

@@ -91,29 +91,29 @@ static void end_poll(struct core *core, struct cluster *cluster)
         schedule_poll(cluster, core->now_ms, 0);
 }
 
-void jobpoll_compared(struct core *core, const struct joblist *list)
+void jobpoll_compared(struct core *core, const struct joblist *joblist)
 {
-    assert(list->kind == JOBLIST_JOBPOLL && list->cluster);
-    assert(list->whole);
-    struct jobpoll *poll = &list->cluster->jobpoll;
-    const struct sync_found *found = &list->found;
-    int64_t wait = until_next(core, list->cluster), grace = core->config.sync_grace_ms;
+    assert(joblist->kind == JOBLIST_JOBPOLL && joblist->cluster);
+    assert(joblist->whole);
+    struct jobpoll *poll = &joblist->cluster->jobpoll;
+    const struct sync_found *found = &joblist->found;
+    int64_t wait = until_next(core, joblist->cluster), grace = core->config.sync_grace_ms;
     if (poll->error[0] != '\0')
         core_trace(core, TRACE_NOTICE, "list_command of cluster %s answers again",
-                   list->cluster->name);
+                   joblist->cluster->name);
     poll->error[0] = '\0';
     poll->whole_ms = core->now_ms;
-    poll->seen_ms = list->seen_ms;
+    poll->seen_ms = joblist->seen_ms;
     core_trace(core, TRACE_DEBUG,
                "cluster %s names %u active jobs: %u are ours, %u have no reservation; %u of ours "
                "are not named, %u of these a second time",
-               list->cluster->name, found->active, found->confirmed, found->unknown_count,
+               joblist->cluster->name, found->active, found->confirmed, found->unknown_count,
                found->suspect_count + found->released_count, found->released_count);
     /* Asked early enough, the second one would be too near to the first to conclude anything. */
     if (found->suspect_count > 0 && grace < wait)
         wait = grace;
-    schedule_poll(list->cluster, core->now_ms, wait);
-    end_poll(core, list->cluster);
+    schedule_poll(joblist->cluster, core->now_ms, wait);
+    end_poll(core, joblist->cluster);
 }
 
 /* Its names end here, those that were said already as well. */
@@ -121,11 +121,11 @@ static void fail_poll(struct core *core, struct cluster *cluster, const char *wo
 {
     assert(cluster->jobpoll.called);
     struct jobpoll *poll = &cluster->jobpoll;
-    struct joblist *list = joblist_find(core, JOBLIST_JOBPOLL, poll->id);
+    struct joblist *joblist = joblist_find(core, JOBLIST_JOBPOLL, poll->id);
     int64_t wait = until_next(core, cluster);
     bool known = strcmp(poll->error, words) == 0;
-    if (list)
-        joblist_end(core, list);
+    if (joblist)
+        joblist_end(core, joblist);
     poll->failures++;
     (void)snprintf(poll->error, sizeof poll->error, "%s", words);
     schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
@@ -140,20 +140,20 @@ static void add_names(struct core *core, struct cluster *cluster, const struct c
     assert(cluster->jobpoll.called && !cluster->jobpoll.stale);
     struct jobpoll *poll = &cluster->jobpoll;
     /* What was seen is no older than the question, however long the answer took. */
-    struct joblist *list =
+    struct joblist *joblist =
         joblist_begin(core, JOBLIST_JOBPOLL, poll->id, cluster->name, poll->asked_ms);
-    const char *strange = joblist_add(core, list, event->u.jobpoll.active, event->u.jobpoll.count,
-                                      event->u.jobpoll.more);
-    if (strange)
-        fail_poll(core, cluster, strange);
+    const char *why_not = joblist_add(core, joblist, event->u.jobpoll.active,
+                                      event->u.jobpoll.count, event->u.jobpoll.more);
+    if (why_not)
+        fail_poll(core, cluster, why_not);
 }
 
 /* After a reload it is not heard to its end; asking begins anew. */
-void jobpoll_dropped(const struct joblist *list)
+void jobpoll_dropped(const struct joblist *joblist)
 {
-    assert(list->kind == JOBLIST_JOBPOLL && list->cluster);
-    if (list->whole)
-        list->cluster->jobpoll.id = 0;
+    assert(joblist->kind == JOBLIST_JOBPOLL && joblist->cluster);
+    if (joblist->whole)
+        joblist->cluster->jobpoll.id = 0;
 }
 
 void jobpoll_done(struct core *core, const struct core_event *event)

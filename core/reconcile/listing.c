@@ -77,7 +77,7 @@ void listing_names(struct core *core, const struct core_event *event)
         if (!fm_name_split(names[i], cluster, &job) || !core_cluster_config(core, cluster)) {
             warn_of_prefix_conflict(core, names[i]);
         } else if ((r = find_listed(core, cluster, job))) {
-            r->op->listed = core->link.list;
+            r->op->evidence.listed = core->link.list;
         } else {
             warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);
@@ -91,14 +91,13 @@ void listing_names(struct core *core, const struct core_event *event)
 static void doubt_listed(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        struct reservation *r = op->owner;
-        if (!r || r->fm_side == FM_SIDE_NOTHING)
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->fm_side == FM_SIDE_NOTHING)
             continue;
         if ((r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED) ||
-            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !op->not_ours)) {
-            op->doubted = true;
+            (r->state == JOB_RELEASING && r->origin == ORIGIN_FOUND && !r->op->evidence.not_ours)) {
+            r->op->doubted = true;
             core_act(core, r);
         }
     }
@@ -124,7 +123,7 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
         .wish = WISH_AUTO,
         .state = (uint8_t)state,
         .hwcoll = active ? HWCOLL_RESERVED : HWCOLL_RELEASED,
-        .fm_side = FM_SIDE_HELD,
+        .fm_side = FM_SIDE_THERE,
         .origin = (uint8_t)origin,
         .created_ms = core->now_ms,
         .released_ms = active ? 0 : core->now_ms,
@@ -132,7 +131,7 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
     };
     struct reservation *r = core_save(core, &rec);
     uint64_t number = r->number;
-    core_publish(core, EVENT_ADOPTED, r, reason);
+    core_publish(core, EVENT_ADOPTED, r, reason, 0);
     core_act(core, r);
     return ledger_by_number(&core->ledger, number);
 }
@@ -198,7 +197,7 @@ static void take_in_over(struct core *core, const char *cluster, const char *job
         struct reservation_record rec = reservation_record(r);
         if (r->op) /* before its origin changes: what is found does not count as missing */
             missing_forget(core, r->op);
-        rec.fm_side = FM_SIDE_HELD;
+        rec.fm_side = FM_SIDE_THERE;
         rec.origin = (uint8_t)origin;
         r = core_save(core, &rec);
         core_act(core, r);
@@ -226,7 +225,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     assert(reservation_valid(r));
     assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     if (secret_none(token) || token_proof(token) != released_proof(core, r)) {
-        r->op->not_ours = true;
+        r->op->evidence.not_ours = true;
         conflict_raise(core, r->cluster, r->job, "its session token is none that a job had here");
         return;
     }
@@ -321,7 +320,7 @@ void listing_done(struct core *core, const struct core_event *event)
         doubt_listed(core);
         judge_strays(core);
         conflict_watch(core);
-        link_list_next(core);
+        link_schedule_list(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
         if (coming_up)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 
-#include "core/fabric/link.h"
+#include "core/fabric/call_done.h"
 #include "core/requests/requests.h"
 
 #include <assert.h>
@@ -15,7 +15,7 @@
 static bool is_missing(const struct operation *op)
 {
     assert(op->owner);
-    return op->gone_ms != 0 || op->absent_ms != 0;
+    return op->evidence.gone_ms != 0 || op->evidence.absent_ms != 0;
 }
 
 static void set_missing(struct core *core, struct operation *op, int64_t gone_ms, int64_t absent_ms)
@@ -23,9 +23,9 @@ static void set_missing(struct core *core, struct operation *op, int64_t gone_ms
     assert(op->owner);
     assert(core->gone <= core->missing);
     bool was = is_missing(op), counts = op->owner->origin != ORIGIN_FOUND;
-    bool was_gone = op->gone_ms != 0;
-    op->gone_ms = gone_ms;
-    op->absent_ms = absent_ms;
+    bool was_gone = op->evidence.gone_ms != 0;
+    op->evidence.gone_ms = gone_ms;
+    op->evidence.absent_ms = absent_ms;
     if (!counts)
         return;
     assert(core->gone >= was_gone && core->missing >= was);
@@ -37,14 +37,14 @@ void missing_forget(struct core *core, struct operation *op)
 {
     assert(op->owner && op->owner->op == op);
     set_missing(core, op, 0, 0);
-    op->other_token = op->loss_accepted = false;
+    op->evidence.other_token = op->evidence.loss_accepted = false;
 }
 
 /* So many should be there. */
 static uint64_t expected_reservations(const struct core *core)
 {
-    assert(core->all.jobs_reserved >= core->all.jobs_found);
-    return core->all.jobs_reserved - core->all.jobs_found;
+    assert(core->all_use.jobs_reserved >= core->all_use.jobs_found);
+    return core->all_use.jobs_reserved - core->all_use.jobs_found;
 }
 
 /* Whether so many of them are more than go missing one by one. */
@@ -76,8 +76,8 @@ static void declare_lost(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->hwcoll == HWCOLL_RESERVED && r->origin != ORIGIN_FOUND);
-    assert(r->op->gone_ms != 0);
-    bool other = r->op->other_token, open = r->op->unsure || r->op->retried;
+    assert(r->op->evidence.gone_ms != 0);
+    bool other = r->op->evidence.other_token, open = r->op->unsure || r->op->retried;
     const char *reason = other ? "the fabric manager has another reservation under its name"
                                : "the fabric manager no longer has its reservation";
     core_trace_event(core, r, EVENT_LOST, TRACE_WARNING,
@@ -90,7 +90,7 @@ static void declare_lost(struct core *core, struct reservation *r)
     rec.token = (struct secret){0};
     rec.reason = reason;
     (void)core_save(core, &rec);
-    core_publish(core, EVENT_LOST, r, reason);
+    core_publish(core, EVENT_LOST, r, reason, 0);
     if (other && !open)
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
     core_act(core, r);
@@ -114,34 +114,35 @@ static void forget_found(struct core *core, struct reservation *r)
     core_act_on_lives(core, r->cluster, r->job);
 }
 
-/* Two looks a grace period apart, and a list that began after the first and did not name it. */
-static bool is_confirmed(const struct core *core, const struct operation *op)
+/* Two answers a grace period apart, and a list that began after the first and did not name it. */
+static bool is_confirmed(const struct core *core, const struct evidence *e)
 {
-    assert(op->owner);
-    return op->gone_ms != 0 && core->now_ms - op->gone_ms >= core->config.stray_grace_ms &&
-           (op->other_token || op->absent_ms >= op->gone_ms);
+    assert(e->gone_ms != 0 || !e->other_token);
+    return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
+           (e->other_token || e->absent_ms >= e->gone_ms);
 }
 
-void missing_gone(struct core *core, struct reservation *r, bool other_token)
+void missing_said_gone(struct core *core, struct reservation *r, bool other_token)
 {
     assert(reservation_valid(r));
     struct operation *op = r->op;
+    struct evidence *e = &op->evidence;
     assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
     op->doubted = false; /* asked again after the next list */
-    if (op->gone_ms == 0 || op->other_token != other_token) {
-        set_missing(core, op, core->now_ms, op->absent_ms);
-        op->other_token = other_token;
+    if (e->gone_ms == 0 || e->other_token != other_token) {
+        set_missing(core, op, core->now_ms, e->absent_ms);
+        e->other_token = other_token;
         core_trace_of(core, r, alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                       "the fabric manager %s -> asked again in %lld s",
                       other_token ? "has another reservation under its name"
                                   : "says that it has no such reservation",
                       (long long)(core->config.stray_grace_ms + 999) / 1000);
     }
-    int64_t left_ms = op->gone_ms + core->config.stray_grace_ms - core->now_ms;
+    int64_t left_ms = e->gone_ms + core->config.stray_grace_ms - core->now_ms;
     if (left_ms > 0) /* so late, and no grace period later */
         link_list_within(core, left_ms);
     missing_watch(core);
-    if (!is_confirmed(core, op) || (!op->loss_accepted && is_mass_loss(core, core->missing)))
+    if (!is_confirmed(core, e) || (!e->loss_accepted && is_mass_loss(core, core->missing)))
         core_act(core, r);
     else if (r->origin == ORIGIN_FOUND)
         forget_found(core, r);
@@ -156,13 +157,14 @@ static void compare_ended(struct core *core, struct reservation *r)
     assert(reservation_valid(r));
     assert(r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING);
     struct operation *op = r->op;
-    if (op->listed == core->link.list) {
-        op->absent_ms = 0;
+    struct evidence *e = &op->evidence;
+    if (e->listed == core->link.list) {
+        e->absent_ms = 0;
         return;
     }
-    if (op->absent_ms == 0)
-        op->absent_ms = core->link.began_ms;
-    if (core->link.began_ms - op->absent_ms >= core->config.stray_grace_ms)
+    if (e->absent_ms == 0)
+        e->absent_ms = core->link.list_began_ms;
+    if (core->link.list_began_ms - e->absent_ms >= core->config.stray_grace_ms)
         forget_found(core, r);
 }
 
@@ -171,14 +173,15 @@ static void compare_reserved(struct core *core, struct reservation *r)
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
     struct operation *op = r->op;
-    if (op->listed == core->link.list) {
-        if (op->gone_ms != 0 && !op->other_token)
+    struct evidence *e = &op->evidence;
+    if (e->listed == core->link.list) {
+        if (e->gone_ms != 0 && !e->other_token)
             core_trace_of(core, r,
                           alarm_on(core, ALARM_MASS_LOSS, NULL) ? TRACE_DEBUG : TRACE_NOTICE,
                           "the fabric manager lists it, and said that there is none -> kept");
-        set_missing(core, op, op->other_token ? op->gone_ms : 0, 0);
-    } else if (core->link.list >= op->listed_from) {
-        set_missing(core, op, op->gone_ms, core->link.began_ms);
+        set_missing(core, op, e->other_token ? e->gone_ms : 0, 0);
+    } else if (core->link.list >= e->listed_from) {
+        set_missing(core, op, e->gone_ms, core->link.list_began_ms);
     }
 }
 
@@ -189,14 +192,14 @@ static void compare_unrouted(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     struct operation *op = r->op;
-    int64_t began_ms = core->link.began_ms;
+    struct evidence *e = &op->evidence;
+    int64_t began_ms = core->link.list_began_ms;
     if (reservation_wants_hwcoll(r) || r->fm_side == FM_SIDE_NOTHING || op->call != 0 ||
-        op->not_routed_ms == 0 || began_ms <= op->not_routed_ms ||
-        began_ms < op->reserve_settles_ms)
+        e->not_routed_ms == 0 || began_ms <= e->not_routed_ms || began_ms < op->reserve_settles_ms)
         return;
-    if (op->unlisted_ms == 0)
-        op->unlisted_ms = began_ms;
-    if (began_ms - op->unlisted_ms < core->config.stray_grace_ms)
+    if (e->unlisted_ms == 0)
+        e->unlisted_ms = began_ms;
+    if (began_ms - e->unlisted_ms < core->config.stray_grace_ms)
         return;
     core_trace_of(core, r, TRACE_NOTICE,
                   "its release was answered by something in front of the fabric manager, and two "
@@ -208,14 +211,11 @@ static void compare_unrouted(struct core *core, struct reservation *r)
 void missing_compare(struct core *core)
 {
     assert(core->link.list != 0);
-    for (struct operation *op = core->operations, *next; op; op = next) {
-        next = op->next;
-        struct reservation *r = op->owner;
-        if (!r)
-            continue;
-        bool listed = op->listed == core->link.list;
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        bool listed = r->op->evidence.listed == core->link.list;
         if (listed)
-            op->unlisted_ms = 0;
+            r->op->evidence.unlisted_ms = 0;
         if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING && r->fm_side != FM_SIDE_NOTHING)
             compare_ended(core, r);
         else if (r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED)
@@ -232,7 +232,7 @@ bool missing_wants_list(const struct core *core)
     if (core->missing > 0)
         return true;
     for (const struct operation *op = core->operations; op; op = op->next)
-        if (op->unlisted_ms != 0)
+        if (op->evidence.unlisted_ms != 0)
             return true;
     return false;
 }
@@ -243,20 +243,20 @@ void core_accept_loss(struct core *core, const struct core_event *event)
     assert(core->gone <= core->missing);
     uint32_t count = 0;
     bool on = alarm_on(core, ALARM_MASS_LOSS, NULL);
-    for (struct operation *op = core->operations, *next; on && op; op = next) {
-        next = op->next;
-        if (!op->owner || op->gone_ms == 0 || op->owner->origin == ORIGIN_FOUND)
+    struct operation *at = on ? core->operations : NULL;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->op->evidence.gone_ms == 0 || r->origin == ORIGIN_FOUND)
             continue;
-        assert(op->owner->state == JOB_ACTIVE && op->owner->hwcoll == HWCOLL_RESERVED);
-        op->loss_accepted = true;
+        assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
+        r->op->evidence.loss_accepted = true;
         count++;
-        if (is_confirmed(core, op))
-            declare_lost(core, op->owner);
+        if (is_confirmed(core, &r->op->evidence))
+            declare_lost(core, r);
     }
     core->mass_loss_ms = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator accepts the loss of %u reservations -> their jobs are notified%s",
                count, on ? " as soon as each was asked for twice" : "; there was no such alarm");
     missing_watch(core);
-    core_answer(core, event->u.accept_loss.ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_LOSS_ACCEPTED, NULL, NULL)->count = count;
 }

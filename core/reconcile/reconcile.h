@@ -3,6 +3,9 @@
 
 #include "core/act.h"
 
+/* The declarations of listing.c, missing.c, conflict.c and suspect.c, in this order: comparing with
+ * the fabric manager, and what is not believed at once (B11). */
+
 /* ---- listing.c: what the fabric manager lists ---- */
 
 /* Takes in what was found at the fabric manager; NULL: it is over already. */
@@ -20,7 +23,7 @@ void listing_done(struct core *core, const struct core_event *event);
 
 /* The fabric manager says of one that should be there that there is none, or one with another
  * token. May end as `lost`. */
-void missing_gone(struct core *core, struct reservation *reservation, bool other_token);
+void missing_said_gone(struct core *core, struct reservation *reservation, bool other_token);
 /* It is there, or need not be there any more. */
 void missing_forget(struct core *core, struct operation *op);
 /* A list was read whole, and operation->listed says what it named. */
@@ -44,14 +47,3 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
 void suspect_resume(struct core *core); /* after a restart */
 void suspect_watch(struct core *core);  /* ends it when its time has come */
 int64_t suspect_deadline(const struct core *core);
-
-/* ---- jobpoll.c: asking resource managers ---- */
-
-void jobpoll_start(struct core *core); /* at the start, and when the link is up again: all */
-void jobpoll_soon(struct core *core, struct cluster *cluster); /* one that begins from now on */
-void jobpoll_configure(struct core *core);
-void jobpoll_tick(struct core *core);
-int64_t jobpoll_deadline(const struct core *core);
-void jobpoll_done(struct core *core, const struct core_event *event);
-void jobpoll_compared(struct core *core, const struct joblist *list); /* its last lot */
-void jobpoll_dropped(const struct joblist *list);

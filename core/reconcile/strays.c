@@ -41,20 +41,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct stray *)a)->name, ((const struct stray *)b)->name);
 }
 
-/* The same name twice in a list is one object. */
-static void drop_repeats(struct stray_names *names)
-{
-    assert(names->count <= names->capacity);
-    size_t kept = 0;
-    for (size_t i = 0; i < names->count; i++) {
-        if (kept > 0 && by_name(&names->items[kept - 1], &names->items[i]) == 0)
-            free(names->items[i].name);
-        else
-            names->items[kept++] = names->items[i];
-    }
-    names->count = kept;
-}
-
 struct stray *strays_find(const struct strays *s, const char *name)
 {
     assert(name);
@@ -66,21 +52,24 @@ struct stray *strays_find(const struct strays *s, const char *name)
 
 void strays_keep(struct strays *s)
 {
-    if (s->fresh.count > 0)
-        qsort(s->fresh.items, s->fresh.count, sizeof *s->fresh.items, by_name);
-    drop_repeats(&s->fresh);
-    for (size_t i = 0; i < s->fresh.count; i++) {
-        struct stray *fresh = &s->fresh.items[i];
-        const struct stray *before = strays_find(s, fresh->name);
-        char *name = fresh->name;
-        if (!before)
+    struct stray_names *fresh = &s->fresh;
+    size_t kept = 0;
+    if (fresh->count > 0)
+        qsort(fresh->items, fresh->count, sizeof *fresh->items, by_name);
+    for (size_t i = 0; i < fresh->count; i++) {
+        char *name = fresh->items[i].name;
+        if (kept > 0 && strcmp(fresh->items[kept - 1].name, name) == 0) {
+            free(name); /* twice in a list is one object */
             continue;
-        *fresh = *before;
-        fresh->name = name;
+        }
+        const struct stray *before = strays_find(s, name);
+        fresh->items[kept] = before ? *before : fresh->items[i];
+        fresh->items[kept++].name = name;
     }
+    fresh->count = kept;
     names_release(&s->known);
-    s->known = s->fresh;
-    s->fresh = (struct stray_names){0};
+    s->known = *fresh;
+    *fresh = (struct stray_names){0};
     assert(s->known.count <= s->known.capacity);
 }
 

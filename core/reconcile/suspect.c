@@ -17,8 +17,8 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
                 why);
     if (core->facts.suspect)
         return;
-    core->suspect_ms = core->now_ms;
-    core->suspect_number = core->last_number;
+    core->suspicion.since_ms = core->now_ms;
+    core->suspicion.numbers = core->last_number;
     /* What the lost part of the ledger numbered must not be taken for what comes now: by nodes, and
      * by those who still have a token of it (I6). */
     if (core->founded || !core->config.fm_present)
@@ -48,8 +48,8 @@ void suspect_resume(struct core *core)
 {
     if (!core->facts.suspect)
         return;
-    core->suspect_ms = core->now_ms;
-    core->suspect_number = core->last_number;
+    core->suspicion.since_ms = core->now_ms;
+    core->suspicion.numbers = core->last_number;
     vnipool_begin_suspicion(&core->vnis);
     alarm_raise(core, ALARM_OLD_LEDGER, NULL,
                 "before the restart jobs were seen that this ledger does not know; VNIs that are "
@@ -60,17 +60,18 @@ void suspect_resume(struct core *core)
  * then those that name jobs at all are asked. */
 static bool knows_all_jobs(const struct core *core)
 {
-    assert(core->all.jobs_adopted <= core->all.jobs_active);
+    assert(core->all_use.jobs_adopted <= core->all_use.jobs_active);
     bool any_cluster = alarm_on(core, ALARM_OLD_LEDGER, NULL), named = false;
-    if (core->all.jobs_adopted > 0 || core->unknown_lives > 0)
+    if (core->all_use.jobs_adopted > 0 || core->suspicion.unknown_lives > 0)
         return false;
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         const struct cluster *cluster = core->clusters[i];
         bool asked = alarm_on(core, ALARM_OLD_LEDGER, cluster->name) ||
                      (any_cluster && cluster->joblist_ms != 0);
         /* Its resource manager has named all active jobs since the last unknown one ended. */
-        if (asked && (cluster->unknown_jobs > 0 || cluster->joblist_ms <= core->adopted_ms ||
-                      cluster->joblist_ms <= core->suspect_ms))
+        if (asked &&
+            (cluster->unknown_jobs > 0 || cluster->joblist_ms <= core->suspicion.adopted_over_ms ||
+             cluster->joblist_ms <= core->suspicion.since_ms))
             return false;
         named |= asked;
     }
@@ -79,18 +80,18 @@ static bool knows_all_jobs(const struct core *core)
 
 void suspect_watch(struct core *core)
 {
-    assert(core->all.jobs_adopted <= core->all.jobs_active);
-    if (core->unknown_lives == 0)
-        memset(core->unknown_nodes, 0, sizeof core->unknown_nodes[0]);
-    if (!core->facts.suspect && core->unknown_lives == 0) {
+    assert(core->all_use.jobs_adopted <= core->all_use.jobs_active);
+    if (core->suspicion.unknown_lives == 0)
+        memset(core->suspicion.nodes, 0, sizeof core->suspicion.nodes[0]);
+    if (!core->facts.suspect && core->suspicion.unknown_lives == 0) {
         for (uint32_t i = 0; core->alarms && i < core->cluster_count; i++)
             alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
-        core->suspect_node[0] = '\0';
+        core->suspicion.node[0] = '\0';
     }
     if (!core->facts.suspect)
         return;
     bool all = knows_all_jobs(core);
-    if (all && core->suspect_ms < core->now_ms)
+    if (all && core->suspicion.since_ms < core->now_ms)
         suspect_end(core, "all jobs that the ledger did not know are over");
     else if (!all && core->now_ms >= suspect_deadline(core))
         suspect_end(core, "[vni] hold is over since jobs were seen that the ledger does not know");
@@ -100,5 +101,5 @@ int64_t suspect_deadline(const struct core *core)
 {
     if (!core->facts.suspect || core->config.vni_hold_ms < 0)
         return INT64_MAX;
-    return core->suspect_ms + core->config.vni_hold_ms;
+    return core->suspicion.since_ms + core->config.vni_hold_ms;
 }

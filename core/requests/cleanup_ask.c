@@ -4,9 +4,9 @@
 
 #include <assert.h>
 
-/* What bearers ask for: cleanups and looks at steps. Each is judged by the token's scope, paid for
- * from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c carries it
- * out. */
+/* What bearers ask for: cleanups and queries of steps. Each is judged by the token's scope, paid
+ * for from the reservation's credit and, a cleanup, on disk before it is answered; cleanup.c
+ * carries it out. */
 
 enum {
     CLEANUPS_MAX = 1000,       /* of one reservation, at once */
@@ -45,7 +45,8 @@ static bool charge_request(const struct core *core, struct cleaner *k)
 
 static bool may_add_cleanup(const struct core *core, const struct cleaner *k)
 {
-    uint64_t left = core->cleanups < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - core->cleanups : 0;
+    uint64_t pending = core->cleanups.pending;
+    uint64_t left = pending < CLEANUPS_ALL_MAX ? CLEANUPS_ALL_MAX - pending : 0;
     uint64_t share = CLEANUPS_MIN + left / CLEANUPS_SHARE;
     return k->count < (share < CLEANUPS_MAX ? share : CLEANUPS_MAX);
 }
@@ -56,13 +57,12 @@ static void answer_too_many(struct core *core, uint64_t ticket, const struct cle
                 core_text(core,
                           "too many cleanups are asked for: %u of this job wait, %llu of all jobs; "
                           "ask for a whole subtree at once, or later",
-                          k->count, (unsigned long long)core->cleanups));
+                          k->count, (unsigned long long)core->cleanups.pending));
 }
 
 void core_cleanup(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLEANUP);
-    uint64_t ticket = event->u.cleanup.ticket;
     const char *step = event->u.cleanup.step;
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
@@ -70,18 +70,18 @@ void core_cleanup(struct core *core, const struct core_event *event)
     if (r && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE)
         r = NULL; /* no token of it was ever given here (I6) */
     if (!r || why_not) {
-        core_answer(core, ticket, !r ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
+        core_answer(core, event->ticket, !r ? ANSWER_NOT_FOUND : ANSWER_OUTSIDE, NULL,
                     !r ? "the reservation is over, and its trees with it" : why_not);
         return;
     }
     if (!cleanup_has_trees(r)) {
-        core_answer(core, ticket, ANSWER_CLEANED, r, NULL);
+        core_answer(core, event->ticket, ANSWER_CLEANED, r, NULL);
         return;
     }
     const char *barred = cleanup_barred(core, r);
     if (barred) {
         core_answer(
-            core, ticket, ANSWER_GIVEN_UP, NULL,
+            core, event->ticket, ANSWER_GIVEN_UP, NULL,
             core_text(core, "the trees are not removed: %s: %s", barred, cleanup_allow_login));
         return;
     }
@@ -93,7 +93,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
         c = NULL;
     bool known = paid && cleaner_find(k, step, below);
     if (!paid || (!c && !known && !may_add_cleanup(core, k))) {
-        answer_too_many(core, ticket, k);
+        answer_too_many(core, event->ticket, k);
         return;
     }
     if (!c) {
@@ -103,48 +103,37 @@ void core_cleanup(struct core *core, const struct core_event *event)
                                   .u.cleanup = {r->number, step, give_up_ms, (uint8_t)below}});
         c = cleaner_find(k, step, below);
     }
-    if (c == k->list[0] && (k->op.call != 0 || k->looked))
+    if (c == k->cleanups[0] && (k->op.call != 0 || k->pieces_known))
         c->again = true;
     if (event->u.cleanup.wait_ms > 0)
-        core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
+        core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
     else
-        core_answer(core, ticket, ANSWER_ACCEPTED, r, NULL);
+        core_answer(core, event->ticket, ANSWER_ACCEPTED, r, NULL);
     core_act(core, r);
 }
 
 void core_steps(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_STEPS);
-    uint64_t ticket = event->u.steps.ticket;
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
     if (!r) {
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core, "job %.130s of %.40s has no reservation", event->u.steps.job,
                               event->u.steps.cluster));
         return;
     }
     if (!cleanup_has_trees(r)) {
-        core_answer(core, ticket, ANSWER_STEPS, r, NULL)->steps = &cleanup_no_steps;
+        core_answer(core, event->ticket, ANSWER_STEPS, r, NULL)->steps = &cleanup_no_steps;
         return;
     }
     struct cleaner *k = cleaner_of(r);
     struct cleanup *c = NULL;
     for (uint32_t i = 0; i < k->count; i++)
-        c = k->list[i]->look ? k->list[i] : c;
+        c = k->cleanups[i]->query ? k->cleanups[i] : c;
     if (!c) /* before all that is not under way: its request waits for an answer */
         c = cleaner_add(k, k->op.call != 0, "", false);
-    c->look = true;
-    core_wait(&c->waiters, ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
+    c->query = true;
+    core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
-}
-
-void cleanup_load(struct core *core, struct reservation *r)
-{
-    assert(r->cleaner);
-    int64_t latest = core->now_ms + core->config.cleanup_timeout_ms;
-    for (uint32_t i = 0; i < r->cleaner->count; i++) {
-        if (r->cleaner->list[i]->give_up_ms > latest)
-            r->cleaner->list[i]->give_up_ms = latest;
-    }
 }

@@ -39,7 +39,7 @@ static bool has_node(const struct reservation *r, const char *node)
     if (r->node_number != 0)
         return true; /* it has the nodes that say so */
     if (r->nodes)
-        return nodes_named(r->reported, r->nodes, r->node_count, node);
+        return nodes_is_of_job(r->reported, r->nodes, r->node_count, node);
     return nodes_find(r->reported, node) || !r->reported || r->reported->count < r->node_count;
 }
 
@@ -81,7 +81,7 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
     assert(node);
     const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
                                    services ? ": " : "", services ? services : "");
-    core_publish(core, EVENT_LINGERING, r, detail);
+    core_publish(core, EVENT_LINGERING, r, detail, 0);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
                      "%s -> drain the node; its VNIs stay quarantined until it is clean or "
                      "fenced",
@@ -96,7 +96,7 @@ static uint8_t free_vnis(const struct core *core, const struct core_event *event
     uint8_t count = 0;
     for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
         uint16_t vni = event->u.report.vnis[i];
-        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.held, vni);
+        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.quarantined, vni);
         for (uint8_t j = 0; j < count; j++)
             taken |= vnis[j] == vni;
         if (!taken)
@@ -111,8 +111,8 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
     assert(event->u.report.number > core->last_number);
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node;
-    bool another = core->suspect_node[0] != '\0' && strcmp(core->suspect_node, node) != 0;
-    (void)snprintf(core->suspect_node, sizeof core->suspect_node, "%s", node);
+    bool another = core->suspicion.node[0] != '\0' && strcmp(core->suspicion.node, node) != 0;
+    (void)snprintf(core->suspicion.node, sizeof core->suspicion.node, "%s", node);
     alarm_raise(
         core, ALARM_OLD_LEDGER, cluster,
         "node %s has CXI services of reservation %llu of %s-%s, and this ledger has given no "
@@ -130,8 +130,9 @@ static void suspect_by_node(struct core *core, const struct core_event *event)
 static bool may_take_in(struct core *core, const char *node)
 {
     assert(node);
-    for (size_t i = 0; core->unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX; i++) {
-        struct unknown_node *known = &core->unknown_nodes[i];
+    for (size_t i = 0; core->suspicion.unknown_lives < UNKNOWN_LIVES_MAX && i < UNKNOWN_LIVES_MAX;
+         i++) {
+        struct unknown_node *known = &core->suspicion.nodes[i];
         bool first = known->name[0] == '\0';
         if (!first && strcmp(known->name, node) != 0)
             continue;
@@ -139,7 +140,7 @@ static bool may_take_in(struct core *core, const char *node)
             (void)snprintf(known->name, sizeof known->name, "%s", node);
             known->lives = 0;
             if (i + 1 < UNKNOWN_LIVES_MAX)
-                core->unknown_nodes[i + 1].name[0] = '\0';
+                core->suspicion.nodes[i + 1].name[0] = '\0';
         }
         return known->lives++ < UNKNOWN_LIVES_PER_NODE;
     }
@@ -193,13 +194,12 @@ void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
     assert(event->u.report.state != NODE_FENCED);
-    uint64_t ticket = event->u.report.ticket;
     const char *cluster = event->u.report.cluster, *job = event->u.report.job;
     const char *node = event->u.report.node, *services = event->u.report.services;
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
     if (!r && !(r = take_in_unknown_life(core, event))) {
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core,
                               "job %.130s of %.40s has no such reservation any more: services "
                               "that are left for it are in use by no job, destroy them",
@@ -207,14 +207,14 @@ void core_node_report(struct core *core, const struct core_event *event)
         return;
     }
     if (!has_node(r, node)) {
-        core_answer(core, ticket, ANSWER_INVALID, NULL,
+        core_answer(core, event->ticket, ANSWER_INVALID, NULL,
                     core_text(core, "job %.130s has no node %.64s", job, node))
             ->field = "node";
         return;
     }
     if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
         r->vni_asked > 0) {
-        core_answer(core, ticket, ANSWER_GIVEN_BACK, NULL,
+        core_answer(core, event->ticket, ANSWER_GIVEN_BACK, NULL,
                     core_text(core,
                               "job %.130s is over and its VNIs are given back: destroy the "
                               "services",
@@ -240,7 +240,7 @@ void core_node_report(struct core *core, const struct core_event *event)
                                           .state = (uint8_t)state});
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
-    core_answer(core, ticket, ANSWER_REPORTED, r, NULL);
+    core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);
     if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
         core_act(core, r);
 }
@@ -297,10 +297,10 @@ void core_fence(struct core *core, const struct core_event *event)
     uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words =
         core_text(core, "node %s is fenced%s%s", node, reason ? ": " : "", reason ? reason : "");
-    core_publish(core, EVENT_FENCED, NULL, words);
+    core_publish_cluster(core, EVENT_FENCED, NULL, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
-    core_answer(core, event->u.fence.ticket, ANSWER_FENCED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
 /* No CXI service outlives a boot, so what a node reported before it is over, whether it could
@@ -326,5 +326,5 @@ void core_node_boot(struct core *core, const struct core_event *event)
     core_trace(core, count > 0 ? TRACE_NOTICE : TRACE_DEBUG,
                "node %s has booted -> its CXI services of before are gone, of %u reservation%s",
                node, count, count == 1 ? "" : "s");
-    core_answer(core, event->u.boot.ticket, ANSWER_REPORTED, NULL, NULL)->count = count;
+    core_answer(core, event->ticket, ANSWER_REPORTED, NULL, NULL)->count = count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 
 #include <assert.h>
 
@@ -17,7 +17,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     const struct operation *op = r->op;
     /* What is under its name now is not ours to delete (B11), by the fabric manager's last answer;
      * unless an earlier try of ours made it. */
-    if (op && op->gone_ms != 0 && op->other_token && !op->unsure && !op->retried) {
+    if (op && op->evidence.gone_ms != 0 && op->evidence.other_token && !op->unsure &&
+        !op->retried) {
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
         rec.fm_side = FM_SIDE_NOTHING;
     }
@@ -34,9 +35,9 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
     if (rec.vni_count > 0)
-        hold_keep_clock(core);
+        quarantine_save_clock(core);
     (void)core_save(core, &rec);
-    core_publish_released(core, r, why, proof);
+    core_publish(core, EVENT_RELEASED, r, why, proof);
     if (r->op)
         core_answer_waiters(core, &r->op->waiters, ANSWER_RELEASED, NULL,
                             "the job was released while its reserve was waiting for the fabric "
@@ -47,27 +48,26 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
 void core_release(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RELEASE);
-    uint64_t ticket = event->u.release.ticket;
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (!r && !core_cluster_config(core, cluster)) {
-        core_answer_no_cluster(core, ticket, cluster);
+        core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
     if (!r) {
         if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
-            core_answer(core, ticket, ANSWER_ALREADY_GONE, NULL, NULL);
+            core_answer(core, event->ticket, ANSWER_ALREADY_GONE, NULL, NULL);
             return;
         }
         if (job_id_valid(job))
             tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
                            core->now_ms + core->config.tombstone_ms);
-        core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
                     core_text(core, "job %.130s of %s was never reserved", job, cluster));
         return;
     }
     bool over = r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING;
     if (r->state == JOB_ACTIVE)
         core_begin_release(core, r, NULL);
-    core_answer(core, ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
+    core_answer(core, event->ticket, over ? ANSWER_ALREADY_GONE : ANSWER_ACCEPTED, r, NULL);
 }

@@ -3,7 +3,8 @@
 
 #include "core/act.h"
 
-/* What the edges ask for, each answered once. A file of its own decides each. */
+/* The declarations of reserve.c, release.c, nodereport.c and cleanup_ask.c, in this order: what the
+ * edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
 void core_release(struct core *core, const struct core_event *event);
@@ -17,5 +18,3 @@ void core_node_boot(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);
-/* After loading: no deadline lies further away than it could if it were asked for now. */
-void cleanup_load(struct core *core, struct reservation *reservation);

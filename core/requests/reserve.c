@@ -83,7 +83,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     const char *field = conflicting_field(r, q);
     if (!field)
         core_granted_again(core, r);
-    r->missed_ms = 0; /* as good a sign of life as being named by a sync */
+    r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
     if (field)
         answer_refused(
@@ -102,7 +102,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
 
 /* Another's reservation, or one that cannot be distinguished from it, is under the job's name
  * (B11). */
-static bool name_is_found(const struct core *core, const char *cluster, const char *job)
+static bool found_has_name(const struct core *core, const char *cluster, const char *job)
 {
     assert(cluster && job);
     const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
@@ -143,7 +143,7 @@ static void decide_hwcoll(struct core *core, const struct reservation *adopted,
         return;
     }
     enum budget budget = budget_after(core, rec, adopted);
-    if (name_is_found(core, rec->cluster, rec->job)) {
+    if (found_has_name(core, rec->cluster, rec->job)) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = "the fabric manager has a reservation under its name that this broker did "
                       "not make";
@@ -171,11 +171,11 @@ static void create_reservation(struct core *core, uint64_t ticket,
         core_wait(&r->op->waiters, ticket);
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
-            core_trace_event(core, r, core_event_of(r->hwcoll),
+            core_trace_event(core, r, core_outcome_event(r->hwcoll),
                              r->hwcoll == HWCOLL_DENIED ? TRACE_NOTICE : TRACE_INFO,
                              "%s -> the job runs without hardware collectives", r->reason);
-        core_publish(core, core_event_of(r->hwcoll), r,
-                     r->reason ? r->reason : "hardware collectives are off");
+        core_publish(core, core_outcome_event(r->hwcoll), r,
+                     r->reason ? r->reason : "hardware collectives are off", 0);
         core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     }
     core_act(core, r);
@@ -252,7 +252,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
     }
     if (!choose_vnis(core, &rec, q, &detail)) {
         core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
-                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.held.count);
+                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.quarantined.count);
         answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
         return;
     }
@@ -272,12 +272,11 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
 void core_reserve(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RESERVE);
-    uint64_t ticket = event->u.reserve.ticket;
-    const struct reserve_request *q = &event->u.reserve.request;
+    const struct reserve_request *q = &event->u.reserve;
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (!cluster) {
-        answer_refused(core, ticket, ANSWER_NO_CLUSTER, "cluster",
+        answer_refused(core, event->ticket, ANSWER_NO_CLUSTER, "cluster",
                        core_text(core,
                                  "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
                                  "mcastd.conf",
@@ -285,7 +284,7 @@ void core_reserve(struct core *core, const struct core_event *event)
         return;
     }
     if ((field = invalid_field(q, &detail))) {
-        answer_refused(core, ticket, ANSWER_INVALID, field, detail);
+        answer_refused(core, event->ticket, ANSWER_INVALID, field, detail);
         return;
     }
     if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
@@ -295,15 +294,15 @@ void core_reserve(struct core *core, const struct core_event *event)
         core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",
                    q->cluster, q->job);
         answer_refused(
-            core, ticket, ANSWER_OVERTAKEN, NULL,
+            core, event->ticket, ANSWER_OVERTAKEN, NULL,
             "the job was released before this reserve arrived; nothing was reserved. If it really "
             "starts (again), repeat the request");
         return;
     }
     struct reservation *r = ledger_newest(&core->ledger, q->cluster, q->job);
     if (r && r->state == JOB_ACTIVE && !reservation_adopted(r)) {
-        repeat_reserve(core, ticket, q, r);
+        repeat_reserve(core, event->ticket, q, r);
         return;
     }
-    reserve_new(core, ticket, q, cluster, r && r->state == JOB_ACTIVE ? r : NULL);
+    reserve_new(core, event->ticket, q, cluster, r && r->state == JOB_ACTIVE ? r : NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "core/reservation/reservation.h"
 
-/* Which reservation wants to be looked at next, and when: a heap with one place a reservation. All
+/* Which reservation is to be acted on next, and when: a heap with one place a reservation. All
  * zero is empty. */
 
 struct agenda {

@@ -9,9 +9,8 @@
 
 void eventlog_release(struct eventlog *log)
 {
-    for (uint64_t seq = log->first; seq < log->next; seq++)
-        free(log->ring[seq & (log->capacity - 1)]);
-    free(log->ring);
+    eventlog_prune(log, UINT64_MAX);
+    free(log->all);
     *log = (struct eventlog){0};
 }
 
@@ -41,32 +40,26 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
     if (eventlog_count(log) == 0)
         log->first = log->next = event->seq;
     assert(event->seq == log->next);
-    if (eventlog_count(log) == log->capacity) {
-        size_t capacity = log->capacity == 0 ? 256 : log->capacity * 2;
-        struct event_record **ring = memory_zeroed(capacity * sizeof *ring);
-        for (uint64_t seq = log->first; seq < log->next; seq++)
-            ring[seq & (capacity - 1)] = log->ring[seq & (log->capacity - 1)];
-        free(log->ring);
-        log->ring = ring;
-        log->capacity = capacity;
-    }
-    log->ring[event->seq & (log->capacity - 1)] = copy_event(event);
+    size_t count = eventlog_count(log);
+    log->all = memory_room(log->all, count, &log->capacity, sizeof *log->all);
+    log->all[count] = copy_event(event);
     log->next++;
-    assert(log->next == event->seq + 1);
 }
 
 void eventlog_prune(struct eventlog *log, uint64_t up_to)
 {
-    assert(log->next >= log->first);
-    for (; log->first < log->next && log->first <= up_to; log->first++) {
-        free(log->ring[log->first & (log->capacity - 1)]);
-        log->ring[log->first & (log->capacity - 1)] = NULL;
-    }
+    size_t count = eventlog_count(log), dropped = 0;
+    while (dropped < count && log->first + dropped <= up_to)
+        free(log->all[dropped++]);
+    if (dropped == 0)
+        return;
+    log->first += dropped;
+    memmove(log->all, log->all + dropped, (count - dropped) * sizeof *log->all);
 }
 
 const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq)
 {
-    return seq >= log->first && seq < log->next ? log->ring[seq & (log->capacity - 1)] : NULL;
+    return seq >= log->first && seq < log->next ? log->all[seq - log->first] : NULL;
 }
 
 size_t eventlog_count(const struct eventlog *log)

@@ -9,9 +9,9 @@
  * All zero is empty. */
 
 struct eventlog {
-    struct event_record **ring; /* an event is at seq & (capacity - 1) */
-    size_t capacity;            /* a power of two */
-    uint64_t first, next;       /* kept are first … next - 1 */
+    struct event_record **all; /* an event is at seq - first */
+    size_t capacity;
+    uint64_t first, next; /* kept are first … next - 1 */
 };
 
 void eventlog_release(struct eventlog *log);

@@ -25,7 +25,6 @@ static void make_buckets(struct ledger *l, size_t count)
 void ledger_init(struct ledger *l)
 {
     memset(l, 0, sizeof *l);
-    make_buckets(l, BUCKETS_AT_FIRST);
     l->row_capacity = ROWS_AT_FIRST;
     l->rows = memory_zeroed(l->row_capacity * sizeof *l->rows);
 }
@@ -56,7 +55,7 @@ static struct reservation **bucket_of(const struct ledger *l, uint32_t hash)
 static struct reservation **find_name(const struct ledger *l, uint32_t hash, const char *cluster,
                                       const char *job)
 {
-    assert(!l->postponed);
+    assert(l->indexed);
     struct reservation **at = bucket_of(l, hash);
     while (*at && ((*at)->name_hash != hash || !same_name(*at, cluster, job)))
         at = &(*at)->name_next;
@@ -65,7 +64,7 @@ static struct reservation **find_name(const struct ledger *l, uint32_t hash, con
 
 static void split_bucket(struct ledger *l)
 {
-    assert(!l->postponed);
+    assert(l->indexed);
     size_t added = l->bucket_count++;
     if (added > l->bucket_mask) {
         l->bucket_mask = l->bucket_mask * 2 + 1;
@@ -110,7 +109,7 @@ static void append_row(struct ledger *l, struct reservation *r)
 
 static void enter_name(struct ledger *l, struct reservation *r)
 {
-    assert(!l->postponed);
+    assert(l->indexed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     r->older = *at;
     r->name_next = r->older ? r->older->name_next : NULL;
@@ -122,7 +121,7 @@ void ledger_insert(struct ledger *l, struct reservation *r)
 {
     assert(r->number > 0);
     r->name_hash = name_hash(r->cluster, r->job);
-    if (!l->postponed) {
+    if (l->indexed) {
         if (l->names >= l->bucket_count)
             split_bucket(l);
         enter_name(l, r);
@@ -131,18 +130,12 @@ void ledger_insert(struct ledger *l, struct reservation *r)
     l->count++;
 }
 
-void ledger_postpone(struct ledger *l)
-{
-    assert(l->row_count == 0);
-    l->postponed = true;
-}
-
 void ledger_index(struct ledger *l)
 {
-    if (!l->postponed)
+    if (l->indexed)
         return;
     assert(l->count == l->row_count);
-    l->postponed = false;
+    l->indexed = true;
     size_t count = BUCKETS_AT_FIRST;
     while (count <= l->count)
         count *= 2;
@@ -177,7 +170,7 @@ static size_t row_from(const struct ledger *l, uint64_t number)
 
 void ledger_remove(struct ledger *l, struct reservation *r)
 {
-    assert(!l->postponed);
+    assert(l->indexed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {
         if (r->older) {
@@ -205,7 +198,7 @@ void ledger_remove(struct ledger *l, struct reservation *r)
 
 struct reservation *ledger_newest(const struct ledger *l, const char *cluster, const char *job)
 {
-    assert(!l->postponed);
+    assert(l->indexed);
     return *find_name(l, name_hash(cluster, job), cluster, job);
 }
 

@@ -19,18 +19,17 @@ struct ledger {
     size_t names;
     struct ledger_row *rows; /* ascending number */
     size_t row_count, row_capacity;
-    size_t count;   /* reservations */
-    bool postponed; /* their names are not yet in buckets */
+    size_t count; /* reservations */
+    bool indexed; /* their names are in buckets */
 };
 
 void ledger_init(struct ledger *ledger);
 void ledger_release(struct ledger *ledger); /* frees the tables, not the reservations */
 
-/* While very many are inserted no name is looked up: the table of names is made when they are all
- * there, of the right size at once and without waiting for memory a million times. Until
- * ledger_index, ledger_newest and ledger_remove may not be called. Only before the first. */
-void ledger_postpone(struct ledger *ledger);
-void ledger_index(struct ledger *ledger); /* no harm when nothing was postponed */
+/* What is inserted before ledger_index is not yet looked up by name: the table of names is made
+ * when all is loaded, of the right size at once and without waiting for memory a million times.
+ * Until then ledger_newest and ledger_remove may not be called. */
+void ledger_index(struct ledger *ledger); /* no harm when it was called before */
 
 /* Its number must be higher than any before. */
 void ledger_insert(struct ledger *ledger, struct reservation *reservation);
@@ -45,7 +44,7 @@ struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t numbe
  */
 struct ledger_walk {
     uint64_t after; /* number of the last one */
-    size_t row;     /* behind that one, when it was looked at */
+    size_t row;     /* behind that one, when it was read */
 };
 struct reservation *ledger_walk(const struct ledger *ledger,
                                 struct ledger_walk *walk); /* or NULL */

@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-    SLOTS_FIRST = 8,
     LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
     EXPANDED_MAX = 1 << 14, /* nodes; no machine has more, and it would stop the loop too long */
 };
@@ -59,29 +58,40 @@ bool node_services_valid(const char *services)
     return false;
 }
 
-static struct node_report **slot_of(struct node_report **slots, uint32_t count, const char *name)
+/* Where the name is in the order, or would be. Names mostly come in order. */
+static uint32_t place_of(const struct nodes *nodes, const char *name, bool *there)
 {
-    assert(count > 0 && (count & (count - 1)) == 0);
-    uint32_t at = name_hash("", name) & (count - 1);
-    while (slots[at] && strcmp(slots[at]->name, name) != 0)
-        at = (at + 1) & (count - 1);
-    return &slots[at];
+    uint32_t low = 0, high = nodes->used;
+    *there = false;
+    if (high > 0 && strverscmp(nodes->all[high - 1]->name, name) < 0)
+        return high;
+    while (low < high && !*there) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strverscmp(nodes->all[middle]->name, name);
+        *there = order == 0;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    assert(high <= nodes->used);
+    return high;
 }
 
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
-    assert(!nodes || nodes->used < nodes->slot_count);
-    const struct node_report *report =
-        !nodes ? NULL : *slot_of(nodes->slots, nodes->slot_count, name);
-    return report && report->state != 0 ? report : NULL;
+    assert(name);
+    bool there = false;
+    uint32_t at = !nodes ? 0 : place_of(nodes, name, &there);
+    return there && nodes->all[at]->state != 0 ? nodes->all[at] : NULL;
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 {
     assert(at);
-    while (nodes && *at < nodes->slot_count) {
-        const struct node_report *report = nodes->slots[(*at)++];
-        if (report && report->state != 0)
+    while (nodes && *at < nodes->used) {
+        const struct node_report *report = nodes->all[(*at)++];
+        if (report->state != 0)
             return report;
     }
     return NULL;
@@ -98,34 +108,22 @@ static bool is_clean(const struct node_report *report)
     return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
 }
 
-static void resize_slots(struct nodes *nodes, uint32_t slot_count)
-{
-    assert(slot_count > nodes->slot_count);
-    struct node_report **slots = memory_zeroed(slot_count * sizeof *slots);
-    for (uint32_t i = 0; i < nodes->slot_count; i++) {
-        struct node_report *report = nodes->slots[i];
-        if (report)
-            *slot_of(slots, slot_count, report->name) = report;
-    }
-    free(nodes->slots);
-    nodes->slots = slots;
-    nodes->slot_count = slot_count;
-}
-
 /* The entry of a name, made when there is none. */
 static struct node_report *enter_name(struct nodes *nodes, const char *name)
 {
     assert(nodes->count <= nodes->used);
-    if (nodes->used + nodes->used / 2 >= nodes->slot_count)
-        resize_slots(nodes, nodes->slot_count == 0 ? SLOTS_FIRST : nodes->slot_count * 2);
-    struct node_report **at = slot_of(nodes->slots, nodes->slot_count, name);
-    if (!*at) {
-        size_t length = strlen(name);
-        *at = memory_zeroed(sizeof **at + length + 1);
-        memcpy((*at)->name, name, length + 1);
-        nodes->used++;
-    }
-    return *at;
+    bool there;
+    uint32_t at = place_of(nodes, name, &there);
+    if (there)
+        return nodes->all[at];
+    size_t length = strlen(name);
+    struct node_report *report = memory_zeroed(sizeof *report + length + 1);
+    memcpy(report->name, name, length + 1);
+    nodes->all = memory_room(nodes->all, nodes->used, &nodes->capacity, sizeof *nodes->all);
+    memmove(&nodes->all[at + 1], &nodes->all[at], (nodes->used - at) * sizeof *nodes->all);
+    nodes->all[at] = report;
+    nodes->used++;
+    return report;
 }
 
 static void enter_named(void *arg, const char *name)
@@ -134,23 +132,19 @@ static void enter_named(void *arg, const char *name)
     (void)enter_name(arg, name);
 }
 
-bool nodes_named(struct nodes *nodes, const char *list, uint32_t count, const char *name)
+bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
     assert(list && name);
     if (nodes_find(nodes, name))
         return true;
     if (!nodes || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
         return nodelist_contains(list, name);
-    if (!nodes->expanded) {
-        uint32_t slot_count = nodes->slot_count;
-        while (slot_count < 2 * count)
-            slot_count *= 2;
-        if (slot_count > nodes->slot_count)
-            resize_slots(nodes, slot_count);
+    if (!nodes->expanded)
         nodelist_each(list, enter_named, nodes);
-        nodes->expanded = true;
-    }
-    return *slot_of(nodes->slots, nodes->slot_count, name);
+    nodes->expanded = true;
+    bool there;
+    (void)place_of(nodes, name, &there);
+    return there;
 }
 
 static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
@@ -181,11 +175,10 @@ void nodes_destroy(struct nodes *nodes)
     if (!nodes)
         return;
     assert(nodes->count <= nodes->used);
-    for (uint32_t i = 0; i < nodes->slot_count; i++) {
-        if (nodes->slots[i])
-            free(nodes->slots[i]->services);
-        free(nodes->slots[i]);
+    for (uint32_t i = 0; i < nodes->used; i++) {
+        free(nodes->all[i]->services);
+        free(nodes->all[i]);
     }
-    free(nodes->slots);
+    free(nodes->all);
     free(nodes);
 }

@@ -44,7 +44,7 @@ enum hwcoll_state {
 enum fm_side {
     FM_SIDE_NOTHING = 0,
     FM_SIDE_MAYBE = 1, /* it was asked, or is about to be: the intent */
-    FM_SIDE_HELD = 2,  /* it said yes, and no earlier try is open */
+    FM_SIDE_THERE = 2, /* it said yes, and no earlier try is open */
 };
 
 /* Bits of SLINGSHOT_TCS (F12). */
@@ -162,7 +162,7 @@ struct facts_record {
     X(LINGERING, "lingering", 0) /* on a node: to be drained (F9) */                               \
     X(FENCED, "fenced", 0)                                                                         \
     X(ALARM, "alarm",                                                                              \
-      0) /* something that an administrator has to look at (core/reconcile/alarm.h) */             \
+      0) /* something that an administrator has to see to (core/reconcile/alarm.h) */              \
     X(ALARM_OVER, "alarm-over", 0)
 
 enum event_kind {

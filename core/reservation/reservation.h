@@ -22,6 +22,22 @@ struct waiter {
     bool repeat;    /* a repeated request: answered SAME instead of CREATED */
 };
 
+/* What lists and answers of the fabric manager show of a reservation; one of them alone proves
+ * nothing (reconcile/missing.c, B11). */
+struct evidence {
+    /* Of one that should be there: */
+    uint64_t listed;      /* the last list that named it */
+    uint64_t listed_from; /* lists from this one on began when it was there already */
+    int64_t gone_ms;    /* when an answer first said that there is none, or another; 0: none did */
+    int64_t absent_ms;  /* when the last whole list began, if that did not name it; else 0 */
+    bool other_token;   /* of gone_ms: there is one with another token */
+    bool loss_accepted; /* by an administrator: of gone_ms */
+    /* Of one that should not be there any more: */
+    int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's */
+    int64_t unlisted_ms;   /* … and when a list began that did not name it; 0: none did */
+    bool not_ours;         /* what was found has not the session token of a job that is over here */
+};
+
 /* What runs at the fabric manager for a reservation; only those that it may have been called for
  * have one.
  * Nothing here is on disk: after a restart it is rebuilt, assuming the worst. */
@@ -47,16 +63,7 @@ struct operation {
     bool released_none; /* the last RELEASE was told that there is nothing */
     bool retried; /* an unanswered RESERVE came before the one that was answered: what is there with
                      another token is that one's */
-    /* missing.c: what the fabric manager says of one that should be there. */
-    uint64_t listed;      /* the last list that named it */
-    uint64_t listed_from; /* lists from this one on began when it was there already */
-    int64_t gone_ms;      /* when it first said that there is none, or another one; 0: it did not */
-    int64_t absent_ms;    /* when the last whole list began, if that did not name it; else 0 */
-    int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's */
-    int64_t unlisted_ms;   /* … and when a list began that did not name it; 0: none did */
-    bool other_token;      /* of gone_ms: there is one with another token */
-    bool loss_accepted;    /* by an administrator: of gone_ms */
-    bool not_ours;         /* what was found has not the session token of a job that is over here */
+    struct evidence evidence;
 };
 
 struct reservation {
@@ -77,8 +84,8 @@ struct reservation {
     char *nodes, *reason;          /* NULL when not there */
     struct secret token;           /* none when not there */
     int64_t due_ms;                /* on the agenda */
-    uint64_t synced;               /* last sync that named it */
-    int64_t missed_ms;             /* when a sync first lacked it; 0: none did */
+    uint64_t named_by;             /* last job list that named it */
+    int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
     int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
                       as a node reports, which is when it counts */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/sizing.h"
 
-#include "core/effects.h"
+#include "core/emit.h"
 
 #include <assert.h>
 
@@ -86,7 +86,7 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
 /* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given
  * back still counts: until the fabric manager says so it may be in use. */
 
-static enum budget budget_within(const struct use *use, uint64_t limit, uint32_t addresses)
+static enum budget budget_within(const struct core_use *use, uint64_t limit, uint32_t addresses)
 {
     assert(use->leaving <= use->addresses);
     if (limit == 0 || use->addresses + addresses <= limit)
@@ -104,14 +104,14 @@ static uint64_t limit_of(const struct core *core, const char *cluster)
 enum budget core_budget(struct core *core, const char *cluster, uint32_t addresses)
 {
     assert(cluster);
-    enum budget of_all = budget_within(&core->all, core->config.total_addresses, addresses);
+    enum budget of_all = budget_within(&core->all_use, core->config.total_addresses, addresses);
     enum budget of_own =
         budget_within(&core_cluster(core, cluster)->use, limit_of(core, cluster), addresses);
     return of_all > of_own ? of_all : of_own;
 }
 
 /* How many addresses they have nothing tells: each counts as one of ours would (B4). */
-static const char *found_note(struct core *core, const struct use *use)
+static const char *found_note(struct core *core, const struct core_use *use)
 {
     if (use->found == 0)
         return "";
@@ -124,7 +124,7 @@ static const char *found_note(struct core *core, const struct use *use)
 const char *core_budget_words(struct core *core, const char *cluster, uint32_t addresses)
 {
     assert(cluster);
-    const struct use *own = &core_cluster(core, cluster)->use;
+    const struct core_use *own = &core_cluster(core, cluster)->use;
     uint64_t limit = limit_of(core, cluster);
     if (budget_within(own, limit, addresses) != BUDGET_NOW)
         return core_text(core,
@@ -133,6 +133,6 @@ const char *core_budget_words(struct core *core, const char *cluster, uint32_t a
                          cluster, (unsigned long long)own->addresses, (unsigned long long)limit,
                          addresses, found_note(core, own));
     return core_text(core, "%llu of %u multicast addresses are in use, %u more are not left%s",
-                     (unsigned long long)core->all.addresses, core->config.total_addresses,
-                     addresses, found_note(core, &core->all));
+                     (unsigned long long)core->all_use.addresses, core->config.total_addresses,
+                     addresses, found_note(core, &core->all_use));
 }

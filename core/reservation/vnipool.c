@@ -13,13 +13,13 @@ uint32_t vnipool_usable(const struct idset *set)
     return usable;
 }
 
-/* What is in the pool and neither live nor held: free, or suspect. */
+/* What is in the pool and neither live nor quarantined: free, or suspect. */
 static void find_free(struct vnipool *p)
 {
     struct idset known = p->free;
     p->free = p->suspect = (struct idset){.count = 0};
     for (int vni = idset_next(&p->pool, 0), first = vni; vni >= 0;) {
-        if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->held, (uint16_t)vni))
+        if (!idset_has(&p->live, (uint16_t)vni) && !idset_has(&p->quarantined, (uint16_t)vni))
             idset_add(!p->suspicious || idset_has(&known, (uint16_t)vni) ? &p->free : &p->suspect,
                       (uint16_t)vni);
         vni = idset_next(&p->pool, (uint32_t)vni + 1);
@@ -80,7 +80,7 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *v
 static bool move_free(struct vnipool *p, uint16_t vni, struct idset *to)
 {
     assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));
-    if (idset_has(&p->live, vni) || idset_has(&p->held, vni))
+    if (idset_has(&p->live, vni) || idset_has(&p->quarantined, vni))
         return false;
     idset_remove(&p->free, vni);
     idset_remove(&p->suspect, vni);
@@ -93,16 +93,16 @@ bool vnipool_take(struct vnipool *p, uint16_t vni)
     return move_free(p, vni, &p->live);
 }
 
-bool vnipool_hold(struct vnipool *p, uint16_t vni)
+bool vnipool_quarantine(struct vnipool *p, uint16_t vni)
 {
-    return move_free(p, vni, &p->held);
+    return move_free(p, vni, &p->quarantined);
 }
 
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known)
 {
-    assert(!idset_has(&p->live, vni) || !idset_has(&p->held, vni));
+    assert(!idset_has(&p->live, vni) || !idset_has(&p->quarantined, vni));
     idset_remove(&p->live, vni);
-    idset_remove(&p->held, vni);
+    idset_remove(&p->quarantined, vni);
     if (idset_has(&p->pool, vni))
         idset_add(p->suspicious && !known ? &p->suspect : &p->free, vni);
 }

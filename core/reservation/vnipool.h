@@ -6,34 +6,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The pool of VNIs (F1–F5): each is free, live in one reservation, or held: quarantined after a
+/* The pool of VNIs (F1–F5): each is free, live in one reservation, or quarantined after a
  * release. All zero is an empty one; every operation is constant time. A VNI that the configuration
  * no longer names stays with its job and does not come back to the free ones (F5). */
 
 struct vnipool {
     struct idset pool; /* may be given out: as configured, without 1 and 10 */
-    struct idset free; /* in the pool, neither live, held nor suspect */
+    struct idset free; /* in the pool, neither live, quarantined nor suspect */
     struct idset live;
-    struct idset held;
+    struct idset quarantined;
     struct idset suspect; /* in the pool; jobs that the ledger does not know may use them */
     bool suspicious;      /* what comes into the pool is suspect */
     uint32_t after; /* the search for a free one starts here; apply.c moves it on behind the newest
                        (round robin) */
 };
 
-/* Replaces the set that may be given out; what is live or held stays so. */
+/* Replaces the set that may be given out; what is live or quarantined stays so. */
 void vnipool_configure(struct vnipool *p, const struct idset *set);
 
 /* Picks count free VNIs in round-robin order without taking them. False, and nothing picked, when
  * there are fewer. far: half the pool away from those whose turn it is. */
 bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis);
 
-/* free → live; also for VNIs outside the pool, when a record says so. False when it is live or held
- * already: then nothing changed. */
+/* free → live; also for VNIs outside the pool, when a record says so. False when it is live or
+ * quarantined already: then nothing changed. */
 bool vnipool_take(struct vnipool *p, uint16_t vni);
 
-bool vnipool_hold(struct vnipool *p, uint16_t vni); /* free → held, when a record says so */
-/* live or held → free, if in the pool; while suspicious only when it is known to be free. */
+bool vnipool_quarantine(struct vnipool *p,
+                        uint16_t vni); /* free → quarantined, when a record says so */
+/* live or quarantined → free, if in the pool; while suspicious only when it is known to be free. */
 void vnipool_drop(struct vnipool *p, uint16_t vni, bool known);
 
 /* All that are free become suspect: only those that were picked since, and then given back, are

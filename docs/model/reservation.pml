@@ -45,7 +45,7 @@
 
 /* ---- on disk: struct reservation_record ---- */
 mtype = { NONE, WANTED, RESERVED, WITHOUT, LOST, RELEASING, GONE }; /* state and hwcoll in one */
-mtype = { NOTHING, MAYBE, HELD };                                     /* fm_side */
+mtype = { NOTHING, MAYBE, THERE };                                    /* fm_side */
 mtype life[LIVES] = NONE;
 mtype side[LIVES] = NOTHING;
 byte token[LIVES];
@@ -94,11 +94,11 @@ byte now_living = 0;             /* lives begun */
 #else
 #define SIDE_AFTER_NO(i)  (unsure[i] -> MAYBE : NOTHING)
 #endif
-#define SIDE_AFTER_YES(i) (unsure[i] -> MAYBE : HELD)
-#ifdef PLANT_HELD_IS_ALL /* what was in the way hides a first try from the next start */
+#define SIDE_AFTER_YES(i) (unsure[i] -> MAYBE : THERE)
+#ifdef PLANT_THERE_IS_ALL /* what was in the way hides a first try from the next start */
 #define SIDE_UNWANTED(i)  (side[i])
 #else
-#define SIDE_UNWANTED(i)  ((unsure[i] && side[i] == HELD) -> MAYBE : side[i])
+#define SIDE_UNWANTED(i)  ((unsure[i] && side[i] == THERE) -> MAYBE : side[i])
 #endif
 #ifdef PLANT_LOOK_AT_ONCE /* a CHECK that looked too early is believed */
 #define LOOKS_AGAIN(i)    (life[i] == RESERVED && unsure[i] && !reserve_open[i])
@@ -118,7 +118,7 @@ byte now_living = 0;             /* lives begun */
 /* wanted_call: the whole policy */
 #define WANTS_RELEASE(i) \
     ((!WANTS(i) && BEGUN(i) && side[i] != NOTHING && !OLDER_REMAINS(i)) || \
-     (life[i] == WANTED && side[i] == HELD))
+     (life[i] == WANTED && side[i] == THERE))
 #define WANTS_RESERVE(i) (life[i] == WANTED && side[i] == MAYBE && !NAME_RESTS(i))
 #define WANTS_CHECK(i)   (life[i] == RESERVED && doubted[i])
 #define IDLE(i)          (call[i] == NO_CALL && MAY_RETRY(i))
@@ -137,7 +137,7 @@ inline take_away() {
     object = 0
 }
 
-inline send(i, kind) {                               /* [core_pump] */
+inline send(i, kind) {                               /* [core_begin_calls] */
     call[i] = kind;
     came[i] = UNDER_WAY;
     shown[i] = 0;
@@ -215,7 +215,7 @@ inline answered(i) {                                 /* [reserve_done, release_d
         side[i] = NOTHING;
         life[i] = (life[i] == WANTED -> WITHOUT : life[i])
     :: call[i] == RESERVE && came[i] == EXISTS && unsure[i] ->
-        side[i] = (life[i] == WANTED -> HELD : SIDE_AFTER_YES(i))
+        side[i] = (life[i] == WANTED -> THERE : SIDE_AFTER_YES(i))
     :: call[i] == RELEASE ->                         /* [released_at_fm] */
         if
         :: life[i] == WANTED && sent_release_open[i] -> retry[i] = AFTER_RELEASE
@@ -224,12 +224,12 @@ inline answered(i) {                                 /* [reserve_done, release_d
             unsure[i] = (sent_reserve_open[i] -> unsure[i] : false);
             side[i] = (life[i] == WANTED -> MAYBE : NOTHING)
         fi
-    :: call[i] == CHECK && life[i] == RESERVED ->    /* [missing_gone] */
+    :: call[i] == CHECK && life[i] == RESERVED ->    /* [missing_said_gone] */
         doubted[i] = false;
         if
         :: came[i] == OK && shown[i] == token[i] ->
             forget_missing(i);
-            side[i] = (unsure[i] -> side[i] : HELD)
+            side[i] = (unsure[i] -> side[i] : THERE)
         :: else ->
             if
             :: CONFIRMED(i) && (other[i] == (came[i] == OK) || !gone[i]) -> lose(i)
@@ -265,7 +265,7 @@ inline unanswered(i) {                               /* BUSY, TIMEOUT, BROKEN */
     over(i)
 }
 
-inline crash() {                                     /* kill -9, and a start: [settle_after_load] */
+inline crash() {                                     /* kill -9, and a start: [resume_after_load] */
     byte n;
     n = 0;
     do
@@ -277,9 +277,9 @@ inline crash() {                                     /* kill -9, and a start: [s
         over(n);
         retry[n] = AT_ONCE;
         asked[n] = life[n] != WANTED || side[n] != NOTHING;
-        unsure[n] = BEGUN(n) && (side[n] == MAYBE || (life[n] == WANTED && side[n] == HELD));
+        unsure[n] = BEGUN(n) && (side[n] == MAYBE || (life[n] == WANTED && side[n] == THERE));
         reserve_open[n] = unsure[n];
-        release_open[n] = BEGUN(n) && (!WANTS(n) || (life[n] == WANTED && side[n] == HELD));
+        release_open[n] = BEGUN(n) && (!WANTS(n) || (life[n] == WANTED && side[n] == THERE));
         forget_missing(n);
         doubted[n] = life[n] == RESERVED;            /* the list that follows: [doubt_active] */
         n++
@@ -356,11 +356,11 @@ proctype world() {
             refusals++;
             refused(i)
         :: life[i] == WANTED ->                      /* reserve_timeout: [core_give_up] */
-            side[i] = ((asked[i] || side[i] == HELD) -> SIDE_UNWANTED(i) : NOTHING);
+            side[i] = ((asked[i] || side[i] == THERE) -> SIDE_UNWANTED(i) : NOTHING);
             life[i] = WITHOUT
         :: reserve_open[i] && reserve_ghosts == 0 -> reserve_open[i] = false
         :: release_open[i] && release_ghosts == 0 -> release_open[i] = false
-        :: LOOKS_AGAIN(i) ->                        /* [must_look_again] */
+        :: LOOKS_AGAIN(i) ->                        /* [must_check_again] */
             unsure[i] = false;
             doubted[i] = true
         :: life[i] == RELEASING && side[i] == NOTHING && call[i] == NO_CALL && !release_open[i] ->

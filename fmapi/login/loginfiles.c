@@ -17,17 +17,19 @@ static int read_line(const char *authdir, const char *name, const struct keyfile
     *out = (struct secret){0};
     if (snprintf(path, sizeof path, "%s/%s", authdir, name) >= (int)sizeof path)
         return error_set(err, ERROR_INVALID, "the name of the login's directory is too long");
-    return keyfile_line(path, kind, out, err);
+    return keyfile_text(path, kind, out, err);
 }
 
 static int oauthclient_read(const char *authdir, struct oauthclient *out, struct error *err)
 {
-    static const struct keyfile endpoint = {
-        .holds = "the URL of the OAuth2 token endpoint", .guard = KEYFILE_TRUSTED, .max = 2048};
+    static const struct keyfile endpoint = {.holds = "the URL of the OAuth2 token endpoint",
+                                            .guard = KEYFILE_TRUSTED,
+                                            .max = 2048,
+                                            .line = true};
     static const struct keyfile id = {
-        .holds = "the OAuth2 client's id", .guard = KEYFILE_TRUSTED, .max = 1024};
+        .holds = "the OAuth2 client's id", .guard = KEYFILE_TRUSTED, .max = 1024, .line = true};
     static const struct keyfile secret = {
-        .holds = "the OAuth2 client's secret", .guard = KEYFILE_SECRET, .max = 4096};
+        .holds = "the OAuth2 client's secret", .guard = KEYFILE_SECRET, .max = 4096, .line = true};
 
     *out = (struct oauthclient){0};
     int code = read_line(authdir, "endpoint", &endpoint, &out->endpoint, err);
@@ -50,8 +52,10 @@ static int oauthclient_read(const char *authdir, struct oauthclient *out, struct
 int loginfiles_read(const struct fmapi_options *options, struct loginfiles_found *out,
                     struct error *err)
 {
-    static const struct keyfile kind = {
-        .holds = "the fabric manager's password", .guard = KEYFILE_SECRET, .max = 1024};
+    static const struct keyfile kind = {.holds = "the fabric manager's password",
+                                        .guard = KEYFILE_SECRET,
+                                        .max = 1024,
+                                        .line = true};
     struct clientcert cert;
     struct secret password;
     *out = (struct loginfiles_found){0};

@@ -57,18 +57,11 @@ static const char counters_lag[] = "";
 
 /* 5 → 6. */
 static const char make_facts[] =
-    "CREATE TABLE facts("
-    " id INTEGER PRIMARY KEY,"
-    " round_number INTEGER NOT NULL,"
-    " next_vni INTEGER NOT NULL,"
-    " suspect INTEGER NOT NULL,"
-    " boot TEXT NOT NULL,"
-    " clock_ms INTEGER NOT NULL,"
-    " holds_from_ms INTEGER NOT NULL);"
-    "ALTER TABLE reservation ADD COLUMN"
-    " node_number INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE reservation ADD COLUMN"
-    " origin INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE facts( id INTEGER PRIMARY KEY, round_number INTEGER NOT NULL,"
+    " next_vni INTEGER NOT NULL, suspect INTEGER NOT NULL, boot TEXT NOT NULL,"
+    " clock_ms INTEGER NOT NULL, holds_from_ms INTEGER NOT NULL);"
+    "ALTER TABLE reservation ADD COLUMN node_number INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;"
     /* Reservations found at the fabric manager have no token and no owner. */
     "UPDATE reservation SET origin=2 WHERE uid=4294967295;";
 

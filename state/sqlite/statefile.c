@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/sqlite/statefile.h"
 
+#include "base/memory.h"
 #include "state/sqlite/error.h"
 #include "state/sqlite/schema.h"
 
@@ -8,7 +9,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,33 +23,27 @@ char *statefile_resolve(const char *path)
 {
     assert(path);
     char *resolved = realpath(path, NULL);
-    if (!resolved && errno == ENOENT &&
-        asprintf(&resolved, "%s%s", strchr(path, '/') ? "" : "./", path) < 0)
-        return NULL;
+    if (!resolved && errno == ENOENT)
+        return memory_format("%s%s", strchr(path, '/') ? "" : "./", path);
     return resolved;
-}
-
-static int name_companion(char name[PATH_MAX], const char *path, const char *suffix)
-{
-    assert(path && suffix);
-    if (snprintf(name, PATH_MAX, "%s%s", path, suffix) < PATH_MAX)
-        return 0;
-    errno = ENAMETOOLONG;
-    return -1;
 }
 
 int statefile_stat(const char *path, const char *suffix, struct stat *status)
 {
     assert(status);
-    char name[PATH_MAX];
-    return name_companion(name, path, suffix) < 0 ? -1 : stat(name, status);
+    char *name = memory_format("%s%s", path, suffix);
+    int rc = stat(name, status);
+    free(name); /* keeps errno */
+    return rc;
 }
 
 int statefile_open(const char *path, const char *suffix, int flags)
 {
     assert(!(flags & O_TRUNC));
-    char name[PATH_MAX];
-    return name_companion(name, path, suffix) < 0 ? -1 : open(name, flags | O_CLOEXEC, 0600);
+    char *name = memory_format("%s%s", path, suffix);
+    int file = open(name, flags | O_CLOEXEC, 0600);
+    free(name);
+    return file;
 }
 
 static int refuse_second_owner(int lock, const char *path, struct error *err)
@@ -178,10 +172,11 @@ int statefile_make_private(const char *path, struct error *err)
     assert(path);
     static const char *const suffixes[] = {"", "-wal", "-shm"};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char name[PATH_MAX];
-        if ((name_companion(name, path, suffixes[i]) < 0 || chmod(name, 0600) < 0) &&
-            errno != ENOENT)
-            return refuse_not_private(path, suffixes[i], errno, err);
+        char *name = memory_format("%s%s", path, suffixes[i]);
+        int number = chmod(name, 0600) < 0 ? errno : 0;
+        free(name);
+        if (number != 0 && number != ENOENT)
+            return refuse_not_private(path, suffixes[i], number, err);
     }
     return 0;
 }

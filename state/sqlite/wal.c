@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/sqlite/wal.h"
 
+#include "base/memory.h"
 #include "state/sqlite/statefile.h"
 
 #include <assert.h>
@@ -45,60 +46,6 @@ enum {
     LEDGER_PAGE_SIZE = 4096, /* SQLite's default: as schema.c makes them */
     SECTOR = 512,
 };
-
-/* ---- the index ---- */
-
-/* What SQLite's index of the log ("<path>-shm") says was committed, if it outlived the broker
- * (sqlite.org/walformat.html, 2.1). SQLite rebuilds the index when the ledger is opened first. It
- * writes the log's length there after each commit's sync and not before, so the length is right
- * after a killed broker, and may be too short after a power cut. */
-struct log_index {
-    uint32_t frames;   /* committed, from the log's beginning */
-    uint32_t salts[2]; /* of the log that they are in: those of its header */
-};
-
-/* As in the file, in this machine's byte order but for the salts. */
-struct index_header {
-    uint32_t version, unused, change;
-    unsigned char is_initialized, big_endian;
-    uint16_t page_size;
-    uint32_t frames, pages;
-    uint32_t frame_sum[2];
-    uint32_t salts[2];
-    uint32_t sum[2];
-};
-_Static_assert(sizeof(struct index_header) == 48, "the size that walformat.html gives");
-
-static bool index_header_valid(const struct index_header *header)
-{
-    uint32_t words[offsetof(struct index_header, sum) / sizeof(uint32_t)], sum[2] = {0};
-    memcpy(words, header, sizeof words);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i += 2) {
-        sum[0] += words[i] + sum[1];
-        sum[1] += words[i + 1] + sum[0];
-    }
-    return header->version == VERSION && header->is_initialized &&
-           memcmp(sum, header->sum, sizeof sum) == 0;
-}
-
-/* False when there is no index, or no valid one. */
-static bool read_index(const char *path, struct log_index *index)
-{
-    assert(path && index);
-    struct index_header copies[2];
-    int fd = statefile_open(path, "-shm", O_RDONLY);
-    ssize_t length = fd < 0 ? -1 : pread(fd, copies, sizeof copies, 0);
-    if (fd >= 0)
-        close(fd);
-    /* The copies differ while the header is being written. */
-    if (length != (ssize_t)sizeof copies || memcmp(&copies[0], &copies[1], sizeof *copies) != 0 ||
-        !index_header_valid(&copies[0]))
-        return false;
-    *index =
-        (struct log_index){.frames = copies[0].frames,
-                           .salts = {be32toh(copies[0].salts[0]), be32toh(copies[0].salts[1])}};
-    return true;
-}
 
 struct sum {
     uint32_t a, b;
@@ -158,6 +105,57 @@ static struct sum frame_sum(const struct log *log, struct sum before, const unsi
     assert(log->page_size % 8 == 0);
     const struct sum sum = sum_on(before, bytes, 8, log->big_endian); /* without salts and sum */
     return sum_on(sum, bytes + FRAME_HEADER_SIZE, log->page_size, log->big_endian);
+}
+
+/* ---- the index ---- */
+
+/* What SQLite's index of the log ("<path>-shm") says was committed, if it outlived the broker
+ * (sqlite.org/walformat.html, 2.1). SQLite rebuilds the index when the ledger is opened first. It
+ * writes the log's length there after each commit's sync and not before, so the length is right
+ * after a killed broker, and may be too short after a power cut. */
+struct log_index {
+    uint32_t frames;   /* committed, from the log's beginning */
+    uint32_t salts[2]; /* of the log that they are in: those of its header */
+};
+
+/* As in the file, in this machine's byte order but for the salts. */
+struct index_header {
+    uint32_t version, unused, change;
+    unsigned char is_initialized, big_endian;
+    uint16_t page_size;
+    uint32_t frames, pages;
+    uint32_t frame_sum[2];
+    uint32_t salts[2];
+    uint32_t sum[2];
+};
+_Static_assert(sizeof(struct index_header) == 48, "the size that walformat.html gives");
+
+static bool index_header_valid(const struct index_header *header)
+{
+    assert(header);
+    const struct sum sum = sum_on((struct sum){0, 0}, (const unsigned char *)header,
+                                  offsetof(struct index_header, sum), __BYTE_ORDER == __BIG_ENDIAN);
+    return header->version == VERSION && header->is_initialized &&
+           memcmp(&sum, header->sum, sizeof sum) == 0;
+}
+
+/* False when there is no index, or no valid one. */
+static bool read_index(const char *path, struct log_index *index)
+{
+    assert(path && index);
+    struct index_header copies[2];
+    int fd = statefile_open(path, "-shm", O_RDONLY);
+    ssize_t length = fd < 0 ? -1 : pread(fd, copies, sizeof copies, 0);
+    if (fd >= 0)
+        close(fd);
+    /* The copies differ while the header is being written. */
+    if (length != (ssize_t)sizeof copies || memcmp(&copies[0], &copies[1], sizeof *copies) != 0 ||
+        !index_header_valid(&copies[0]))
+        return false;
+    *index =
+        (struct log_index){.frames = copies[0].frames,
+                           .salts = {be32toh(copies[0].salts[0]), be32toh(copies[0].salts[1])}};
+    return true;
 }
 
 /* ---- frames ---- */
@@ -336,10 +334,7 @@ static int check_log(int fd, const char *path, const struct log_index *index, st
     struct log log = {.fd = fd};
     struct finding finding = {.lost = false};
     assert(fd >= 0);
-    unsigned char *bytes = malloc(FRAME_HEADER_SIZE + PAGE_SIZE_MAX);
-    if (!bytes)
-        return error_set(err, ERROR_NOMEM, "out of memory while opening %s", path);
-
+    unsigned char *bytes = memory_zeroed(FRAME_HEADER_SIZE + PAGE_SIZE_MAX);
     /* Read until two readings agree: another process may be writing. */
     uint32_t before;
     int code = fdatasync(fd);

@@ -13,8 +13,7 @@
 
 enum { LONGEST = 64 };
 
-static const struct keyfile kind = {
-    .holds = "the password", .guard = KEYFILE_SECRET, .max = LONGEST};
+static struct keyfile kind = {.holds = "the password", .guard = KEYFILE_SECRET, .max = LONGEST};
 
 static size_t without_end(const char *bytes, size_t length)
 {
@@ -71,12 +70,14 @@ void fuzz_one(struct fuzz_input *in)
     const char *path = fuzz_file(bytes, length);
     size_t line = without_end(bytes, length);
 
-    int code = keyfile_line(path, &kind, &found, &err);
+    kind.line = true;
+    int code = keyfile_text(path, &kind, &found, &err);
     check_read(code, &found, bytes, line, &err);
     if (length <= LONGEST)
         FUZZ_CHECK((code == 0) == is_line(bytes, line));
     secret_wipe(&found);
 
+    kind.line = false;
     code = keyfile_text(path, &kind, &found, &err);
     check_read(code, &found, bytes, length, &err);
     FUZZ_CHECK((code == 0) == (length > 0 && length <= LONGEST && !memchr(bytes, 0, length)));

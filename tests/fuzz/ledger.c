@@ -103,7 +103,7 @@ static struct record make_reservation(uint64_t number)
     r->wish = WISH_AUTO;
     r->state = active ? JOB_ACTIVE : JOB_RELEASING;
     r->hwcoll = active ? HWCOLL_RESERVED : HWCOLL_RELEASED;
-    r->fm_side = active ? FM_SIDE_HELD : FM_SIDE_NOTHING;
+    r->fm_side = active ? FM_SIDE_THERE : FM_SIDE_NOTHING;
     r->node_count = 128;
     r->addresses = 8;
     r->vni_count = r->vni_asked = 1;
@@ -267,7 +267,7 @@ void fuzz_one(struct fuzz_input *in)
     struct core *core = core_create(&config);
     int code = store_load(store, load, core, &err);
     if (code == 0)
-        code = core_loaded(core, &(struct error){0});
+        code = core_check_load(core, &(struct error){0});
     FUZZ_CHECK(code == 0 || struck);
     if (code == 0)
         core_start(core, 3000000);

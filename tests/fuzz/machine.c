@@ -136,19 +136,19 @@ static void take_answer(struct machine *machine, const struct answer *answer)
 
 static void take_call(struct machine *machine, const struct effect *effect)
 {
-    struct walk walk = {.name = effect->u.call.name};
+    struct walk walk = {.name = effect->u.call.about.name};
     const struct core_config *config = core_config_of(machine->core);
     struct machine_call *call = &machine->calls[machine->call_count];
     FUZZ_CHECK(effect->u.call.id > machine->last_call);
     FUZZ_CHECK(machine->call_count < config->calls_at_once);
     for (size_t i = 0; i < machine->call_count; i++)
-        FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.name) != 0);
+        FUZZ_CHECK(strcmp(machine->calls[i].name, effect->u.call.about.name) != 0);
     /* Intent first: what is asked for is on disk (F21). */
     (void)disk_load(&machine->disk, look_at_record, &walk);
     FUZZ_CHECK(effect->u.call.kind != FMCALL_RESERVE || walk.intent);
     machine->last_call = call->id = effect->u.call.id;
     call->kind = effect->u.call.kind;
-    strcpy(call->name, effect->u.call.name);
+    strcpy(call->name, effect->u.call.about.name);
     machine->call_count++;
 }
 
@@ -193,9 +193,10 @@ static void check_books(struct machine *machine)
     struct core_status *status = &walk.status;
     core_status(machine->core, status);
     (void)disk_load(&machine->disk, look_at_record, &walk);
-    FUZZ_CHECK(status->jobs_active == walk.active && status->jobs_releasing == walk.releasing);
-    FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_held == walk.held_vnis);
-    FUZZ_CHECK(status->addresses_reserved == walk.addresses);
+    FUZZ_CHECK(status->use.jobs_active == walk.active &&
+               status->use.jobs_releasing == walk.releasing);
+    FUZZ_CHECK(status->vnis_live == walk.live_vnis && status->vnis_in_quarantine == walk.held_vnis);
+    FUZZ_CHECK(status->use.addresses == walk.addresses);
     FUZZ_CHECK(status->calls_in_flight == machine->call_count);
     FUZZ_CHECK(status->last_seq == machine->disk.last_seq);
     FUZZ_CHECK(status->link != LINK_UP || core_config_of(machine->core)->fm_present);
@@ -248,7 +249,8 @@ static void reserve(struct machine *machine, struct fuzz_input *in)
                                             .uid = who >> 7,
                                             .vni_count = (what >> 4) % 7 - 1,
                                             .wish = (enum hwcoll_wish)(who >> 4) % 5};
-    step(machine, (struct core_event){.kind = CORE_RESERVE, .u.reserve = {ask(machine), request}});
+    step(machine,
+         (struct core_event){.kind = CORE_RESERVE, .ticket = ask(machine), .u.reserve = request});
 }
 
 static void release(struct machine *machine, struct fuzz_input *in)
@@ -259,8 +261,8 @@ static void release(struct machine *machine, struct fuzz_input *in)
         return;
     uint64_t ticket = ask(machine);
     step(machine, (struct core_event){.kind = CORE_RELEASE,
-                                      .u.release = {.ticket = ticket,
-                                                    .cluster = clusters[who % CLUSTERS],
+                                      .ticket = ticket,
+                                      .u.release = {.cluster = clusters[who % CLUSTERS],
                                                     .job = jobs[who / 4 % JOBS]}});
     for (size_t i = 0; i < machine->asked_count; i++)
         FUZZ_CHECK(machine->asked[i].ticket != ticket); /* I5: it never waits */
@@ -284,8 +286,8 @@ static void sync(struct machine *machine, struct fuzz_input *in)
     if (!more)
         wait_for(machine, ticket);
     step(machine, (struct core_event){.kind = CORE_SYNC,
-                                      .u.sync = {.ticket = ticket,
-                                                 .cluster = clusters[who % CLUSTERS],
+                                      .ticket = ticket,
+                                      .u.sync = {.cluster = clusters[who % CLUSTERS],
                                                  .active = active,
                                                  .count = count,
                                                  .more = more}});
@@ -300,12 +302,13 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
     snprintf(node, sizeof node, "elcap%d", what & 3);
     uint64_t ticket = ask(machine);
     if (what >> 6 == 3)
-        step(machine, (struct core_event){.kind = CORE_FENCE, .u.fence = {ticket, node, NULL}});
+        step(machine,
+             (struct core_event){.kind = CORE_FENCE, .ticket = ticket, .u.fence = {.node = node}});
     else
         step(machine,
              (struct core_event){.kind = CORE_NODE_REPORT,
-                                 .u.report = {.ticket = ticket,
-                                              .cluster = clusters[who % CLUSTERS],
+                                 .ticket = ticket,
+                                 .u.report = {.cluster = clusters[who % CLUSTERS],
                                               .job = jobs[who / 4 % JOBS],
                                               .number = machine->disk.last_number - (what >> 2 & 3),
                                               .node = node,
@@ -500,7 +503,7 @@ void machine_crash(struct machine *machine)
     machine->logging_in = false;
     machine->list = machine->jobpoll = machine->sync = 0;
     (void)disk_load(&machine->disk, load, machine);
-    FUZZ_CHECK(core_loaded(machine->core, &(struct error){0}) == 0);
+    FUZZ_CHECK(core_check_load(machine->core, &(struct error){0}) == 0);
     machine_start(machine);
 }
 

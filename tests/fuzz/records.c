@@ -107,7 +107,7 @@ static bool load_all(struct machine *machine, struct fuzz_input *in)
         if (!machine_loaded(machine, &record))
             return false;
     }
-    return core_loaded(machine->core, &err) == 0;
+    return core_check_load(machine->core, &err) == 0;
 }
 
 void fuzz_one(struct fuzz_input *in)

@@ -11,10 +11,10 @@ enum { LOOKS_EVERY_MS = 10000 };
 
 bool admin_sees(const struct sim *sim, enum alarm_kind kind, const char *cluster)
 {
-    struct core_alarm alarm;
-    for (uint32_t i = 0; sim->edge.core && core_alarm(sim->edge.core, i, &alarm); i++)
-        if (alarm.kind == kind &&
-            (!cluster || !alarm.cluster || strcmp(alarm.cluster, cluster) == 0))
+    const struct alarm *alarm = sim->edge.core ? core_alarms(sim->edge.core) : NULL;
+    for (; alarm; alarm = alarm->next)
+        if (alarm->kind == kind &&
+            (!cluster || !alarm->cluster || strcmp(alarm->cluster, cluster) == 0))
             return true;
     return false;
 }
@@ -44,7 +44,7 @@ static bool is_lost(const struct sim *sim)
     struct comparison c = {.fabric = &sim->fabric};
     struct core_filter filter = {.uid = -1, .limit = 1000};
     do
-        filter.after = core_list(sim->edge.core, &filter, compare, &c);
+        filter.after = core_page(sim->edge.core, &filter, compare, &c);
     while (filter.after != 0);
     return c.lost;
 }
@@ -96,11 +96,11 @@ void admin_event(const struct sim *sim, const struct request *request, struct co
 {
     if (request->kind == REQUEST_ACCEPT_LOSS) {
         event->kind = CORE_ACCEPT_LOSS;
-        event->u.accept_loss.ticket = request->ticket;
+        event->ticket = request->ticket;
         return;
     }
     event->kind = CORE_CLAIM;
-    event->u.claim.ticket = request->ticket;
+    event->ticket = request->ticket;
     event->u.claim.cluster = sim->config.clusters[request->cluster].name;
 }
 

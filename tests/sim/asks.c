@@ -26,7 +26,7 @@ static uint64_t given_up(const struct sim *sim)
 {
     struct core_status status;
     core_status(sim->edge.core, &status);
-    return status.cleanups_given_up;
+    return status.cleanups.given_up;
 }
 
 /* ---- what is on disk, or about to be ---- */
@@ -363,9 +363,9 @@ void asks_check_quiet(struct sim *sim)
     const struct asks *asks = &sim->asks;
     struct core_status status;
     core_status(sim->edge.core, &status);
-    if (status.cleanups_pending != sim->disk.cleanup_count)
+    if (status.cleanups.pending != sim->disk.cleanup_count)
         sim_fail(sim, "I2", "%llu cleanups are pending, on disk are %zu",
-                 n(status.cleanups_pending), sim->disk.cleanup_count);
+                 n(status.cleanups.pending), sim->disk.cleanup_count);
     for (size_t i = 0; i < asks->pending_count; i++)
         if (is_served(sim, asks->pending[i].number))
             sim_fail(sim, "F19", "number %llu: the cleanup of step %s is still pending",

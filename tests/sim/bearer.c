@@ -187,14 +187,14 @@ void bearer_event(const struct sim *sim, const struct request *request, struct c
     const struct cleanup_wish *wish = &request->cleanup;
     if (request->kind == REQUEST_STEPS) {
         event->kind = CORE_STEPS;
-        event->u.steps.ticket = request->ticket;
+        event->ticket = request->ticket;
         event->u.steps.cluster = sim->config.clusters[request->cluster].name;
         event->u.steps.job = request->job->id;
         event->u.steps.wait_ms = wish->wait_ms;
         return;
     }
     event->kind = CORE_CLEANUP;
-    event->u.cleanup.ticket = request->ticket;
+    event->ticket = request->ticket;
     event->u.cleanup.number = wish->number;
     event->u.cleanup.step = steps_name(wish->step);
     event->u.cleanup.below = wish->below;

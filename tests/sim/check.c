@@ -48,7 +48,7 @@ static void broker_is_settled(struct sim *sim)
     if (sim->config.fm_present && status.link != LINK_UP)
         sim_fail(sim, "F20", "the fabric manager is healthy, the link is %s: %s",
                  link_state_word(status.link), status.link_error);
-    if (status.releases_pending + status.calls_queued_reserve > unclaimed(sim))
+    if (status.use.releases + status.calls_queued_reserve > unclaimed(sim))
         sim_fail(sim, "quiet", "calls that change something are queued");
 }
 
@@ -95,7 +95,7 @@ static void each_reservation_is_expected(struct sim *sim)
 {
     struct core_filter filter = {.uid = -1, .limit = 1000};
     do
-        filter.after = core_list(sim->edge.core, &filter, is_expected, sim);
+        filter.after = core_page(sim->edge.core, &filter, is_expected, sim);
     while (filter.after != 0);
 }
 
@@ -206,22 +206,22 @@ void check_empty(struct sim *sim)
     if (sim->result.failed)
         return;
     core_status(sim->edge.core, &status);
-    if (sim->disk.reservation_count > 0 || status.jobs_active + status.jobs_releasing > 0)
+    if (sim->disk.reservation_count > 0 || status.use.jobs_active + status.use.jobs_releasing > 0)
         sim_fail(sim, "I2",
                  "%zu reservations are left on disk (the first is number %llu), %llu in memory",
                  sim->disk.reservation_count,
                  sim->disk.reservation_count ? n(sim->disk.reservations[0]->u.reservation.number)
                                              : 0,
-                 n(status.jobs_active + status.jobs_releasing));
-    if (status.vnis_live + status.vnis_held > 0 || status.vnis_free != status.vnis_pool)
+                 n(status.use.jobs_active + status.use.jobs_releasing));
+    if (status.vnis_live + status.vnis_in_quarantine > 0 || status.vnis_free != status.vnis_pool)
         sim_fail(sim, "F3", "every job is over; VNIs: %u live, %u held, %u of %u free",
-                 status.vnis_live, status.vnis_held, status.vnis_free, status.vnis_pool);
-    if (status.addresses_reserved > 0 || status.jobs_reserved > 0)
+                 status.vnis_live, status.vnis_in_quarantine, status.vnis_free, status.vnis_pool);
+    if (status.use.addresses > 0 || status.use.jobs_reserved > 0)
         sim_fail(sim, "I8", "every job is over, %llu addresses count as reserved",
-                 n(status.addresses_reserved));
-    if (status.cleanups_pending > 0)
+                 n(status.use.addresses));
+    if (status.cleanups.pending > 0)
         sim_fail(sim, "F19", "every job is over, %llu cleanups are pending",
-                 n(status.cleanups_pending));
+                 n(status.cleanups.pending));
     if (status.strays > 0)
         sim_fail(sim, "I3", "%u strays are left", status.strays);
 }

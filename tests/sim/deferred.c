@@ -65,15 +65,15 @@ void word_copy(struct word *word, const struct core *core, const struct effect *
     case EFFECT_CALL:
         word->u.call.id = effect->u.call.id;
         word->u.call.kind = effect->u.call.kind;
-        word->u.call.addresses = effect->u.call.addresses;
-        word->u.call.number = number_behind(core, effect->u.call.name);
-        assert(strlen(effect->u.call.name) <= FM_NAME_MAX);
-        strcpy(word->u.call.name, effect->u.call.name);
-        word->u.call.tree = effect->u.call.tree;
-        copy_text(word->u.call.step, sizeof word->u.call.step, effect->u.call.step);
-        if (!secret_none(effect->u.call.token))
+        word->u.call.addresses = effect->u.call.about.addresses;
+        word->u.call.number = number_behind(core, effect->u.call.about.name);
+        assert(strlen(effect->u.call.about.name) <= FM_NAME_MAX);
+        strcpy(word->u.call.name, effect->u.call.about.name);
+        word->u.call.tree = effect->u.call.about.tree;
+        copy_text(word->u.call.step, sizeof word->u.call.step, effect->u.call.about.step);
+        if (!secret_none(effect->u.call.about.token))
             copy_text(word->u.call.shown, sizeof word->u.call.shown,
-                      secret_expose(effect->u.call.token));
+                      secret_expose(effect->u.call.about.token));
         break;
     case EFFECT_LIST:
         word->u.list = effect->u.list.id;

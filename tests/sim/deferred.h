@@ -35,7 +35,7 @@ struct word {
             uint32_t addresses;
             uint64_t number; /* of the reservation it is made for, as the simulator sees it */
             char step[STEP_NAME_MAX + 1];
-            uint16_t tree;
+            unsigned tree;
             char shown[TOLD_TOKEN_MAX + 1]; /* "": the login */
         } call;
         uint32_t url; /* LOGIN */

@@ -381,7 +381,7 @@ static void tell_clock(struct sim *sim)
     int64_t offset_ms = edge->booted_ms + edge->clock_ms;
     if (sim->profile.boot_told)
         snprintf(boot, sizeof boot, "boot-%llu", (unsigned long long)edge->boot);
-    core_clock(edge->core, boot, offset_ms);
+    core_set_clock(edge->core, boot, offset_ms);
     edge->rested = boot[0] == '\0' || !sim->disk.has_facts || strcmp(boot, sim->disk.boot) != 0 ||
                    offset_ms != sim->disk.facts.clock_ms;
 }
@@ -406,7 +406,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
         return;
     }
     struct error err = {0};
-    if (core_loaded(edge->core, &err) < 0) {
+    if (core_check_load(edge->core, &err) < 0) {
         sim_fail(sim, "I2", "what was saved cannot be loaded: %s", err.text);
         return;
     }

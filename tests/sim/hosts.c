@@ -108,20 +108,20 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
 {
     if (request->kind == REQUEST_FENCE) {
         event->kind = CORE_FENCE;
-        event->u.fence.ticket = request->ticket;
+        event->ticket = request->ticket;
         event->u.fence.node = request->host->name;
         event->u.fence.reason = "it is off";
         return;
     }
     if (request->kind == REQUEST_BOOT) {
         event->kind = CORE_NODE_BOOT;
-        event->u.boot.ticket = request->ticket;
+        event->ticket = request->ticket;
         event->u.boot.node = request->host->name;
         event->u.boot.order = request->report.order;
         return;
     }
     event->kind = CORE_NODE_REPORT;
-    event->u.report.ticket = request->ticket;
+    event->ticket = request->ticket;
     event->u.report.cluster = sim->config.clusters[request->cluster].name;
     event->u.report.job = request->job->id;
     event->u.report.number = request->report.number;

@@ -305,7 +305,7 @@ static uint64_t own_reserved(const struct sim *sim)
     struct core_filter filter = {.uid = -1, .limit = 1000};
     uint64_t count = 0;
     do
-        filter.after = core_list(sim->edge.core, &filter, count_own, &count);
+        filter.after = core_page(sim->edge.core, &filter, count_own, &count);
     while (filter.after != 0);
     return count;
 }

@@ -228,8 +228,8 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     switch (request->kind) {
     case REQUEST_RESERVE:
         event->kind = CORE_RESERVE;
-        event->u.reserve.ticket = request->ticket;
-        event->u.reserve.request = (struct reserve_request){
+        event->ticket = request->ticket;
+        event->u.reserve = (struct reserve_request){
             .cluster = cluster,
             .job = request->job ? request->job->id : "nonsense",
             .nodes = request->nodes[0] != '\0' ? request->nodes : NULL,
@@ -239,11 +239,11 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .wish = request->wanted.wish,
         };
         if (request->nonsense)
-            wrong_reserve(request, &event->u.reserve.request);
+            wrong_reserve(request, &event->u.reserve);
         break;
     case REQUEST_RELEASE:
         event->kind = CORE_RELEASE;
-        event->u.release.ticket = request->ticket;
+        event->ticket = request->ticket;
         event->u.release.cluster = cluster;
         if (request->unknown_job)
             snprintf(request->nodes, sizeof request->nodes, "s%llu",
@@ -252,7 +252,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
-        event->u.sync.ticket = request->ticket;
+        event->ticket = request->ticket;
         event->u.sync.cluster = cluster;
         event->u.sync.active = request->jobview.active;
         request->named = jobview_named(sim, &request->jobview,

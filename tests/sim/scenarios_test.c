@@ -394,7 +394,7 @@ static void pool__shrinks_with_a_job_running(void **state)
     script_wait(s, s->config.vni_hold_ms);
     core_status(s->core, &status);
     assert_int_equal(status.vnis_free, 2);
-    assert_int_equal(status.vnis_live + status.vnis_held, 0);
+    assert_int_equal(status.vnis_live + status.vnis_in_quarantine, 0);
     script_reserve(s, "18", 1);
     SAID("answer created 2 ineligible [2000]");
 }
@@ -411,10 +411,10 @@ static void hold__survives_a_crash(void **state)
     script_crash(s);
     script_boot(s);
     core_status(s->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
     script_wait(s, s->config.vni_hold_ms / 2);
     core_status(s->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
     script_wait(s, s->config.vni_hold_ms / 2);
     core_status(s->core, &status);
     assert_int_equal(status.vnis_free, 8);

@@ -83,8 +83,8 @@ static void note_call(struct script *s, const struct effect *effect)
         abort();
     s->calls[s->call_count].id = effect->u.call.id;
     snprintf(s->calls[s->call_count].text, sizeof s->calls[0].text, "%s %s",
-             fmcall_kind_word(effect->u.call.kind), effect->u.call.name);
-    note(s, "call %s %u\n", s->calls[s->call_count++].text, effect->u.call.addresses);
+             fmcall_kind_word(effect->u.call.kind), effect->u.call.about.name);
+    note(s, "call %s %u\n", s->calls[s->call_count++].text, effect->u.call.about.addresses);
 }
 
 static void note_word(struct script *s, const struct effect *effect)
@@ -157,7 +157,7 @@ void script_boot(struct script *s)
 {
     s->core = core_create(&s->config);
     if (!s->core || disk_load(&s->disk, load_one, s->core) < 0 ||
-        core_loaded(s->core, &(struct error){0}) < 0)
+        core_check_load(s->core, &(struct error){0}) < 0)
         abort();
     s->length = 0;
     s->text[0] = 0;
@@ -175,8 +175,8 @@ void script_crash(struct script *s)
 void script_reserve(struct script *s, const char *job, uint32_t nodes)
 {
     struct core_event event = {.kind = CORE_RESERVE};
-    event.u.reserve.ticket = ++s->ticket;
-    event.u.reserve.request = (struct reserve_request){
+    event.ticket = ++s->ticket;
+    event.u.reserve = (struct reserve_request){
         .cluster = "elcap", .job = job, .node_count = nodes, .uid = 5588, .vni_count = -1};
     step(s, &event);
 }
@@ -184,7 +184,7 @@ void script_reserve(struct script *s, const char *job, uint32_t nodes)
 void script_release_job(struct script *s, const char *job)
 {
     struct core_event event = {.kind = CORE_RELEASE};
-    event.u.release.ticket = ++s->ticket;
+    event.ticket = ++s->ticket;
     event.u.release.cluster = "elcap";
     event.u.release.job = job;
     step(s, &event);
@@ -193,7 +193,7 @@ void script_release_job(struct script *s, const char *job)
 void script_sync(struct script *s, const char *job)
 {
     struct core_event event = {.kind = CORE_SYNC};
-    event.u.sync.ticket = ++s->ticket;
+    event.ticket = ++s->ticket;
     event.u.sync.cluster = "elcap";
     event.u.sync.active = &job;
     event.u.sync.count = job ? 1 : 0;

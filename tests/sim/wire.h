@@ -30,7 +30,7 @@ struct wire_call {
     uint32_t addresses;
     uint64_t number;
     char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE */
-    uint16_t tree;                     /* END_TREE */
+    unsigned tree;                     /* END_TREE */
     char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up: the token; "": the login */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS: what there was when it was acted on */
     int64_t act_ms;                    /* INT64_MAX: never */

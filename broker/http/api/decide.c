@@ -36,7 +36,7 @@ int accept_loss_handle(struct call *call)
 {
     if (check_body(call) < 0)
         return -1;
-    struct core_event event = {.kind = CORE_ACCEPT_LOSS, .u.accept_loss.ticket = call_ticket(call)};
+    struct core_event event = {.kind = CORE_ACCEPT_LOSS, .ticket = call_ticket(call)};
     engine_step(call->http->engine, &event);
     return 0;
 }
@@ -51,8 +51,8 @@ int claim_handle(struct call *call)
     struct job_path path;
     if (job_path_read(call, &path) < 0 || check_body(call) < 0)
         return -1;
-    struct core_event event = {.kind = CORE_CLAIM,
-                               .u.claim = {.ticket = call_ticket(call), .cluster = path.cluster}};
+    struct core_event event = {
+        .kind = CORE_CLAIM, .ticket = call_ticket(call), .u.claim = {.cluster = path.cluster}};
     engine_step(call->http->engine, &event);
     return 0;
 }
@@ -83,9 +83,9 @@ static void step_fence(struct call *call, const char *node, const char *reason)
     char who[IDENTITY_TEXT_SIZE], words[IDENTITY_TEXT_SIZE + sizeof " says: " + REASON_MAX];
     snprintf(words, sizeof words, "%s says: %s",
              identity_format(&call->identity.proof, who, sizeof who), reason);
-    struct core_event event = {
-        .kind = CORE_FENCE,
-        .u.fence = {.ticket = call_ticket(call), .node = node, .reason = words}};
+    struct core_event event = {.kind = CORE_FENCE,
+                               .ticket = call_ticket(call),
+                               .u.fence = {.node = node, .reason = words}};
     engine_step(call->http->engine, &event);
 }
 
@@ -128,7 +128,7 @@ static bool count_pages(const struct core *core, struct census *census)
     enum { PAGES_MAX = 8, PAGE = 1000 };
     struct core_filter filter = {.node = census->node, .uid = -1, .limit = PAGE};
     for (int page = 0; page < PAGES_MAX; page++) {
-        filter.after = core_list(core, &filter, count_reservation, census);
+        filter.after = core_page(core, &filter, count_reservation, census);
         if (filter.after == 0)
             return true;
     }

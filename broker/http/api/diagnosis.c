@@ -66,14 +66,12 @@ static const char *duration_text(int64_t ms, char out[32])
 
 static void check_alarms(const struct diagnosis_facts *facts)
 {
-    for (size_t i = 0; i < facts->alarm_count; i++) {
-        const struct core_alarm *alarm = &facts->alarms[i];
+    for (const struct alarm *alarm = facts->alarms; alarm; alarm = alarm->next)
         report(facts, PROBLEM, "alarm", alarm_kind_advice(alarm->kind), "%s%s%s for %s: %s",
                alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
                alarm->cluster ? alarm->cluster : "", DURATION(facts->now_ms - alarm->since_ms),
                alarm->detail);
-    }
-    if (facts->alarm_count == 0)
+    if (!facts->alarms)
         report(facts, OK, "alarm", NULL, "no alarm is on");
 }
 
@@ -155,12 +153,12 @@ static void check_trust(const struct diagnosis_facts *facts)
 
 static void check_releases(const struct diagnosis_facts *facts)
 {
-    if (facts->core->releases_pending >= RELEASES_MANY)
+    if (facts->core->use.releases >= RELEASES_MANY)
         report(facts, WARNING, "releases",
                "they are tried until they succeed; if the link is up, see how fast the fabric "
                "manager answers (mcastd_fabric_manager_call_duration_seconds in /metrics)",
                "%" PRIu64 " released reservations still exist at the fabric manager",
-               facts->core->releases_pending);
+               facts->core->use.releases);
 }
 
 static void check_name_conflicts(const struct diagnosis_facts *facts)
@@ -190,16 +188,17 @@ static void check_vnis(const struct diagnosis_facts *facts)
     enum level level = OK;
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
-    else if (core->vnis_free < core->vnis_pool / 20 || core->vnis_held > core->vnis_pool / 2)
+    else if (core->vnis_free < core->vnis_pool / 20 ||
+             core->vnis_in_quarantine > core->vnis_pool / 2)
         level = WARNING;
     report(facts, level, "vnis",
            level == OK ? NULL
-           : core->vnis_held > core->vnis_live
+           : core->vnis_in_quarantine > core->vnis_live
                ? "most are held: mcastctl list --held shows for which nodes; have them report "
                  "(mcast-node), or choose a duration as [vni] hold"
                : "enlarge [vni] pool, if the fabric's partitions allow it",
            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held", core->vnis_free,
-           core->vnis_pool, core->vnis_live, core->vnis_held);
+           core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
 }
 
 /* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */
@@ -229,7 +228,7 @@ static void check_nodes(const struct diagnosis_facts *facts)
 /* After a start with an old ledger or none: a job that runs may share its VNI with the next. */
 static void check_adopted(const struct diagnosis_facts *facts)
 {
-    const uint64_t adopted = facts->core->jobs_adopted;
+    const uint64_t adopted = facts->core->use.jobs_adopted;
     if (adopted > 0)
         report(facts, WARNING, "adopted",
                "until they have ended set [vni] pool to VNIs that none of them has: see "
@@ -241,7 +240,7 @@ static void check_adopted(const struct diagnosis_facts *facts)
 /* F19: a step that died keeps switches busy with trees that are not needed. */
 static void check_cleanups(const struct diagnosis_facts *facts)
 {
-    const uint64_t given_up = facts->core->cleanups_given_up;
+    const uint64_t given_up = facts->core->cleanups.given_up;
     if (given_up > 0)
         report(facts, WARNING, "cleanups",
                "look in the log for \"are not removed\"; where the fabric manager refuses jobs' "
@@ -269,14 +268,14 @@ static void check_sizing(const struct diagnosis_facts *facts)
 static void check_addresses(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
-    const bool tight = core->addresses_reserved + core->addresses_per_job > core->addresses_total;
+    const bool tight = core->use.addresses + core->addresses_per_job > core->addresses_total;
     if (!facts->config->fm_present || core->addresses_total == 0)
         return;
     report(facts, tight ? WARNING : OK, "addresses",
            tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] "
                    "min_nodes share them out differently"
                  : NULL,
-           "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->addresses_reserved,
+           "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->use.addresses,
            core->addresses_total);
 }
 
@@ -293,10 +292,10 @@ static void check_budget(const struct diagnosis_facts *facts,
                "cluster \"%s\" may hold %" PRIu32 " multicast addresses, and one job gets %" PRIu32
                ": no job of it gets any",
                cluster->name, cluster->budget, each);
-    else if (cluster->addresses_reserved + each > cluster->budget)
+    else if (cluster->use.addresses + each > cluster->budget)
         report(facts, WARNING, "budgets", "its jobs to come run without",
                "cluster \"%s\" has used %" PRIu64 " of its %" PRIu32 " multicast addresses",
-               cluster->name, cluster->addresses_reserved, cluster->budget);
+               cluster->name, cluster->use.addresses, cluster->budget);
 }
 
 static void check_sync(const struct diagnosis_facts *facts,
@@ -305,13 +304,13 @@ static void check_sync(const struct diagnosis_facts *facts,
     const int64_t compared =
         cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
     const int64_t ago = facts->now_ms - (compared > 0 ? compared : facts->counters->started_ms);
-    if (ago > DAY_MS && cluster->jobs_active > 0)
+    if (ago > DAY_MS && cluster->use.jobs_active > 0)
         report(facts, WARNING, "sync",
                "set [cluster] list_command, or have the resource manager run mcastctl sync now "
                "and then: what is missed at its end is never released otherwise",
                "cluster \"%s\" has %" PRIu64
                " active jobs and has not reported for %s which of them still run",
-               cluster->name, cluster->jobs_active, DURATION(ago));
+               cluster->name, cluster->use.jobs_active, DURATION(ago));
     else if (compared > 0)
         report(facts, OK, "sync", NULL, "cluster \"%s\" was compared %s ago", cluster->name,
                DURATION(ago));

@@ -15,8 +15,7 @@ struct diagnosis_facts {
     const struct core_config *config;
     const struct core_status *core;
     const struct core_cluster_status *clusters; /* config->cluster_count of them */
-    const struct core_alarm *alarms;            /* that are on, alarm_count of them */
-    size_t alarm_count;
+    const struct alarm *alarms;                 /* that are on */
     const struct engine_counters *counters;
     bool reload_refused; /* the last reload was, and the configuration before it is in force */
     int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */

@@ -9,28 +9,21 @@
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
  * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
 
-enum { ALARMS_MAX = ALARM_KIND_COUNT * (CLUSTERS_MAX + 1) };
-
 static void write_findings(struct call *call)
 {
     const struct http *http = call->http;
     const struct core *core = engine_core(http->engine);
     struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
-    struct core_alarm alarms[ALARMS_MAX];
-    uint32_t alarm_count = 0;
     struct readings readings;
     readings_take(&readings, http);
     for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
         i++;
-    while (alarm_count < ALARMS_MAX && core_alarm(core, alarm_count, &alarms[alarm_count]))
-        alarm_count++;
     const struct diagnosis_facts facts = {
         .now_ms = engine_now_ms(http->engine),
         .config = core_config_of(core),
         .core = &readings.status,
         .clusters = clusters,
-        .alarms = alarms,
-        .alarm_count = alarm_count,
+        .alarms = core_alarms(core),
         .counters = &readings.counters,
         .reload_refused = http->reload_refused,
         .certificate_ends_ms = readings.certificate_ends_ms,

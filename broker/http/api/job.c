@@ -29,9 +29,9 @@ int release_handle(struct call *call)
     struct job_path path;
     if (job_path_read(call, &path) < 0)
         return -1;
-    struct core_event event = {
-        .kind = CORE_RELEASE,
-        .u.release = {.ticket = call_ticket(call), .cluster = path.cluster, .job = path.job}};
+    struct core_event event = {.kind = CORE_RELEASE,
+                               .ticket = call_ticket(call),
+                               .u.release = {.cluster = path.cluster, .job = path.job}};
     engine_step(call->http->engine, &event);
     return 0;
 }
@@ -53,8 +53,8 @@ void release_render(struct call *call, const struct answer *answer)
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
 int reserve_handle(struct call *call)
 {
-    struct core_event event = {.kind = CORE_RESERVE, .u.reserve.ticket = call_ticket(call)};
-    struct reserve_request *request = &event.u.reserve.request;
+    struct core_event event = {.kind = CORE_RESERVE, .ticket = call_ticket(call)};
+    struct reserve_request *request = &event.u.reserve;
     struct job_path path;
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
         reserve_body_parse(call->json, request, &call->launch, &call->problem) < 0 ||

@@ -156,7 +156,7 @@ int list_handle(struct call *call)
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;
-    uint64_t after = core_list(engine_core(call->http->engine), &filter, write_job, &page);
+    uint64_t after = core_page(engine_core(call->http->engine), &filter, write_job, &page);
     /* A name that is misspelt must not look like a cluster without jobs. One that has left the
      * configuration is known as long as it has jobs. */
     if (call->out.used == before && after == 0 && filter.after == 0 && filter.cluster &&

@@ -20,8 +20,8 @@ int node_handle(struct call *call)
     call->node_state = (int)body.state;
     struct core_event event = {
         .kind = CORE_NODE_REPORT,
-        .u.report = {.ticket = call_ticket(call),
-                     .cluster = path.cluster,
+        .ticket = call_ticket(call),
+        .u.report = {.cluster = path.cluster,
                      .job = path.job,
                      .number = body.number,
                      .order = body.order,
@@ -80,8 +80,8 @@ int boot_handle(struct call *call)
                            "boot, and lower than those after it");
     list_clusters(call, node, clusters);
     struct core_event event = {.kind = CORE_NODE_BOOT,
-                               .u.boot = {.ticket = call_ticket(call),
-                                          .node = node,
+                               .ticket = call_ticket(call),
+                               .u.boot = {.node = node,
                                           .order = (uint64_t)order,
                                           .clusters = call->identity.admin ? NULL : clusters}};
     engine_step(call->http->engine, &event);

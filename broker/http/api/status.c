@@ -105,16 +105,15 @@ static void write_time(struct writer *out, const char *key, int64_t unix_ms)
 
 static void write_alarms(struct writer *out, const struct core *core)
 {
-    struct core_alarm alarm;
     writer_begin_array(out, "alarms");
-    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
+    for (const struct alarm *alarm = core_alarms(core); alarm; alarm = alarm->next) {
         writer_begin_object(out, NULL);
-        writer_string(out, "kind", alarm_kind_word(alarm.kind));
-        if (alarm.cluster)
-            writer_string(out, "cluster", alarm.cluster);
-        writer_time(out, "since", alarm.since_ms);
-        writer_string(out, "detail", alarm.detail);
-        writer_string(out, "advice", alarm_kind_advice(alarm.kind));
+        writer_string(out, "kind", alarm_kind_word(alarm->kind));
+        if (alarm->cluster)
+            writer_string(out, "cluster", alarm->cluster);
+        writer_time(out, "since", alarm->since_ms);
+        writer_string(out, "detail", alarm->detail);
+        writer_string(out, "advice", alarm_kind_advice(alarm->kind));
         writer_end_object(out);
     }
     writer_end_array(out);
@@ -142,8 +141,8 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_begin_object(out, "vnis");
     writer_number(out, "free", status->vnis_free);
     writer_number(out, "live", status->vnis_live);
-    writer_number(out, "held", status->vnis_held);
-    writer_number(out, "quarantined", status->vnis_quarantined);
+    writer_number(out, "held", status->vnis_in_quarantine);
+    writer_number(out, "quarantined", status->vnis_suspect);
     writer_number(out, "overdue", status->vnis_overdue);
     writer_number(out, "pool", status->vnis_pool);
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);
@@ -154,14 +153,14 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_end_object(out);
     writer_begin_object(out, "addresses");
     writer_number(out, "total", status->addresses_total);
-    writer_number(out, "reserved", status->addresses_reserved);
+    writer_number(out, "reserved", status->use.addresses);
     writer_number(out, "per_job", status->addresses_per_job);
     writer_end_object(out);
     writer_begin_object(out, "jobs");
-    writer_number(out, "active", status->jobs_active);
-    writer_number(out, "releasing", status->jobs_releasing);
-    writer_number(out, "reserved", status->jobs_reserved);
-    writer_number(out, "adopted", status->jobs_adopted);
+    writer_number(out, "active", status->use.jobs_active);
+    writer_number(out, "releasing", status->use.jobs_releasing);
+    writer_number(out, "reserved", status->use.jobs_reserved);
+    writer_number(out, "adopted", status->use.jobs_adopted);
     writer_end_object(out);
 }
 
@@ -172,8 +171,8 @@ static void write_clusters(struct writer *out, const struct core *core)
     for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
         writer_begin_object(out, NULL);
         writer_string(out, "name", cluster.name);
-        writer_number(out, "active", cluster.jobs_active);
-        writer_number(out, "releasing", cluster.jobs_releasing);
+        writer_number(out, "active", cluster.use.jobs_active);
+        writer_number(out, "releasing", cluster.use.jobs_releasing);
         write_time(out, "synced", cluster.synced_ms);
         writer_bool(out, "list_command", cluster.jobpoll);
         write_time(out, "listed", cluster.jobpoll_ms);
@@ -189,7 +188,7 @@ static void write_queues(struct writer *out, const struct core_status *status,
 {
     writer_begin_object(out, "queues");
     writer_number(out, "fm_reserve", status->calls_queued_reserve);
-    writer_number(out, "fm_release", status->releases_pending);
+    writer_number(out, "fm_release", status->use.releases);
     writer_number(out, "fm_check", status->calls_queued_check);
     writer_number(out, "fm_cleanup", status->calls_queued_cleanup);
     writer_number(out, "fm_under_way", status->calls_in_flight);
@@ -241,9 +240,9 @@ int status_handle(struct call *call)
     write_pools(out, &status, engine_core(http->engine));
     write_clusters(out, engine_core(http->engine));
     writer_begin_object(out, "cleanups");
-    writer_number(out, "pending", status.cleanups_pending);
-    writer_number(out, "done", status.cleanups_done);
-    writer_number(out, "given_up", status.cleanups_given_up);
+    writer_number(out, "pending", status.cleanups.pending);
+    writer_number(out, "done", status.cleanups.done);
+    writer_number(out, "given_up", status.cleanups.given_up);
     writer_end_object(out);
     write_queues(out, &status, &counters, http);
     write_connections(out, http);

@@ -21,7 +21,7 @@ int steps_handle(struct call *call)
     const struct reservation *found = rc < 0 ? NULL : job_path_find(call, JOB_WHOLE, &sight);
     if (!found)
         return -1;
-    event.u.steps.ticket = call_ticket(call);
+    event.ticket = call_ticket(call);
     event.u.steps.cluster = found->cluster;
     event.u.steps.job = found->job;
     engine_step(call->http->engine, &event);
@@ -81,7 +81,7 @@ int cleanup_handle(struct call *call)
      * (B8). */
     if (event.u.cleanup.wait_ms > 0 && quota_crowded(&call->http->quota, &call->peer->slot))
         event.u.cleanup.wait_ms = 1;
-    event.u.cleanup.ticket = call_ticket(call);
+    event.ticket = call_ticket(call);
     event.u.cleanup.number = proof->scope.number;
     event.u.cleanup.step = step;
     event.u.cleanup.scopes = &scope; /* what all of the token's restrictions leave */

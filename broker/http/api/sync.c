@@ -31,12 +31,11 @@ struct sync_work {
 
 static void step_sync(struct call *call, const char *const *active, size_t count, bool more)
 {
-    struct core_event event = {.kind = CORE_SYNC,
-                               .u.sync = {.ticket = call_ticket(call),
-                                          .cluster = call->target.segments[2],
-                                          .active = active,
-                                          .count = count,
-                                          .more = more}};
+    struct core_event event = {
+        .kind = CORE_SYNC,
+        .ticket = call_ticket(call),
+        .u.sync = {
+            .cluster = call->target.segments[2], .active = active, .count = count, .more = more}};
     engine_step(call->http->engine, &event);
 }
 

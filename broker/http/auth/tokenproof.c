@@ -25,7 +25,7 @@ static const struct reservation *find_number(const struct core *core, uint64_t n
     const struct reservation *found = NULL;
     const struct core_filter filter = {.uid = -1, .after = number - 1, .limit = 1};
     if (number > 0)
-        (void)core_list(core, &filter, keep_found, &found);
+        (void)core_page(core, &filter, keep_found, &found);
     return found && found->number == number ? found : NULL;
 }
 

@@ -55,17 +55,6 @@ struct family {
 
 /* ---- families with other samples than a field ---- */
 
-static bool alarm_is_on(const struct core *core, enum alarm_kind kind, const char *cluster)
-{
-    struct core_alarm alarm;
-    for (uint32_t i = 0; core_alarm(core, i, &alarm); i++) {
-        const char *of = alarm.cluster ? alarm.cluster : "";
-        if (alarm.kind == kind && !strcmp(of, cluster))
-            return true;
-    }
-    return false;
-}
-
 /* All that there can be, also those that are off: an alert needs the zero to end. */
 static void write_alarms(struct exposition *to, const struct readings *readings)
 {
@@ -73,7 +62,8 @@ static void write_alarms(struct exposition *to, const struct readings *readings)
         struct core_cluster_status cluster = {.name = ""}; /* of none */
         uint32_t next = 0;
         do
-            exposition_count(to, alarm_is_on(readings->core, kind, cluster.name),
+            exposition_count(to,
+                             alarm_on(readings->core, kind, cluster.name[0] ? cluster.name : NULL),
                              LABELS("alarm", alarm_kind_word(kind), "cluster", cluster.name));
         while (core_cluster_status(readings->core, next++, &cluster));
     }
@@ -99,7 +89,7 @@ static void write_outcomes(struct exposition *to, const struct readings *reading
     for (uint32_t i = 0; core_cluster_status(readings->core, i, &cluster); i++)
         for (int kind = EVENT_RESERVED; kind <= EVENT_LINGERING; kind++)
             if (kind < EVENT_LINK_UP || kind == EVENT_LINGERING)
-                exposition_count(to, cluster.told[kind],
+                exposition_count(to, cluster.published[kind],
                                  LABELS("cluster", cluster.name, "outcome", event_kind_word(kind)));
 }
 
@@ -219,8 +209,8 @@ static const struct family families[] = {
      "because jobs that the ledger does not know may use them.", LABEL("state", "free"),
      STATUS(vnis_free)},
     {LABEL("state", "live"), STATUS(vnis_live)},
-    {LABEL("state", "held"), STATUS(vnis_held)},
-    {LABEL("state", "quarantined"), STATUS(vnis_quarantined)},
+    {LABEL("state", "held"), STATUS(vnis_in_quarantine)},
+    {LABEL("state", "quarantined"), STATUS(vnis_suspect)},
     {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
      "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
     {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
@@ -232,27 +222,27 @@ static const struct family families[] = {
     {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "
      "limit known.", STATUS(addresses_total)},
     {"mcastd_addresses_reserved", GAUGE, "Multicast addresses requested and not known to be given "
-     "back.", STATUS(addresses_reserved)},
+     "back.", STATUS(use.addresses)},
     {"mcastd_addresses_per_job", GAUGE, "Multicast addresses that one eligible job requests; 0: "
      "none.", STATUS(addresses_per_job)},
-    {"mcastd_jobs", GAUGE, "Reservations by state.", LABEL("state", "active"), STATUS(jobs_active)},
-    {LABEL("state", "releasing"), STATUS(jobs_releasing)},
+    {"mcastd_jobs", GAUGE, "Reservations by state.", LABEL("state", "active"), STATUS(use.jobs_active)},
+    {LABEL("state", "releasing"), STATUS(use.jobs_releasing)},
     {"mcastd_jobs_with_addresses", GAUGE, "Active jobs that have multicast addresses.",
-     STATUS(jobs_reserved)},
+     STATUS(use.jobs_reserved)},
     {"mcastd_events_total", COUNTER, "Events since the ledger was made: the number of the newest.",
      STATUS(last_seq)},
     {"mcastd_events_kept", GAUGE, "Events that subscribers can request again.", READ(events_kept)},
     {"mcastd_cluster_jobs", GAUGE, "Reservations of a cluster by state.", LABEL("state", "active"),
-     CLUSTER(jobs_active)},
-    {LABEL("state", "releasing"), CLUSTER(jobs_releasing)},
+     CLUSTER(use.jobs_active)},
+    {LABEL("state", "releasing"), CLUSTER(use.jobs_releasing)},
     {"mcastd_cluster_jobs_with_addresses", GAUGE, "Active jobs of a cluster that have multicast "
-     "addresses.", CLUSTER(jobs_reserved)},
+     "addresses.", CLUSTER(use.jobs_reserved)},
     {"mcastd_cluster_addresses_reserved", GAUGE, "Multicast addresses that a cluster has requested "
-     "and not given back.", CLUSTER(addresses_reserved)},
+     "and not given back.", CLUSTER(use.addresses)},
     {"mcastd_cluster_addresses_budget", GAUGE, "Multicast addresses that a cluster may hold; 0: no "
      "limit of its own.", CLUSTER(budget)},
     {"mcastd_cluster_releases_pending", GAUGE, "Reservations of a cluster that are released and "
-     "still exist at the fabric manager.", CLUSTER(releases_pending)},
+     "still exist at the fabric manager.", CLUSTER(use.releases)},
     {"mcastd_cluster_job_events_total", COUNTER, "Events about jobs of a cluster since the start: "
      "reserved, with addresses or without; why without: denied, timeout, unavailable; addresses "
      "lost; released; found and adopted; services that cannot be destroyed.", .write =
@@ -308,13 +298,13 @@ static const struct family families[] = {
     {"mcastd_fabric_manager_calls_under_way", GAUGE, "Calls that wait for an answer.",
      STATUS(calls_in_flight)},
     {"mcastd_fabric_manager_releases_pending", GAUGE, "Reservations that are released and still "
-     "exist at the fabric manager.", STATUS(releases_pending)},
+     "exist at the fabric manager.", STATUS(use.releases)},
     {"mcastd_cleanups_pending", GAUGE, "Steps whose trees are still to be removed, as clients with "
-     "tokens requested.", STATUS(cleanups_pending)},
+     "tokens requested.", STATUS(cleanups.pending)},
     {"mcastd_cleanups_total", COUNTER, "Steps since the start whose trees were removed, or could "
      "not be removed in time: those stay until their job ends.", LABEL("outcome", "done"),
-     STATUS(cleanups_done)},
-    {LABEL("outcome", "given-up"), STATUS(cleanups_given_up)},
+     STATUS(cleanups.done)},
+    {LABEL("outcome", "given-up"), STATUS(cleanups.given_up)},
     {"mcastd_fabric_manager_connections_total", COUNTER, "Connections opened to the fabric "
      "manager.", ENGINE(fabric.connections)},
     {"mcastd_fabric_manager_received_bytes_total", COUNTER, "Bytes received from the fabric "

@@ -50,12 +50,9 @@ static void reserve(const char *job, int vnis)
 {
     struct core_event event = {
         .kind = CORE_RESERVE,
-        .u.reserve = {.ticket = 1,
-                      .request = {.cluster = "elcap",
-                                  .job = job,
-                                  .node_count = 2,
-                                  .uid = 1000,
-                                  .vni_count = vnis}},
+        .ticket = 1,
+        .u.reserve =
+            {.cluster = "elcap", .job = job, .node_count = 2, .uid = 1000, .vni_count = vnis},
     };
     step(&event);
 }
@@ -82,8 +79,8 @@ static void job__can_be_followed_by_its_fields(void **state)
     assert_memory_equal(message, "MESSAGE=elcap-f1: reserved", 26);
     assert_non_null(strstr(message, "\nPRIORITY=6\n"));
     assert_non_null(strstr(message, "\nMCASTD_CLUSTER=elcap\nMCASTD_JOB=f1\nMCASTD_VNI=1024\n"));
-    struct core_event release = {.kind = CORE_RELEASE,
-                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    struct core_event release = {
+        .kind = CORE_RELEASE, .ticket = 2, .u.release = {.cluster = "elcap", .job = "f1"}};
     step(&release);
     message = await_event("released");
     assert_non_null(strstr(message, "\nMCASTD_JOB=f1\n"));

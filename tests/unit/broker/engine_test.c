@@ -101,12 +101,9 @@ static void reserve(struct fixture *fixture, uint64_t ticket, const char *job)
 {
     struct core_event event = {
         .kind = CORE_RESERVE,
-        .u.reserve = {.ticket = ticket,
-                      .request = {.cluster = "elcap",
-                                  .job = job,
-                                  .node_count = 2,
-                                  .uid = 1000,
-                                  .vni_count = -1}},
+        .ticket = ticket,
+        .u.reserve =
+            {.cluster = "elcap", .job = job, .node_count = 2, .uid = 1000, .vni_count = -1},
     };
     engine_step(fixture->engine, &event);
 }
@@ -130,7 +127,7 @@ static struct {
     uint64_t id, list;
     char name[64], step[64], token[64];
     uint32_t addresses;
-    uint16_t tree;
+    unsigned tree;
     unsigned calls, logins;
 } asked; /* last */
 
@@ -147,13 +144,14 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
         asked.list = effect->u.list.id;
     } else {
         assert_int_equal(effect->kind, EFFECT_CALL);
-        const char *step = effect->u.call.step, *token = secret_expose(effect->u.call.token);
+        const char *step = effect->u.call.about.step,
+                   *token = secret_expose(effect->u.call.about.token);
         asked.calls++;
         asked.id = effect->u.call.id;
         asked.kind = effect->u.call.kind;
-        asked.addresses = effect->u.call.addresses;
-        asked.tree = effect->u.call.tree;
-        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.name);
+        asked.addresses = effect->u.call.about.addresses;
+        asked.tree = effect->u.call.about.tree;
+        (void)snprintf(asked.name, sizeof asked.name, "%s", effect->u.call.about.name);
         (void)snprintf(asked.step, sizeof asked.step, "%s", step ? step : "");
         (void)snprintf(asked.token, sizeof asked.token, "%s", token ? token : "");
     }
@@ -222,9 +220,9 @@ static void calls__reach_the_fabric_manager_whole(void **state)
     assert_int_equal(asked.addresses, 23);
     answered(fixture, FM_OK, "sess-1", NULL);
 
-    struct core_event cleanup = {
-        .kind = CORE_CLEANUP,
-        .u.cleanup = {.ticket = 2, .number = 1, .step = "/fA", .scopes = scope}};
+    struct core_event cleanup = {.kind = CORE_CLEANUP,
+                                 .ticket = 2,
+                                 .u.cleanup = {.number = 1, .step = "/fA", .scopes = scope}};
     engine_step(fixture->engine, &cleanup);
     save_all(fixture);
     assert_int_equal(asked.kind, FMCALL_END_STEP);
@@ -279,7 +277,7 @@ static void requests_of_one_turn__share_a_commit(void **state)
     for (uint64_t i = 0; i < 40; i++) {
         char job[8];
         (void)snprintf(job, sizeof job, "f%d", (int)i);
-        reserve(fixture, i, job);
+        reserve(fixture, i + 1, job);
     }
     turn(fixture);
     assert_int_equal(fixture->gate.commits, 1);
@@ -363,8 +361,8 @@ static void deadline__ticks_the_core(void **state)
     engine_step(fixture->engine, &configure);
     reserve(fixture, 1, "f1");
     gate_await(&fixture->loop, &fixture->answered, 1);
-    struct core_event release = {.kind = CORE_RELEASE,
-                                 .u.release = {.ticket = 2, .cluster = "elcap", .job = "f1"}};
+    struct core_event release = {
+        .kind = CORE_RELEASE, .ticket = 2, .u.release = {.cluster = "elcap", .job = "f1"}};
     engine_step(fixture->engine, &release);
     gate_await(&fixture->loop, &fixture->answered, 2);
     struct core_status status;
@@ -373,7 +371,7 @@ static void deadline__ticks_the_core(void **state)
         (void)uv_run(&fixture->loop, UV_RUN_ONCE);
         core_status(engine_core(fixture->engine), &status);
         assert_true(engine_now_ms(fixture->engine) < give_up);
-    } while (status.vnis_held > 0 || status.jobs_releasing > 0);
+    } while (status.vnis_in_quarantine > 0 || status.use.jobs_releasing > 0);
     assert_int_equal(status.vnis_live, 0);
 }
 

@@ -183,7 +183,7 @@ static void call(uint64_t id, enum fmcall_kind kind, const char *name, uint32_t 
 {
     const struct effect effect = {
         .kind = EFFECT_CALL,
-        .u.call = {.id = id, .kind = kind, .name = name, .addresses = addresses}};
+        .u.call = {.id = id, .kind = kind, .about = {.name = name, .addresses = addresses}}};
     fabric_perform(fabric, &effect);
 }
 

@@ -98,12 +98,9 @@ static void reserve(struct stand *stand, const char *job)
 {
     struct core_event event = {
         .kind = CORE_RESERVE,
-        .u.reserve = {.ticket = 1,
-                      .request = {.cluster = "elcap",
-                                  .job = job,
-                                  .node_count = 2,
-                                  .uid = 1000,
-                                  .vni_count = -1}},
+        .ticket = 1,
+        .u.reserve =
+            {.cluster = "elcap", .job = job, .node_count = 2, .uid = 1000, .vni_count = -1},
     };
     engine_step(stand->engine, &event);
 }

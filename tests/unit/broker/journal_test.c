@@ -43,11 +43,12 @@ static void perform(void *arg, const struct effect *effect, int code)
                    (unsigned long long)mark_of(effect), code != 0 ? "!" : "",
                    code != 0 ? error_word(code) : "");
     if (effect->kind == EFFECT_CALL)
-        (void)snprintf(desk->call, sizeof desk->call, "%d %s %u %s %u %s", effect->u.call.kind,
-                       effect->u.call.name, effect->u.call.addresses,
-                       effect->u.call.step ? effect->u.call.step : "-", effect->u.call.tree,
-                       secret_none(effect->u.call.token) ? "-"
-                                                         : secret_expose(effect->u.call.token));
+        (void)snprintf(
+            desk->call, sizeof desk->call, "%d %s %u %s %u %s", effect->u.call.kind,
+            effect->u.call.about.name, effect->u.call.about.addresses,
+            effect->u.call.about.step ? effect->u.call.about.step : "-", effect->u.call.about.tree,
+            secret_none(effect->u.call.about.token) ? "-"
+                                                    : secret_expose(effect->u.call.about.token));
     if (desk->on_effect)
         desk->on_effect(desk, effect);
 }
@@ -341,11 +342,11 @@ static void call__carries_what_it_asks_for(void **state)
     struct effect effect = {.kind = EFFECT_CALL,
                             .u.call = {.id = 7,
                                        .kind = FMCALL_END_TREE,
-                                       .name = name,
-                                       .addresses = 23,
-                                       .step = step_path,
-                                       .tree = 4077,
-                                       .token = secret_of(token)}};
+                                       .about = {.name = name,
+                                                 .addresses = 23,
+                                                 .step = step_path,
+                                                 .tree = 4077,
+                                                 .token = secret_of(token)}}};
     char expected[64];
     save(desk, 1);
     journal_defer(desk->journal, &effect);
@@ -356,8 +357,8 @@ static void call__carries_what_it_asks_for(void **state)
     gate_finish(&desk->gate, &desk->loop, 0);
     (void)snprintf(expected, sizeof expected, "%d elcap-f1 23 /fA/fB 4077 sess-1", FMCALL_END_TREE);
     assert_string_equal(desk->call, expected);
-    effect.u.call.step = NULL;
-    effect.u.call.token = secret_of(NULL);
+    effect.u.call.about.step = NULL;
+    effect.u.call.about.token = secret_of(NULL);
     journal_defer(desk->journal, &effect);
     journal_flush(desk->journal);
     (void)snprintf(expected, sizeof expected, "%d xxxxxxxx 23 - 4077 -", FMCALL_END_TREE);
@@ -413,7 +414,8 @@ static void call__is_wiped_when_it_has_been_performed(void **state)
     struct desk *desk = *state;
     const struct effect effect = {
         .kind = EFFECT_CALL,
-        .u.call = {.kind = FMCALL_END_STEP, .name = "elcap-f1", .token = secret_of("sess-1")}};
+        .u.call = {.kind = FMCALL_END_STEP,
+                   .about = {.name = "elcap-f1", .token = secret_of("sess-1")}}};
     wiped = NULL;
     journal_defer(desk->journal, &effect);
     journal_flush(desk->journal);

@@ -15,8 +15,8 @@ static struct statusline quiet(void)
                  .link_error = "",
                  .vnis_free = 64500,
                  .vnis_pool = 64512,
-                 .jobs_active = 12,
-                 .jobs_releasing = 3},
+                 .use.jobs_active = 12,
+                 .use.jobs_releasing = 3},
         .engine = {.role = ROLE_LEADER},
     };
 }
@@ -37,7 +37,7 @@ static void numbers__do_not_change_the_first_part(void **state)
     struct statusline facts = quiet();
     char before[STATUSLINE_SIZE];
     size_t first = statusline_format(&facts, before);
-    facts.core.jobs_active = 100000;
+    facts.core.use.jobs_active = 100000;
     assert_int_equal(statusline_format(&facts, line), first);
     assert_memory_equal(line, before, first);
 }
@@ -63,17 +63,18 @@ static void alarm__comes_before_all(void **state)
 {
     (void)state;
     struct statusline facts = quiet();
-    facts.alarm = (struct core_alarm){
+    struct alarm conflict = {
         .kind = ALARM_NAME_CONFLICT, .cluster = "elcap", .detail = "elcap-7 has another token"};
-    facts.alarms = 1;
+    facts.alarms = &conflict;
     facts.reload_refused = true;
     (void)statusline_format(&facts, line);
     static const char one[] =
         "ALARM name-conflict of cluster elcap: elcap-7 has another token. The "
         "last reload was refused";
     assert_memory_equal(line, one, sizeof one - 1);
-    facts.alarm = (struct core_alarm){.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
-    facts.alarms = 3;
+    struct alarm loss = {.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
+    loss.next = &(struct alarm){.next = &conflict};
+    facts.alarms = &loss;
     (void)statusline_format(&facts, line);
     static const char more[] = "ALARM mass-loss: 12 of 40 are missing (and 2 more). The last";
     assert_memory_equal(line, more, sizeof more - 1);

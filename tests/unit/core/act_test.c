@@ -22,16 +22,16 @@ static void act__what_waits_keeps_its_place(void **state)
     uint64_t call = driver_call(d, FMCALL_RESERVE);
     driver_release(d, "a");
     driver_release(d, "b");
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .u.report = {.ticket = ++d->ticket,
-                                                    .cluster = "elcap",
-                                                    .job = "a",
-                                                    .number = 1,
-                                                    .node = "n1",
-                                                    .state = NODE_CREATED}});
+    driver_step(
+        d,
+        (struct core_event){
+            .kind = CORE_NODE_REPORT,
+            .ticket = ++d->ticket,
+            .u.report = {
+                .cluster = "elcap", .job = "a", .number = 1, .node = "n1", .state = NODE_CREATED}});
     driver_done(d, call, FM_OK, "sess-c");
     (void)driver_call(d, FMCALL_RELEASE);
-    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, "elcap-a");
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, "elcap-a");
 }
 
 /* To clear a name for a job that starts is urgent; when that is released meanwhile it is not. */
@@ -270,11 +270,11 @@ static void act__much_that_is_due_takes_several_steps(void **state)
         driver_release(d, job);
     }
     driver_tick(d, d->config.vni_hold_ms);
-    const uint32_t left = status_of(d).vnis_held;
+    const uint32_t left = status_of(d).vnis_in_quarantine;
     assert_true(left > 400 && left <= 500);
     assert_int_equal(core_next_deadline(d->core), d->now);
     driver_tick(d, 0);
-    assert_int_equal(status_of(d).vnis_held, 0);
+    assert_int_equal(status_of(d).vnis_in_quarantine, 0);
 }
 
 UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),

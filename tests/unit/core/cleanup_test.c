@@ -9,8 +9,8 @@ static void clean_within(struct driver *d, const char *step, bool below, int64_t
                          const char *const *scopes, size_t scope_count)
 {
     driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                       .u.cleanup = {.ticket = ++d->ticket,
-                                                     .number = 1,
+                                       .ticket = ++d->ticket,
+                                       .u.cleanup = {.number = 1,
                                                      .step = step,
                                                      .below = below,
                                                      .scopes = scopes,
@@ -35,19 +35,19 @@ static void steps_done(struct driver *d, uint64_t call, const struct fmcall_step
 
 static const char *token_shown(const struct driver *d)
 {
-    return secret_expose(driver_find(d, EFFECT_CALL)->u.call.token);
+    return secret_expose(driver_find(d, EFFECT_CALL)->u.call.about.token);
 }
 
 static const char *step_named(const struct driver *d)
 {
-    return driver_find(d, EFFECT_CALL)->u.call.step;
+    return driver_find(d, EFFECT_CALL)->u.call.about.step;
 }
 
 static uint64_t pending(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.cleanups_pending;
+    return status.cleanups.pending;
 }
 
 static void start(struct driver *d)
@@ -116,7 +116,7 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     assert_null(token_shown(d)); /* looking does no harm */
     steps_done(d, call, steps, 2);
     call = driver_call(d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 77);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.about.tree, 77);
     assert_string_equal(token_shown(d), "sess-a");
     driver_done(d, call, FM_GONE, NULL);
     /* I6: the step has closed 78 itself meanwhile, and that is another step's now. */
@@ -124,7 +124,7 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     static const struct fmcall_step later[] = {{"/fA", last, 1}, {"/fA/fB", taken, 2}};
     steps_done(d, driver_call(d, FMCALL_STEPS), later, 2);
     call = driver_call(d, FMCALL_END_TREE);
-    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.tree, 79);
+    assert_int_equal(driver_find(d, EFFECT_CALL)->u.call.about.tree, 79);
     driver_done(d, call, FM_OK, NULL);
     steps_done(d, driver_call(d, FMCALL_STEPS), &later[1], 1);
     assert_null(driver_find(d, EFFECT_CALL));
@@ -229,12 +229,11 @@ static void cleanup__tells_each_job_its_own_trouble(void **state)
     driver_reserved_job(d, "b");
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                       .u.cleanup = {.ticket = ++d->ticket,
-                                                     .number = 2,
-                                                     .step = "0",
-                                                     .scopes = no_scope,
-                                                     .wait_ms = 1000}});
+    driver_step(d,
+                (struct core_event){
+                    .kind = CORE_CLEANUP,
+                    .ticket = ++d->ticket,
+                    .u.cleanup = {.number = 2, .step = "0", .scopes = no_scope, .wait_ms = 1000}});
     driver_tick(d, 1000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
     assert_null(strstr(driver_answer(d)->detail, "the fabric manager's words"));
@@ -605,21 +604,19 @@ static void cleanup__of_many_jobs_leaves_room(void **state)
         driver_reserved_job(d, job);
         for (unsigned s = 0; s < 1000; s++) {
             (void)snprintf(step, sizeof step, "/f%u", s);
-            driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                               .u.cleanup = {.ticket = ++d->ticket,
-                                                             .number = i + 1,
-                                                             .step = step,
-                                                             .scopes = no_scope}});
+            driver_step(d, (struct core_event){
+                               .kind = CORE_CLEANUP,
+                               .ticket = ++d->ticket,
+                               .u.cleanup = {.number = i + 1, .step = step, .scopes = no_scope}});
         }
     }
     assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
     assert_true(pending(d) < 100000);
     driver_reserved_job(d, "other");
-    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                       .u.cleanup = {.ticket = ++d->ticket,
-                                                     .number = 151,
-                                                     .step = "/fA",
-                                                     .scopes = no_scope}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_CLEANUP,
+                               .ticket = ++d->ticket,
+                               .u.cleanup = {.number = 151, .step = "/fA", .scopes = no_scope}});
     assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
@@ -631,11 +628,10 @@ static void cleanup__leaves_the_places_to_others(void **state)
     driver_reserved_job(d, "c");
     int calls = 0;
     for (uint64_t number = 1; number <= 3; number++) {
-        driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                           .u.cleanup = {.ticket = ++d->ticket,
-                                                         .number = number,
-                                                         .step = "0",
-                                                         .scopes = no_scope}});
+        driver_step(d, (struct core_event){
+                           .kind = CORE_CLEANUP,
+                           .ticket = ++d->ticket,
+                           .u.cleanup = {.number = number, .step = "0", .scopes = no_scope}});
         calls += driver_count(d, EFFECT_CALL);
     }
     assert_int_equal(calls, 2); /* an eighth of sixteen */
@@ -666,7 +662,7 @@ static void restart(struct driver *d, const char *token, bool asked)
                            .wish = WISH_AUTO,
                            .state = JOB_ACTIVE,
                            .hwcoll = HWCOLL_RESERVED,
-                           .fm_side = FM_SIDE_HELD,
+                           .fm_side = FM_SIDE_THERE,
                            .created_ms = 1}},
         {.kind = RECORD_CLEANUP,
          .u.cleanup = {.number = 1, .step = "/fA", .give_up_ms = INT64_MAX}},
@@ -798,7 +794,7 @@ static void cleanup__is_counted_by_its_end(void **state)
         clean(d, "/fA");
         driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
         core_status(d->core, &status);
-        assert_int_equal(status.cleanups_done, i);
+        assert_int_equal(status.cleanups.done, i);
     }
     for (int i = 1; i <= 2; i++) {
         clean(d, "/fB");
@@ -807,9 +803,9 @@ static void cleanup__is_counted_by_its_end(void **state)
         driver_done(d, call, FM_BUSY, NULL);
         assert_int_equal(pending(d), 0);
         core_status(d->core, &status);
-        assert_int_equal(status.cleanups_given_up, i);
+        assert_int_equal(status.cleanups.given_up, i);
     }
-    assert_int_equal(status.cleanups_done, 3);
+    assert_int_equal(status.cleanups.done, 3);
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
@@ -836,8 +832,8 @@ static void steps__are_shown_with_the_login(void **state)
     struct driver *d = *state;
     static const uint16_t trees[] = {77, 78};
     static const struct fmcall_step steps[] = {{"/fA", trees, 2}};
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
     uint64_t call = driver_call(d, FMCALL_STEPS);
     assert_null(token_shown(d));
     steps_done(d, call, steps, 1);
@@ -845,8 +841,8 @@ static void steps__are_shown_with_the_login(void **state)
     assert_int_equal(driver_answer(d)->steps->count, 1);
     assert_null(driver_find(d, EFFECT_SAVE));
 
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
     call = driver_call(d, FMCALL_STEPS);
     driver_tick(d, 5000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -854,8 +850,8 @@ static void steps__are_shown_with_the_login(void **state)
     assert_null(driver_answer(d));
 
     /* It does not tell, and is not asked again. */
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
     driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
     assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
     assert_null(driver_find(d, EFFECT_CALL));
@@ -928,10 +924,9 @@ static void cleanup__of_what_is_not_ours_is_refused(void **state)
     clean(d, "/fA");
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
     driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_CLEANUP,
-            .u.cleanup = {.ticket = ++d->ticket, .number = 99, .step = "/fA", .scopes = no_scope}});
+        d, (struct core_event){.kind = CORE_CLEANUP,
+                               .ticket = ++d->ticket,
+                               .u.cleanup = {.number = 99, .step = "/fA", .scopes = no_scope}});
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
@@ -968,8 +963,8 @@ static void steps__are_not_asked_for_when_nobody_waits(void **state)
     struct driver *d = *state;
     driver_tick(d, d->config.relist_ms);
     driver_list(d, NULL, 0, FM_UNREACHED);
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 100}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 100}});
     assert_null(driver_answer(d));
     driver_tick(d, 100);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -988,8 +983,8 @@ static void steps__are_shown_before_what_fails(void **state)
     struct driver *d = *state;
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
     assert_int_equal(pending(d), 1);
@@ -997,8 +992,8 @@ static void steps__are_shown_before_what_fails(void **state)
     uint64_t call = driver_call(d, FMCALL_END_STEP);
     /* And while one is under way, next. */
     clean(d, "1");
-    driver_step(
-        d, (struct core_event){.kind = CORE_STEPS, .u.steps = {++d->ticket, "elcap", "a", 5000}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
     driver_done(d, call, FM_OK, NULL);
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);

@@ -135,15 +135,15 @@ static inline struct reserve_request driver_request(const char *job, uint32_t no
 
 static inline void driver_reserve(struct driver *d, struct reserve_request request)
 {
-    driver_step(d, (struct core_event){.kind = CORE_RESERVE,
-                                       .u.reserve = {.ticket = ++d->ticket, .request = request}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_RESERVE, .ticket = ++d->ticket, .u.reserve = request});
 }
 
 static inline void driver_release(struct driver *d, const char *job)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_RELEASE,
-                       .u.release = {.ticket = ++d->ticket, .cluster = "elcap", .job = job}});
+    driver_step(d, (struct core_event){.kind = CORE_RELEASE,
+                                       .ticket = ++d->ticket,
+                                       .u.release = {.cluster = "elcap", .job = job}});
 }
 
 static inline void driver_done(struct driver *d, uint64_t call, enum fmcall_outcome outcome,
@@ -187,12 +187,10 @@ static inline void driver_lose(struct driver *d)
 /* Whether an alarm of this kind is on. */
 static inline bool driver_alarm(const struct driver *d, enum alarm_kind kind)
 {
-    struct core_alarm alarm;
-    for (uint32_t i = 0; core_alarm(d->core, i, &alarm); i++) {
-        if (alarm.kind == kind)
-            return true;
-    }
-    return false;
+    const struct alarm *alarm = core_alarms(d->core);
+    while (alarm && alarm->kind != kind)
+        alarm = alarm->next;
+    return alarm;
 }
 
 static inline const struct reservation *driver_job(const struct driver *d, const char *job)

@@ -84,9 +84,9 @@ static void events__of_one_step_outlive_it(void **state)
     publish(&d, 0, JOBS);
     for (int pass = 0; pass < 2; pass++) {
         d.now += d.config.sync_grace_ms;
-        driver_step(&d, (struct core_event){
-                            .kind = CORE_SYNC,
-                            .u.sync = {.ticket = ++d.ticket, .cluster = "elcap", .count = 0}});
+        driver_step(&d, (struct core_event){.kind = CORE_SYNC,
+                                            .ticket = ++d.ticket,
+                                            .u.sync = {.cluster = "elcap", .count = 0}});
     }
     const struct effect *effects = core_effects(d.core, &count);
     uint64_t seq = status_of(&d).last_seq;
@@ -168,8 +168,8 @@ static void events__are_counted_by_cluster_and_kind(void **state)
     assert_string_equal(second.name, "elcap2");
     for (int kind = 1; kind < EVENT_KIND_COUNT; kind++) {
         uint64_t told = kind == EVENT_UNAVAILABLE ? 3 : kind == EVENT_RELEASED ? 1 : 0;
-        assert_int_equal(first.told[kind], told);
-        assert_int_equal(second.told[kind], 0);
+        assert_int_equal(first.published[kind], told);
+        assert_int_equal(second.published[kind], 0);
     }
     driver_end(&d);
 }

@@ -101,8 +101,8 @@ static void jobpoll__counts_from_when_it_was_asked(void **state)
     uint64_t first = started(d);
     driver_reserve(d, driver_request("a", 2));
     d->now++;
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
     assert_int_equal(driver_answer(d)->sync->suspect_count, 1);
     d->now += 2 * d->config.sync_grace_ms;
     named(d, first, NULL, 0);
@@ -185,8 +185,8 @@ static void jobpoll__ignores_a_stale_answer(void **state)
     struct core_config gone = d->config;
     gone.clusters[0].jobpoll = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
     d->now += d->config.sync_grace_ms;
     named(d, id, NULL, 0);
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);

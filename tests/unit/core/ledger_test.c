@@ -18,6 +18,7 @@ static void ledger__finds_newest_life_first(void **state)
     struct ledger l;
     struct reservation *first = make(1, "j"), *second = make(2, "j"), *third = make(5, "j");
     ledger_init(&l);
+    ledger_index(&l);
     ledger_insert(&l, first);
     ledger_insert(&l, second);
     ledger_insert(&l, third);
@@ -46,6 +47,7 @@ static void ledger__keeps_names_behind_a_life_that_goes(void **state)
     char job[16];
     uint64_t number = 0;
     ledger_init(&l);
+    ledger_index(&l);
     for (int life = 0; life < 2; life++) {
         for (int i = 0; i < JOBS; i++) {
             (void)snprintf(job, sizeof job, "job%d", i);
@@ -80,6 +82,7 @@ static void ledger__survives_churn(void **state)
     static struct reservation *live[ALL + 1];
     struct ledger l;
     ledger_init(&l);
+    ledger_index(&l);
     for (uint64_t n = 1; n <= ALL; n++) {
         char job[16];
         snprintf(job, sizeof job, "%llu", (unsigned long long)n);
@@ -120,6 +123,7 @@ static void names__get_one_bucket_more_at_a_time(void **state)
     static struct reservation *all[ALL];
     struct ledger l;
     ledger_init(&l);
+    ledger_index(&l);
     for (uint64_t n = 0; n < ALL; n++) {
         char job[16];
         size_t before = l.bucket_count;
@@ -151,6 +155,7 @@ static void walk__sees_what_stays(void **state)
     struct ledger_walk walk = {0};
     uint64_t seen = 0;
     ledger_init(&l);
+    ledger_index(&l);
     for (uint64_t n = 1; n <= ALL; n++) {
         char job[16];
         snprintf(job, sizeof job, "%llu", (unsigned long long)n);
@@ -182,6 +187,7 @@ static void walk__ends_with_the_last(void **state)
         struct ledger l;
         struct ledger_walk walk = {0};
         ledger_init(&l);
+        ledger_index(&l);
         for (uint64_t n = 1; n <= count; n++) {
             char job[16];
             snprintf(job, sizeof job, "%llu", (unsigned long long)n);
@@ -206,7 +212,6 @@ static void index__finds_what_was_postponed(void **state)
     static struct reservation *all[ALL + 2];
     struct ledger l;
     ledger_init(&l);
-    ledger_postpone(&l);
     for (uint64_t n = 1; n <= ALL + 1; n++) {
         char job[16];
         snprintf(job, sizeof job, "%llu", (unsigned long long)(n % JOBS));

@@ -426,7 +426,7 @@ static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
     driver_tick(d, d->config.call_timeout_ms);
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     assert_non_null(driver_find(d, EFFECT_SAVE));
 }
 
@@ -497,7 +497,7 @@ static void link__stray_needs_two_looks(void **state)
     driver_list(d, names, 1, FM_OK);
     const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
-    assert_string_equal(call->u.call.name, "elcap-77");
+    assert_string_equal(call->u.call.about.name, "elcap-77");
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-77");
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
     assert_null(driver_job(d, "77"));

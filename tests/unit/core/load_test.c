@@ -47,15 +47,15 @@ static void load__brings_everything_back(void **state)
     struct core_status status;
     load(d, (struct record){.kind = RECORD_COUNTERS,
                             .u.counters = {.last_number = 41, .last_seq = 7}});
-    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
-    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_THERE));
+    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE));
     core_start(d->core, d->now);
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_active, 1);
-    assert_int_equal(status.jobs_releasing, 1);
+    assert_int_equal(status.use.jobs_active, 1);
+    assert_int_equal(status.use.jobs_releasing, 1);
     assert_int_equal(status.vnis_live, 1);
-    assert_int_equal(status.vnis_held, 1);
-    assert_int_equal(status.addresses_reserved, 46);
+    assert_int_equal(status.vnis_in_quarantine, 1);
+    assert_int_equal(status.use.addresses, 46);
     driver_reserve(d, driver_request("a", 128));
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     assert_string_equal(secret_expose(driver_answer(d)->reservation->token), "sess-1");
@@ -87,7 +87,7 @@ static void load__brings_back_each_field(void **state)
                                                     .wish = WISH_REQUIRED,
                                                     .state = JOB_ACTIVE,
                                                     .hwcoll = HWCOLL_RESERVED,
-                                                    .fm_side = FM_SIDE_HELD,
+                                                    .fm_side = FM_SIDE_THERE,
                                                     .regranted = 1,
                                                     .created_ms = 17,
                                                     .released_ms = 18,
@@ -137,8 +137,8 @@ static void load__does_not_know_which_life_a_node_speaks_of(void **state)
                      .u.node = {.number = 5, .node = "elcap1", .order = 1, .state = NODE_CREATED}});
         core_start(d.core, d.now);
         driver_step(&d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                            .u.report = {.ticket = 1,
-                                                         .cluster = "elcap",
+                                            .ticket = 1,
+                                            .u.report = {.cluster = "elcap",
                                                          .job = "a",
                                                          .number = 5,
                                                          .node = "elcap2",
@@ -193,8 +193,8 @@ static void load__compares_with_the_fabric_manager(void **state)
     struct driver *d = *state;
     size_t count;
     static const char *const names[] = {"elcap-b"};
-    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
-    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD));
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_THERE));
+    load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE));
     core_start(d->core, d->now);
     driver_login(d);
     driver_list(d, names, 1, FM_OK);
@@ -204,9 +204,9 @@ static void load__compares_with_the_fabric_manager(void **state)
         if (effects[i].kind != EFFECT_CALL)
             continue;
         checked |= effects[i].u.call.kind == FMCALL_CHECK &&
-                   strcmp(effects[i].u.call.name, "elcap-a") == 0;
+                   strcmp(effects[i].u.call.about.name, "elcap-a") == 0;
         released |= effects[i].u.call.kind == FMCALL_RELEASE &&
-                    strcmp(effects[i].u.call.name, "elcap-b") == 0;
+                    strcmp(effects[i].u.call.about.name, "elcap-b") == 0;
     }
     assert_true(checked);
     assert_true(released);
@@ -359,7 +359,7 @@ static void load__refuses_what_cannot_be(void **state)
 {
     struct driver *d = *state;
     struct error err;
-    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD));
+    load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_THERE));
     struct record twice = saved(6, "b", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     twice.u.reservation.vnis[0] = 1024 + 5;
     assert_int_equal(core_load(d->core, &twice, &err), ERROR_CORRUPT);
@@ -384,7 +384,7 @@ static int loaded_with(struct record older, struct record newer)
     begin(&d);
     load(&d, older);
     load(&d, newer);
-    int rc = core_loaded(d.core, &err);
+    int rc = core_check_load(d.core, &err);
     assert_true(rc == 0 || strstr(err.text, "5 and 6"));
     if (rc == 0)
         core_start(d.core, d.now);
@@ -397,11 +397,11 @@ static int loaded_with(struct record older, struct record newer)
 static void load__refuses_two_lives_with_one_name(void **state)
 {
     (void)state;
-    struct record leaving = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_HELD),
+    struct record leaving = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE),
                   left = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_NOTHING),
                   live = saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING),
-                  reserved = saved(6, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_HELD),
-                  in_the_way = saved(6, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_HELD),
+                  reserved = saved(6, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_THERE),
+                  in_the_way = saved(6, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_THERE),
                   waiting = saved(6, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE),
                   without = saved(6, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING),
                   released = saved(6, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_MAYBE);

@@ -61,10 +61,10 @@ static int answer_checks(struct driver *d, int count, int there)
     int made = 0, lost = 0;
     const struct effect *all = core_effects(d->core, &effects);
     for (size_t i = 0; i < effects; i++) {
-        if (all[i].kind != EFFECT_CALL || strncmp(all[i].u.call.name, "elcap-j", 7) != 0)
+        if (all[i].kind != EFFECT_CALL || strncmp(all[i].u.call.about.name, "elcap-j", 7) != 0)
             continue;
         assert_int_equal(all[i].u.call.kind, FMCALL_CHECK);
-        calls[atoi(all[i].u.call.name + strlen("elcap-j"))] = all[i].u.call.id;
+        calls[atoi(all[i].u.call.about.name + strlen("elcap-j"))] = all[i].u.call.id;
         made++;
     }
     assert_int_equal(made, count);
@@ -130,15 +130,14 @@ static void missing__mass_loss_has_a_limit(void **state)
 static void missing__mass_loss_tells_how_much(void **state)
 {
     struct driver *d = *state;
-    struct core_alarm alarm;
     reserve_jobs(d, 20);
     assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
     assert_int_equal(compare_with(d, 20, 20, "elcap-77"), 0);
     assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
     assert_int_equal(compare_with(d, 20, 17, "elcap-77"), 0);
-    assert_true(core_alarm(d->core, 1, &alarm)); /* after that of the name */
-    assert_int_equal(alarm.kind, ALARM_MASS_LOSS);
-    assert_non_null(strstr(alarm.detail, " 3 of 20 reservations"));
+    const struct alarm *alarm = core_alarms(d->core)->next; /* after that of the name */
+    assert_int_equal(alarm->kind, ALARM_MASS_LOSS);
+    assert_non_null(strstr(alarm->detail, " 3 of 20 reservations"));
 }
 
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
@@ -165,11 +164,11 @@ static void missing__mass_loss_can_be_accepted(void **state)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answer(d)->count, 0); /* nothing is missing */
     assert_int_equal(compare_jobs(d, 20, 5), 0);
     assert_int_equal(compare_jobs(d, 20, 5), 0);
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answered(d), ANSWER_LOSS_ACCEPTED);
     assert_int_equal(driver_answer(d)->count, 15);
     assert_int_equal(driver_events(d, EVENT_LOST), 15);
@@ -202,7 +201,7 @@ static void missing__those_of_ended_jobs_counts_no_more(void **state)
         driver_release(d, job);
         driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
     }
-    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .u.accept_loss = {++d->ticket}});
+    driver_step(d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d->ticket});
     assert_int_equal(driver_answer(d)->count, 0);
     assert_int_equal(driver_events(d, EVENT_LOST), 0);
     assert_false(driver_alarm(d, ALARM_MASS_LOSS));
@@ -307,7 +306,7 @@ static void missing__release_that_was_answered_is_over(void **state)
     driver_release(d, "a");
     driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
                                        .u.list_done = {.list = list, .outcome = FM_OK}});
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
 }
 
 UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),

@@ -9,8 +9,8 @@ static enum answer_kind report_in_order(struct driver *d, const char *job, uint6
 {
     const char *services = state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
     driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .u.report = {.ticket = ++d->ticket,
-                                                    .cluster = "elcap",
+                                       .ticket = ++d->ticket,
+                                       .u.report = {.cluster = "elcap",
                                                     .job = job,
                                                     .number = number,
                                                     .node = node,
@@ -28,8 +28,9 @@ static enum answer_kind report(struct driver *d, const char *job, uint64_t numbe
 
 static uint32_t fence(struct driver *d, const char *node)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_FENCE, .u.fence = {++d->ticket, node, "power supply"}});
+    driver_step(d, (struct core_event){.kind = CORE_FENCE,
+                                       .ticket = ++d->ticket,
+                                       .u.fence = {node, "power supply"}});
     assert_int_equal(driver_answered(d), ANSWER_FENCED);
     return driver_answer(d)->count;
 }
@@ -38,7 +39,7 @@ static uint32_t held(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.vnis_held;
+    return status.vnis_in_quarantine;
 }
 
 /* A running job of n1-n3; small, so that no fabric manager is in the way. */
@@ -101,7 +102,7 @@ static void waiting__tells_whom_to_fence(void **state)
     struct core_waiting waiting;
     struct nodefold silent;
     reserve_of(&d, "n[1-128]", 128);
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, ""); /* nothing is waited for */
     (void)report(&d, "a", 1, "n2", NODE_CREATED);
     (void)report(&d, "a", 1, "n10", NODE_CREATED);
@@ -122,7 +123,7 @@ static void waiting__tells_whom_to_fence(void **state)
         assert_string_equal(waiting.names[i], names[i]);
         assert_string_equal(waiting.services[i], "cxi0:12,cxi1:7");
     }
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "n[1,4-9,11-19,21-49,51-59,61-128]");
     assert_int_equal(silent.count, waiting.unheard);
     assert_int_equal(silent.left_out, 0);
@@ -130,7 +131,7 @@ static void waiting__tells_whom_to_fence(void **state)
 
     reserve_of(&d, "n[1-3]", 3); /* none has spoken */
     driver_release(&d, "a");
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "n[1-3]");
     driver_end(&d);
 
@@ -138,7 +139,7 @@ static void waiting__tells_whom_to_fence(void **state)
     driver_release(&d, "a");
     core_waiting(driver_job(&d, "a"), &waiting);
     assert_int_equal(waiting.unheard, 3);
-    core_silent(driver_job(&d, "a"), &silent);
+    core_silent_nodes(driver_job(&d, "a"), &silent);
     assert_string_equal(silent.text, "");
     driver_end(&d);
 }
@@ -212,7 +213,8 @@ static void report__lingering_outlasts_the_hold(void **state)
         assert_null(driver_find(&d, EFFECT_TRACE)); /* told once */
         if (fenced)
             driver_step(&d, (struct core_event){.kind = CORE_FENCE,
-                                                .u.fence = {.ticket = ++d.ticket, .node = "n1"}});
+                                                .ticket = ++d.ticket,
+                                                .u.fence = {.node = "n1"}});
         else
             (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
         assert_int_equal(held(&d), 0); /* n3 has been silent long enough */
@@ -326,7 +328,8 @@ static void report__created_outlasts_the_hold(void **state)
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
 {
     driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .u.boot = {++d->ticket, node, order, clusters}});
+                                       .ticket = ++d->ticket,
+                                       .u.boot = {node, order, clusters}});
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -443,8 +446,8 @@ static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t 
                                     enum node_state node_state, uint16_t vni)
 {
     driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .u.report = {.ticket = ++d->ticket,
-                                                    .cluster = "elcap",
+                                       .ticket = ++d->ticket,
+                                       .u.report = {.cluster = "elcap",
                                                     .job = job,
                                                     .number = number,
                                                     .node = "n1",
@@ -487,8 +490,8 @@ static void report__unknown_lives_are_bounded(void **state)
     for (uint16_t i = 0; i < 1000; i++)
         (void)report_vnis(d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_releasing, 8);
-    assert_int_equal(status.vnis_held, 8);
+    assert_int_equal(status.use.jobs_releasing, 8);
+    assert_int_equal(status.vnis_in_quarantine, 8);
 }
 
 /* B8: reports of services that will not go, as long as they say so. */
@@ -520,8 +523,8 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
         char node[16];
         (void)snprintf(node, sizeof node, "n%d", i + 1);
         driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .u.report = {.ticket = ++d->ticket,
-                                                        .cluster = "elcap",
+                                           .ticket = ++d->ticket,
+                                           .u.report = {.cluster = "elcap",
                                                         .job = "old",
                                                         .number = 100u + i,
                                                         .node = node,
@@ -544,8 +547,8 @@ static void report__unknown_lives_are_counted_anew(void **state)
         for (uint16_t i = 0; i < 2 * 9; i++) {
             const uint16_t vni = (uint16_t)(2000 + i);
             driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                               .u.report = {.ticket = ++d->ticket,
-                                                            .cluster = "elcap",
+                                               .ticket = ++d->ticket,
+                                               .u.report = {.cluster = "elcap",
                                                             .job = "old",
                                                             .number = 100u + i,
                                                             .node = nodes[i / 9],
@@ -634,8 +637,8 @@ static void report__other_services_are_news(void **state)
     static const bool news[] = {true, false, true, false, true, true};
     for (size_t i = 0; i < sizeof news; i++) {
         driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .u.report = {.ticket = ++d->ticket,
-                                                        .cluster = "elcap",
+                                           .ticket = ++d->ticket,
+                                           .u.report = {.cluster = "elcap",
                                                         .job = "a",
                                                         .number = 1,
                                                         .node = "n1",

@@ -158,12 +158,12 @@ static void nodes_named__says_what_the_list_says(void **state)
         uint32_t count;
     } lists[] = {{"elcap[1-100000]", 100000}, {padded, 100001}, {padded, 1000}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap100000"));
-        assert_false(nodes_named(nodes, lists[i].list, lists[i].count, "elcap0"));
+        assert_true(nodes_is_of_job(nodes, lists[i].list, lists[i].count, "elcap100000"));
+        assert_false(nodes_is_of_job(nodes, lists[i].list, lists[i].count, "elcap0"));
         put(&nodes, "elcap1", NODE_CREATED, NULL);
-        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap1"));
-        assert_true(nodes_named(nodes, lists[i].list, lists[i].count, "elcap100000"));
-        assert_false(nodes_named(nodes, lists[i].list, lists[i].count, "elcap0"));
+        assert_true(nodes_is_of_job(nodes, lists[i].list, lists[i].count, "elcap1"));
+        assert_true(nodes_is_of_job(nodes, lists[i].list, lists[i].count, "elcap100000"));
+        assert_false(nodes_is_of_job(nodes, lists[i].list, lists[i].count, "elcap0"));
         nodes_destroy(nodes);
         nodes = NULL;
     }
@@ -184,11 +184,11 @@ static void nodes_named__agrees_with_the_list(void **state)
         (void)snprintf(list, sizeof list, "%s,%0255d", lists[i], 0); /* long, and a longest name */
         assert_int_equal(nodelist_count(list, &count, NULL), 0);
         put(&nodes, "first", NODE_CREATED, NULL);
-        assert_true(nodes_named(nodes, list, count, strrchr(list, ',') + 1));
+        assert_true(nodes_is_of_job(nodes, list, count, strrchr(list, ',') + 1));
         for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
             for (int number = 0; number < 300; number++) {
                 (void)snprintf(node, sizeof node, formats[f], number);
-                if (nodes_named(nodes, list, count, node) != nodelist_contains(list, node))
+                if (nodes_is_of_job(nodes, list, count, node) != nodelist_contains(list, node))
                     fail_msg("%s in %s", node, lists[i]);
                 assert_null(nodes_find(nodes, node));
             }

@@ -21,9 +21,9 @@ static void release__never_waits_for_the_fabric_manager(void **state)
 static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
 {
     struct driver *d = *state;
-    driver_step(
-        d, (struct core_event){.kind = CORE_RELEASE,
-                               .u.release = {.ticket = 7, .cluster = "elsewhere", .job = "a"}});
+    driver_step(d, (struct core_event){.kind = CORE_RELEASE,
+                                       .ticket = 7,
+                                       .u.release = {.cluster = "elsewhere", .job = "a"}});
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, 7);
@@ -109,14 +109,14 @@ static void release__holds_vnis_back(void **state)
     driver_reserve(d, driver_request("a", 2));
     driver_release(d, "a");
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
     assert_int_equal(core_next_deadline(d->core), d->now + d->config.vni_hold_ms);
     driver_tick(d, d->config.vni_hold_ms - 1);
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
     driver_tick(d, 1);
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 0);
+    assert_int_equal(status.vnis_in_quarantine, 0);
     assert_null(driver_job(d, "a"));
     driver_release(d, "a");
     assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
@@ -133,8 +133,8 @@ static void release__vnis_come_back_although_the_manager_is_down(void **state)
     driver_tick(d, d->config.vni_hold_ms);
     driver_tick(d, 1);
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 0);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(status.vnis_in_quarantine, 0);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     assert_int_equal(driver_job(d, "a")->vni_count, 0);
 }
 
@@ -195,7 +195,7 @@ static void release__remembers_a_first_try_beside_what_was_in_its_way(void **sta
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
     driver_tick(d, 250);
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     driver_release(d, "a");
     const struct effect *saved = driver_find(d, EFFECT_SAVE);
     assert_non_null(saved);

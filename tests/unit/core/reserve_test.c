@@ -159,8 +159,8 @@ static void reserve__saves_the_intent_and_asks(void **state)
     assert_int_equal(save->u.record.u.reservation.fm_side, FM_SIDE_MAYBE);
     assert_int_equal(save->u.record.u.reservation.hwcoll, HWCOLL_WANTED);
     const struct effect *call = driver_find(d, EFFECT_CALL);
-    assert_string_equal(call->u.call.name, "elcap-f2Rs8sydSxmd");
-    assert_int_equal(call->u.call.addresses, 23);
+    assert_string_equal(call->u.call.about.name, "elcap-f2Rs8sydSxmd");
+    assert_int_equal(call->u.call.about.addresses, 23);
     assert_null(driver_answer(d));
 
     driver_done(d, call->u.call.id, FM_OK, "sess-1");
@@ -274,7 +274,7 @@ static void reserve__of_the_longest_names(void **state)
     q.cluster = d->config.clusters[0].name;
     driver_reserve(d, q);
     (void)driver_call(d, FMCALL_RESERVE);
-    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.name, name);
+    assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, name);
 }
 
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */
@@ -419,10 +419,10 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     assert_int_equal(saved_round(d), 1025); /* where VNIs are given out next, after a restart too */
     struct core_status status;
     core_status(d->core, &status);
-    assert_int_equal(status.jobs_active, 0);
-    assert_int_equal(status.vnis_held, 0); /* they were told to nobody */
+    assert_int_equal(status.use.jobs_active, 0);
+    assert_int_equal(status.vnis_in_quarantine, 0); /* they were told to nobody */
     assert_int_equal(status.vnis_live, 0);
-    assert_int_equal(status.addresses_reserved, 0);
+    assert_int_equal(status.use.addresses, 0);
     q.node_count = 2; /* too small: no use in asking again */
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);
@@ -570,7 +570,7 @@ static void reserve__released_while_waiting_holds_its_vni(void **state)
     driver_reserve(d, driver_request("a", 128));
     driver_release(d, "a");
     core_status(d->core, &status);
-    assert_int_equal(status.vnis_held, 1);
+    assert_int_equal(status.vnis_in_quarantine, 1);
 }
 
 /* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
@@ -586,7 +586,7 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_BUSY, NULL);
     driver_tick(d, 250);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD); /* and so it is after a crash */
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE); /* and so it is after a crash */
     driver_tick(d, d->config.call_timeout_ms);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_GONE, NULL);
     (void)driver_call(d, FMCALL_RESERVE);

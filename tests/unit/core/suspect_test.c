@@ -83,8 +83,8 @@ static void report_unknown(struct driver *d, const char *node, uint64_t number, 
                            enum node_state state)
 {
     driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .u.report = {.ticket = ++d->ticket,
-                                                    .cluster = "elcap",
+                                       .ticket = ++d->ticket,
+                                       .u.report = {.cluster = "elcap",
                                                     .job = "x",
                                                     .number = number,
                                                     .node = node,
@@ -120,8 +120,8 @@ static void claim__takes_what_was_only_listed(void **state)
     static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
     driver_tick(d, d->config.relist_ms);
     driver_list(d, names, 3, FM_OK);
-    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
-                                       .u.claim = {.ticket = ++d->ticket, .cluster = "elcap"}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = "elcap"}});
     assert_int_equal(driver_answered(d), ANSWER_CLAIMED);
     assert_int_equal(driver_answer(d)->count, 2);
     driver_tick(d, d->config.stray_grace_ms);
@@ -132,12 +132,12 @@ static void claim__takes_what_was_only_listed(void **state)
         if (effects[i].kind != EFFECT_CALL)
             continue;
         assert_int_equal(effects[i].u.call.kind, FMCALL_RELEASE);
-        assert_string_not_equal(effects[i].u.call.name, "elcap2-78");
+        assert_string_not_equal(effects[i].u.call.about.name, "elcap2-78");
         released++;
     }
     assert_int_equal(released, 2);
-    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
-                                       .u.claim = {.ticket = ++d->ticket, .cluster = "other"}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = "other"}});
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, d->ticket);
 }

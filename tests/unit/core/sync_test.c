@@ -3,11 +3,10 @@
 
 static const struct sync_found *sync_with(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket,
-                                                  .cluster = "elcap",
-                                                  .active = active,
-                                                  .count = count}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_SYNC,
+                               .ticket = ++d->ticket,
+                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
     assert_int_equal(driver_answered(d), ANSWER_SYNCED);
     return driver_answer(d)->sync;
 }
@@ -73,11 +72,10 @@ static void sync__of_unknown_jobs_is_refused(void **state)
     driver_reserve(d, driver_request("a", 2));
     for (int i = 0; i < 3; i++) {
         d->now += 2 * d->config.sync_grace_ms;
-        driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                           .u.sync = {.ticket = ++d->ticket,
-                                                      .cluster = "elcap",
-                                                      .active = other,
-                                                      .count = 2}});
+        driver_step(
+            d, (struct core_event){.kind = CORE_SYNC,
+                                   .ticket = ++d->ticket,
+                                   .u.sync = {.cluster = "elcap", .active = other, .count = 2}});
         assert_int_equal(driver_answered(d), ANSWER_INVALID);
         assert_string_equal(driver_answer(d)->field, "active");
         assert_non_null(strstr(driver_answer(d)->detail, "\"0x1234\" for one"));
@@ -104,12 +102,11 @@ static void ten_jobs(struct driver *d)
 static void piece(struct driver *d, uint64_t ticket, const char *const *active, size_t count,
                   bool more)
 {
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ticket,
-                                                  .cluster = "elcap",
-                                                  .active = active,
-                                                  .count = count,
-                                                  .more = more}});
+    driver_step(
+        d, (struct core_event){
+               .kind = CORE_SYNC,
+               .ticket = ticket,
+               .u.sync = {.cluster = "elcap", .active = active, .count = count, .more = more}});
 }
 
 /* Ticks at once, as it asks for them, until it answers; how often. */
@@ -243,11 +240,10 @@ static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
     assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
     assert_int_equal(sync_with(d, others, 1)->suspect_count, 1);
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_SYNC,
-            .u.sync = {.ticket = ++d->ticket, .cluster = "elcap", .active = others, .count = 1}});
+    driver_step(d,
+                (struct core_event){.kind = CORE_SYNC,
+                                    .ticket = ++d->ticket,
+                                    .u.sync = {.cluster = "elcap", .active = others, .count = 1}});
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);
     assert_string_equal(driver_answer(d)->field, "active");
@@ -261,8 +257,8 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
     struct driver *d = *state;
     d->config.cluster_count = 1;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket, .cluster = "elcap2"}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap2"}});
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     struct reserve_request q = driver_request("a", 2);
     q.cluster = "elcap2";

@@ -57,8 +57,8 @@ static void vnipool__held_is_not_free(void **state)
     configure(&pool, "100-101");
     uint16_t vni = take_one(&pool);
     vnipool_drop(&pool, vni, true);
-    assert_true(vnipool_hold(&pool, vni));
-    assert_int_equal(pool.held.count, 1);
+    assert_true(vnipool_quarantine(&pool, vni));
+    assert_int_equal(pool.quarantined.count, 1);
     assert_false(vnipool_take(&pool, vni));
     assert_int_equal(take_one(&pool), 101);
     uint16_t none;

@@ -11,7 +11,7 @@ static uint64_t release_of(const struct driver *d, const char *name)
     const struct effect *effects = core_effects(d->core, &count);
     for (size_t i = 0; i < count; i++) {
         if (effects[i].kind == EFFECT_CALL && effects[i].u.call.kind == FMCALL_RELEASE &&
-            strcmp(effects[i].u.call.name, name) == 0)
+            strcmp(effects[i].u.call.about.name, name) == 0)
             return effects[i].u.call.id;
     }
     return 0;
@@ -32,7 +32,7 @@ static void confirm_all(struct driver *d)
         assert_int_equal(effects[i].u.call.kind, FMCALL_CHECK);
         calls[made].id = effects[i].u.call.id;
         (void)snprintf(calls[made++].token, sizeof calls[0].token, "sess-%s",
-                       strchr(effects[i].u.call.name, '-') + 1);
+                       strchr(effects[i].u.call.about.name, '-') + 1);
     }
     for (size_t i = 0; i < made; i++)
         driver_done(d, calls[i].id, FM_OK, calls[i].token);
@@ -40,17 +40,16 @@ static void confirm_all(struct driver *d)
 
 static void claim(struct driver *d, const char *cluster)
 {
-    driver_step(d, (struct core_event){.kind = CORE_CLAIM,
-                                       .u.claim = {.ticket = ++d->ticket, .cluster = cluster}});
+    driver_step(d, (struct core_event){
+                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = cluster}});
 }
 
 static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(d, (struct core_event){.kind = CORE_SYNC,
-                                       .u.sync = {.ticket = ++d->ticket,
-                                                  .cluster = "elcap",
-                                                  .active = active,
-                                                  .count = count}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_SYNC,
+                               .ticket = ++d->ticket,
+                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
 }
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
@@ -223,17 +222,17 @@ static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
     driver_reserved_job(d, "a");
     driver_release(d, "a");
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     driver_tick(d, d->config.relist_ms);
     uint64_t release = driver_call(d, FMCALL_RELEASE);
     driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
     driver_done(d, release, FM_NOT_ROUTED, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.relist_ms, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.stray_grace_ms, "elcap-a");
     list_between_releases(d, d->config.relist_ms, NULL);
-    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_HELD);
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     list_between_releases(d, d->config.stray_grace_ms, NULL);
     const struct reservation *r = driver_job(d, "a");
     assert_true(!r || r->fm_side == FM_SIDE_NOTHING);
@@ -243,7 +242,7 @@ static uint64_t jobs_adopted(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.jobs_adopted;
+    return status.use.jobs_adopted;
 }
 
 /* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
@@ -272,7 +271,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
     claim(d, "elcap");
     const struct effect *call = driver_find(d, EFFECT_CALL);
     assert_non_null(call);
-    assert_string_equal(call->u.call.name, "elcap-78");
+    assert_string_equal(call->u.call.about.name, "elcap-78");
     driver_done(d, call->u.call.id, FM_OK, NULL);
     assert_int_equal(driver_job(d, "77")->state, JOB_ACTIVE);
     /* Reserved anew, 77 gets a clean one. */
@@ -389,7 +388,7 @@ static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
         driver_release(d, i == 0 ? "77" : "78");
     assert_int_equal(driver_job(d, "78")->state, JOB_RELEASING);
     core_status(d->core, &status);
-    assert_int_equal(status.releases_pending, 0);
+    assert_int_equal(status.use.releases, 0);
     struct reserve_request q = driver_request("a", 128);
     q.vni_count = 0;
     driver_reserve(d, q);
@@ -401,7 +400,7 @@ static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
                         "mcastctl status");
     claim(d, "elcap");
     core_status(d->core, &status);
-    assert_int_equal(status.releases_pending, 2);
+    assert_int_equal(status.use.releases, 2);
     q.job = "b";
     driver_reserve(d, q);
     assert_null(driver_answer(d)); /* it waits for what is being released now */
@@ -453,8 +452,8 @@ static void witness__one_node_stops_no_others(void **state)
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
         driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .u.report = {.ticket = ++d->ticket,
-                                                        .cluster = "elcap",
+                                           .ticket = ++d->ticket,
+                                           .u.report = {.cluster = "elcap",
                                                         .job = "x",
                                                         .number = 70u + i,
                                                         .node = i < 2 ? "n1" : "n2",
@@ -464,7 +463,7 @@ static void witness__one_node_stops_no_others(void **state)
                                                         .vni_count = 1}});
         assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
         core_status(d->core, &status);
-        assert_int_equal(status.vnis_held, i + 1);
+        assert_int_equal(status.vnis_in_quarantine, i + 1);
         assert_int_equal(status.vnis_free > 0, i < 2);
     }
 }
@@ -508,16 +507,16 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
         assert_int_equal(core_load(d->core, &disk->facts, NULL), 0);
     if (disk->has_reservation)
         assert_int_equal(core_load(d->core, &disk->reservation, NULL), 0);
-    core_clock(d->core, boot, offset);
+    core_set_clock(d->core, boot, offset);
     core_start(d->core, d->now);
     core_destroy(before);
 }
 
-static uint32_t vnis_held(const struct driver *d)
+static uint32_t vnis_in_quarantine(const struct driver *d)
 {
     struct core_status status;
     core_status(d->core, &status);
-    return status.vnis_held;
+    return status.vnis_in_quarantine;
 }
 
 /* F3: within one boot a restart does not begin holds anew; after a boot, or when the clock was set,
@@ -538,7 +537,7 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         struct disk disk = {0};
         driver_init(&d);
         d.core = core_create(&d.config);
-        core_clock(d.core, "b1", 5000);
+        core_set_clock(d.core, "b1", 5000);
         core_start(d.core, d.now);
         driver_reserve(&d, driver_request("a", 2));
         driver_release(&d, "a");
@@ -547,13 +546,13 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         d.now += d.config.vni_hold_ms - 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         keep_saved(&d, &disk);
-        assert_int_equal(vnis_held(&d), 1);
+        assert_int_equal(vnis_in_quarantine(&d), 1);
         driver_tick(&d, 1000);
-        assert_int_equal(vnis_held(&d), !cases[i].goes_on);
+        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
         driver_tick(&d, d.config.vni_hold_ms - 1001);
-        assert_int_equal(vnis_held(&d), !cases[i].goes_on);
+        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
         driver_tick(&d, 1);
-        assert_int_equal(vnis_held(&d), 0);
+        assert_int_equal(vnis_in_quarantine(&d), 0);
         driver_end(&d);
     }
 }
@@ -563,7 +562,7 @@ static void witness__clock_is_saved_once(void **state)
 {
     struct driver *d = *state;
     d->core = core_create(&d->config);
-    core_clock(d->core, "b1", 5000);
+    core_set_clock(d->core, "b1", 5000);
     core_start(d->core, d->now);
     for (int i = 0; i < 4; i++) {
         struct disk disk = {0};

@@ -40,7 +40,7 @@ static void broker_facts_init(struct broker_facts *p)
         .vnis_free = 60000,
         .vnis_pool = 64512,
         .vnis_live = 4000,
-        .vnis_held = 512,
+        .vnis_in_quarantine = 512,
         .addresses_total = 4086,
         .addresses_per_job = 23,
         .first_seq = 1,
@@ -161,15 +161,15 @@ static void diagnosis__of_pools(void **state)
     (void)state;
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
-    CASE(WARNING, "vnis", "32257 held", p.core.vnis_held = 32257);
-    CASE(WARNING, "addresses", "4080 of 4086", p.core.addresses_reserved = 4080);
-    CASE(OK, "addresses", "4063 of 4086", p.core.addresses_reserved = 4063);
+    CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "addresses", "4080 of 4086", p.core.use.addresses = 4080);
+    CASE(OK, "addresses", "4063 of 4086", p.core.use.addresses = 4063);
     CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;
          p.core.addresses_total = 0; p.core.addresses_per_job = 0);
     CASE(PROBLEM, "budgets", "no job of it gets any", p.clusters[0].budget = 22);
     CASE(WARNING, "budgets", "has used 23 of its 45", p.clusters[1].budget = 45;
-         p.clusters[1].addresses_reserved = 23);
-    CASE(WARNING, "releases", "5000 released reservations", p.core.releases_pending = 5000);
+         p.clusters[1].use.addresses = 23);
+    CASE(WARNING, "releases", "5000 released reservations", p.core.use.releases = 5000);
 }
 
 /* F3, F9: what holds VNIs back, and what was given back without a word. */
@@ -189,39 +189,37 @@ static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
 {
     (void)state;
     CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
-         p.core.jobs_adopted = 1);
+         p.core.use.jobs_adopted = 1);
     CASE(WARNING, "adopted", "3 active jobs were found without their VNIs",
-         p.core.jobs_adopted = 3);
+         p.core.use.jobs_adopted = 3);
     CASE(WARNING, "cleanups", "the trees of 2 steps could not be removed",
-         p.core.cleanups_given_up = 2;
-         p.core.cleanups_done = 5);
+         p.core.cleanups.given_up = 2;
+         p.core.cleanups.done = 5);
 }
 
 /* B11: while the broker has stopped by itself, it is not well. */
 static void diagnosis__of_alarms(void **state)
 {
-    static const struct core_alarm loss = {
+    static const struct alarm loss = {
         .kind = ALARM_MASS_LOSS, .since_ms = NOW - 300000, .detail = "12 of 40 are missing"};
-    static const struct core_alarm conflict = {.kind = ALARM_NAME_CONFLICT,
-                                               .cluster = "tuo",
-                                               .since_ms = NOW - 7200000,
-                                               .detail = "tuo-7 has another token"};
+    static const struct alarm conflict = {.kind = ALARM_NAME_CONFLICT,
+                                          .cluster = "tuo",
+                                          .since_ms = NOW - 7200000,
+                                          .detail = "tuo-7 has another token"};
     (void)state;
-    CASE(OK, "alarm", "no alarm is on", p.facts.alarm_count = 0);
-    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss;
-         p.facts.alarm_count = 1);
+    CASE(OK, "alarm", "no alarm is on", p.facts.alarms = NULL);
+    CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss);
     CASE(PROBLEM, "alarm", "name-conflict of cluster tuo for 2 hours: tuo-7 has another token",
-         p.facts.alarms = &conflict;
-         p.facts.alarm_count = 1);
+         p.facts.alarms = &conflict);
 }
 
 /* What a resource manager forgets is never released unless it says which jobs run. */
 static void diagnosis__of_syncs(void **state)
 {
     (void)state;
-    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = NOW - 2 * DAY);
-    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].jobs_active = 3;
+    CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = 0);
     CASE(OK, "events", "", p.clusters[0].synced_ms = 0); /* without jobs nothing is missed */
 }
@@ -232,7 +230,7 @@ static void diagnosis__of_lists(void **state)
     (void)state;
     CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
          p.clusters[1].jobpoll = true;
-         p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].jobs_active = 3;
+         p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].use.jobs_active = 3;
          p.clusters[1].synced_ms = 0);
     CASE(WARNING, "list-command",
          "the list_command of cluster \"tuo\" has failed for 5 minutes: it exited with status 1",

@@ -35,7 +35,7 @@ static void live(struct batch *batch, uint64_t number)
     record.u.reservation.fm_side = FM_SIDE_MAYBE;
     add(batch, record);
     record.u.reservation.token = secret_of("sess-f4ee648c83408028802abca572f92f7a");
-    record.u.reservation.fm_side = FM_SIDE_HELD;
+    record.u.reservation.fm_side = FM_SIDE_THERE;
     add(batch, record);
     add(batch, event(2 * number - 1, number));
     if (number <= LIVE_AT_ONCE)

@@ -87,7 +87,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .wish = WISH_REQUIRED,
                                   .state = JOB_RELEASING,
                                   .hwcoll = HWCOLL_RELEASED,
-                                  .fm_side = FM_SIDE_HELD,
+                                  .fm_side = FM_SIDE_THERE,
                                   .created_ms = 1700000000001,
                                   .released_ms = 1700000000002,
                                   .hold_until_ms = 253402300799999,

@@ -11,17 +11,17 @@
 
 #include <cmocka.h>
 
-static struct fingerprint_key derived(unsigned char first)
+static struct chain derived(unsigned char first)
 {
-    struct seal_key seal = {{0}};
-    struct fingerprint_key key;
-    for (size_t i = 0; i < sizeof seal.bytes; i++)
-        seal.bytes[i] = (unsigned char)(first + i);
-    assert_int_equal(fingerprint_key_derive(&key, &seal, NULL), 0);
+    unsigned char from[CHAIN_SIZE];
+    struct chain key;
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (unsigned char)(first + i);
+    assert_int_equal(chain_key(&key, from, "mcastd session fingerprint", NULL, 0, NULL), 0);
     return key;
 }
 
-static struct fingerprint taken(const struct fingerprint_key *key, const char *token)
+static struct fingerprint taken(const struct chain *key, const char *token)
 {
     struct fingerprint print;
     assert_int_equal(fingerprint_compute(key, secret_of(token), &print, NULL), 0);
@@ -34,7 +34,7 @@ static void fingerprint__is_that_of_the_vector(void **state)
     (void)state;
     static const struct fingerprint expected = {{0xb5, 0xf0, 0xa8, 0xc9, 0x75, 0x8e, 0x6e, 0xed,
                                                  0x19, 0xdd, 0xb0, 0x6b, 0xcf, 0xd9, 0x9b, 0x78}};
-    const struct fingerprint_key key = derived(0);
+    const struct chain key = derived(0);
     const struct fingerprint print = taken(&key, "sess-f4ec6948c83408028802cab7572f92f7");
     assert_memory_equal(&print, &expected, sizeof print);
     assert_true(fingerprint_equal(&print, &expected));
@@ -45,7 +45,7 @@ static void fingerprint__follows_from_token_and_key(void **state)
     (void)state;
     static const char *const tokens[] = {"", "s", "sess-1", "sess-2", "sess-11"};
     enum { COUNT = sizeof tokens / sizeof *tokens };
-    const struct fingerprint_key keys[] = {derived(0), derived(1)};
+    const struct chain keys[] = {derived(0), derived(1)};
     for (int i = 0; i < COUNT; i++) {
         for (int k = 0; k < COUNT; k++) {
             const struct fingerprint a = taken(&keys[0], tokens[i]), b = taken(&keys[0], tokens[k]);
@@ -59,7 +59,7 @@ static void fingerprint__follows_from_token_and_key(void **state)
 static void fingerprint__differing_in_any_bit_is_another(void **state)
 {
     (void)state;
-    const struct fingerprint_key key = derived(0);
+    const struct chain key = derived(0);
     const struct fingerprint print = taken(&key, "sess-1");
     for (unsigned bit = 0; bit < 8 * FINGERPRINT_SIZE; bit++) {
         struct fingerprint changed = print;
@@ -68,26 +68,12 @@ static void fingerprint__differing_in_any_bit_is_another(void **state)
     }
 }
 
-static void key__drawn_is_another_each_time(void **state)
-{
-    (void)state;
-    struct fingerprint_key a, b;
-    assert_int_equal(fingerprint_key_draw(&a, NULL), 0);
-    assert_int_equal(fingerprint_key_draw(&b, NULL), 0);
-    const struct fingerprint one = taken(&a, "sess-1"), other = taken(&b, "sess-1");
-    assert_false(fingerprint_equal(&one, &other));
-    fingerprint_key_wipe(&a);
-    static const struct fingerprint_key wiped;
-    assert_memory_equal(&a, &wiped, sizeof a);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fingerprint__is_that_of_the_vector),
         cmocka_unit_test(fingerprint__follows_from_token_and_key),
         cmocka_unit_test(fingerprint__differing_in_any_bit_is_another),
-        cmocka_unit_test(key__drawn_is_another_each_time),
     };
     return cmocka_run_group_tests_name("tokens_fingerprint", tests, NULL, NULL);
 }

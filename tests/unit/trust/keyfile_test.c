@@ -43,7 +43,7 @@ static void put(const char *bytes, size_t length, mode_t mode)
 
 static struct keyfile kind_of(enum keyfile_guard guard)
 {
-    return (struct keyfile){.holds = "the thing", .guard = guard, .max = 32};
+    return (struct keyfile){.holds = "the thing", .guard = guard, .max = 32, .line = true};
 }
 
 /* F13: what each guard lets pass. */
@@ -66,7 +66,7 @@ static void keyfile__guards(void **state)
                            : guard == KEYFILE_TRUSTED ? cases[i].trusted
                                                       : cases[i].secret;
             put("line\n", 5, cases[i].mode);
-            assert_int_equal(keyfile_line(file, &kind, &line, NULL), allowed ? 0 : ERROR_REFUSED);
+            assert_int_equal(keyfile_text(file, &kind, &line, NULL), allowed ? 0 : ERROR_REFUSED);
             assert_int_equal(secret_none(line), !allowed);
             secret_wipe(&line);
         }
@@ -85,11 +85,11 @@ static void keyfile__refuses_another_users_file(void **state)
     char words[160];
     put("line\n", 5, 0600);
     assert_int_equal(chown(file, 4711, (gid_t)-1), 0);
-    assert_int_equal(keyfile_line(file, &kind, &line, &err), ERROR_REFUSED);
+    assert_int_equal(keyfile_text(file, &kind, &line, &err), ERROR_REFUSED);
     (void)snprintf(words, sizeof words, "%s belongs to user 4711: chown it to user 0", file);
     assert_string_equal(err.text, words);
     kind.guard = KEYFILE_PUBLIC;
-    assert_int_equal(keyfile_line(file, &kind, &line, &err), 0);
+    assert_int_equal(keyfile_text(file, &kind, &line, &err), 0);
     secret_wipe(&line);
 }
 
@@ -109,7 +109,7 @@ static void keyfile_line__takes_one_line(void **state)
         struct secret line;
         struct error err = {0};
         put(cases[i].text, strlen(cases[i].text), 0400);
-        if (keyfile_line(file, &kind, &line, &err) != 0)
+        if (keyfile_text(file, &kind, &line, &err) != 0)
             fail_msg("%s", err.text);
         assert_string_equal(secret_expose(line), cases[i].line);
         secret_wipe(&line);
@@ -121,7 +121,7 @@ static void refuses_line(int code, const char *words)
     struct keyfile kind = kind_of(KEYFILE_SECRET);
     struct secret line;
     struct error err = {0};
-    assert_int_equal(keyfile_line(file, &kind, &line, &err), code);
+    assert_int_equal(keyfile_text(file, &kind, &line, &err), code);
     assert_memory_equal(err.text, file, strlen(file));
     if (strncmp(err.text + strlen(file), words, strlen(words)) != 0)
         fail_msg("expected \"%s\" in: %s", words, err.text);
@@ -159,6 +159,7 @@ static void keyfile_text__keeps_every_line(void **state)
 {
     (void)state;
     struct keyfile kind = kind_of(KEYFILE_SECRET);
+    kind.line = false;
     struct secret text;
     put("one\r\n\ttwo\n\n", 11, 0600);
     assert_int_equal(keyfile_text(file, &kind, &text, NULL), 0);
@@ -170,6 +171,7 @@ static void keyfile_text__is_bounded(void **state)
 {
     (void)state;
     struct keyfile kind = kind_of(KEYFILE_SECRET);
+    kind.line = false;
     struct secret text;
     struct error err = {0};
     char bytes[36];

@@ -53,7 +53,7 @@ static void write_silent(struct writer *writer, const struct reservation *reserv
     if (!reservation->nodes || reservation->node_count > *names_left)
         return;
     *names_left -= reservation->node_count;
-    core_silent(reservation, &silent);
+    core_silent_nodes(reservation, &silent);
     writer_string(writer, "silent", silent.text);
     if (silent.left_out > 0)
         writer_number(writer, "silent_more", silent.left_out);
@@ -64,7 +64,7 @@ static void write_waiting(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, uint32_t *names_left)
 {
     struct core_waiting waiting;
-    const int64_t until_ms = core_held_until(core, reservation);
+    const int64_t until_ms = core_quarantine_end(core, reservation);
     core_waiting(reservation, &waiting);
     if (until_ms != INT64_MAX)
         writer_time(writer, "held_until", until_ms);

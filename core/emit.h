@@ -5,11 +5,19 @@
 
 #include <string.h>
 
-/* Wanting something done: each fills one effect of the step that is under way. */
+/* Making the effects of the step that is under way: what its files say instead of acting. */
 
 struct effect *core_effect(struct core *core, enum effect_kind kind); /* a new one, to be filled */
-void core_effects_clear(struct core *core);
-void core_discard(struct core *core, void *memory); /* freed when the next step begins */
+void core_effects_clear(struct core *core);                           /* the next step begins */
+
+/* Gives memory up: it is freed when the next step begins. NULL is allowed.
+ *
+ * Effects point into the state, and the edge reads them after the step. So what the state gives up
+ * within a step and an effect may point at is discarded and not freed: reservations, their texts,
+ * operations (a loop over them may also still reach one), names in the answer to a sync. A secret
+ * is wiped at once. What no effect ever points at is freed at once: waiters, cleanups, reports of
+ * nodes, alarms. */
+void core_discard(struct core *core, void *memory);
 /* Text that lives until the next step. */
 __attribute__((format(printf, 2, 3))) const char *core_text(struct core *core, const char *format,
                                                             ...);
@@ -36,14 +44,13 @@ struct waiter *core_wait(struct waiter **waiters, uint64_t ticket);
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *reservation, const char *detail);
 
-/* Saves an event and publishes it. reservation NULL: about the link. detail may be NULL. */
+/* Saves an event about a reservation and publishes it. detail may be NULL; proof: of the token that
+ * a released one had, else 0 (tokenset.h). */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
-                  const char *detail);
-/* About a cluster and no job; cluster NULL: about all. */
+                  const char *detail, uint64_t proof);
+/* About a cluster and no job; cluster NULL: about all, or the link. */
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
                           const char *detail);
-void core_publish_released(struct core *core, const struct reservation *reservation,
-                           const char *why, uint64_t proof);
 
 /* Whether both are NULL, or the same text. */
 static inline bool core_same_text(const char *a, const char *b)

@@ -21,7 +21,7 @@ static void walk(const struct driver *d, struct core_filter filter, struct seen 
     *seen = (struct seen){0};
     do {
         uint64_t after = filter.after;
-        filter.after = core_list(d->core, &filter, keep, seen);
+        filter.after = core_page(d->core, &filter, keep, seen);
         seen->pages++;
         assert_true(filter.after == 0 || filter.after > after);
     } while (filter.after != 0);
@@ -49,13 +49,13 @@ static void reserve(struct driver *d, const char *job, const char *nodes, uint32
 static void report(struct driver *d, const char *job, uint64_t number, const char *node,
                    enum node_state state)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .u.report = {.ticket = ++d->ticket,
-                                                    .cluster = "elcap",
-                                                    .job = job,
-                                                    .number = number,
-                                                    .node = node,
-                                                    .state = state}});
+    driver_step(
+        d,
+        (struct core_event){
+            .kind = CORE_NODE_REPORT,
+            .ticket = ++d->ticket,
+            .u.report = {
+                .cluster = "elcap", .job = job, .number = number, .node = node, .state = state}});
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -239,33 +239,33 @@ static void status__counts_jobs_and_addresses(void **state)
     assert_string_equal(s.link_url, "http://fm");
     assert_string_equal(s.link_error, "");
     assert_int_equal(s.vnis_live, 4);
-    assert_int_equal(s.vnis_held, 0);
+    assert_int_equal(s.vnis_in_quarantine, 0);
     assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
     assert_int_equal(s.addresses_total, 4086);
-    assert_int_equal(s.addresses_reserved, 3 * each);
-    assert_int_equal(s.jobs_active, 4);
-    assert_int_equal(s.jobs_reserved, 2);
+    assert_int_equal(s.use.addresses, 3 * each);
+    assert_int_equal(s.use.jobs_active, 4);
+    assert_int_equal(s.use.jobs_reserved, 2);
     assert_int_equal(s.calls_in_flight, 1);
     driver_release(d, "a");
     driver_release(d, "c");
     core_status(d->core, &s);
-    assert_int_equal(s.jobs_active, 2);
-    assert_int_equal(s.jobs_releasing, 2);
-    assert_int_equal(s.jobs_reserved, 1);
-    assert_int_equal(s.vnis_held, 2);
-    assert_int_equal(s.releases_pending, 1);
-    assert_int_equal(s.addresses_reserved, 3 * each); /* until the fabric manager says so */
+    assert_int_equal(s.use.jobs_active, 2);
+    assert_int_equal(s.use.jobs_releasing, 2);
+    assert_int_equal(s.use.jobs_reserved, 1);
+    assert_int_equal(s.vnis_in_quarantine, 2);
+    assert_int_equal(s.use.releases, 1);
+    assert_int_equal(s.use.addresses, 3 * each); /* until the fabric manager says so */
     assert_int_equal(s.calls_in_flight, 2);
     assert_int_equal(s.last_number, 4);
     assert_true(core_cluster_status(d->core, 0, &own));
     assert_true(core_cluster_status(d->core, 1, &other));
     assert_int_equal(own.budget, 100);
-    assert_int_equal(own.addresses_reserved, 3 * each);
-    assert_int_equal(own.releases_pending, 1);
-    assert_int_equal(own.jobs_active, 2);
-    assert_int_equal(own.jobs_releasing, 2);
-    assert_int_equal(own.jobs_reserved, 1);
-    assert_int_equal(other.budget + other.addresses_reserved + other.jobs_active, 0);
+    assert_int_equal(own.use.addresses, 3 * each);
+    assert_int_equal(own.use.releases, 1);
+    assert_int_equal(own.use.jobs_active, 2);
+    assert_int_equal(own.use.jobs_releasing, 2);
+    assert_int_equal(own.use.jobs_reserved, 1);
+    assert_int_equal(other.budget + other.use.addresses + other.use.jobs_active, 0);
 }
 
 /* A page looks at 2000 and says where the next one begins, also when nothing matched. */

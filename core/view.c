@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 #include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* What the core shows of itself, without changing anything. */
+/* What the core shows of itself: nothing here changes anything. */
 
-/* What one page of a list does at most: reservations to look at, and comparisons of node lists with
+/* What one page of a list does at most: reservations to read, and comparisons of node lists with
  * a node's name, in bytes of the one times bytes of the other. The last list is read to its end. */
-enum { LOOK_AT_ONCE = 2000, COMPARE_AT_ONCE = 16 * NODES_TEXT_MAX };
+enum { PAGE_READS_MAX = 2000, PAGE_COMPARES_MAX = 16 * NODES_TEXT_MAX };
 
 void core_status(const struct core *core, struct core_status *out)
 {
-    assert(core->all.jobs_reserved <= core->all.jobs_active);
+    assert(core->all_use.jobs_reserved <= core->all_use.jobs_active);
     assert(core->vnis.pool.count >= core->vnis.free.count);
     uint32_t addresses_per_job = 0;
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
@@ -26,17 +26,12 @@ void core_status(const struct core *core, struct core_status *out)
         .link_error = core->link.error,
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
-        .vnis_held = core->vnis.held.count,
-        .vnis_quarantined = core->vnis.suspect.count,
+        .vnis_in_quarantine = core->vnis.quarantined.count,
+        .vnis_suspect = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
         .addresses_total = core->config.total_addresses,
-        .addresses_reserved = core->all.addresses,
-        .releases_pending = core->all.releases,
+        .use = core->all_use,
         .addresses_per_job = addresses_per_job,
-        .jobs_active = core->all.jobs_active,
-        .jobs_releasing = core->all.jobs_releasing,
-        .jobs_reserved = core->all.jobs_reserved,
-        .jobs_adopted = core->all.jobs_adopted,
         .nodes_lingering = core->lingering,
         .vnis_overdue = core->overdue,
         .vnis_unconfirmed = core->unconfirmed,
@@ -48,9 +43,7 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_in_flight =
             core->calls.lanes[LANE_RESERVE].in_flight + core->calls.lanes[LANE_RELEASE].in_flight +
             core->calls.lanes[LANE_CHECK].in_flight + core->calls.lanes[LANE_CLEANUP].in_flight,
-        .cleanups_pending = core->cleanups,
-        .cleanups_done = core->cleanups_done,
-        .cleanups_given_up = core->cleanups_given_up,
+        .cleanups = core->cleanups,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
@@ -72,11 +65,7 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
     *out = (struct core_cluster_status){
         .name = config->name,
         .budget = config->budget,
-        .addresses_reserved = found->use.addresses,
-        .releases_pending = found->use.releases,
-        .jobs_active = found->use.jobs_active,
-        .jobs_releasing = found->use.jobs_releasing,
-        .jobs_reserved = found->use.jobs_reserved,
+        .use = found->use,
         .synced_ms = found->synced_ms,
         .jobpoll = config->jobpoll,
         .jobpoll_ms = found->jobpoll.whole_ms,
@@ -84,38 +73,13 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
         .jobpoll_error = found->jobpoll.error,
         .name_conflict = found->name_conflict,
     };
-    memcpy(out->told, found->told, sizeof out->told);
+    memcpy(out->published, found->published, sizeof out->published);
     return true;
 }
 
-/* One kind of those that are waited for: the first few by name. */
-struct first {
-    const struct node_report *reports[WAITING_EACH_MAX];
-    uint32_t count;
-};
-
-static void first_add(struct first *first, const struct node_report *report)
+const struct alarm *core_alarms(const struct core *core)
 {
-    assert(first->count <= WAITING_EACH_MAX);
-    uint32_t at = first->count;
-    while (at > 0 && strverscmp(first->reports[at - 1]->name, report->name) > 0)
-        at--;
-    if (at == WAITING_EACH_MAX)
-        return;
-    if (first->count < WAITING_EACH_MAX)
-        first->count++;
-    memmove(&first->reports[at + 1], &first->reports[at],
-            (first->count - at - 1) * sizeof first->reports[0]);
-    first->reports[at] = report;
-}
-
-static void name_first(struct core_waiting *out, const struct first *first)
-{
-    assert(out->named + first->count <= WAITING_NAMES_MAX);
-    for (uint32_t i = 0; i < first->count; i++) {
-        out->names[out->named] = first->reports[i]->name;
-        out->services[out->named++] = first->reports[i]->services;
-    }
+    return core->alarms;
 }
 
 static bool waits_for_nodes(const struct reservation *r)
@@ -125,11 +89,23 @@ static bool waits_for_nodes(const struct reservation *r)
            nodes_clean(r->reported) < r->node_count;
 }
 
-void core_waiting(const struct reservation *r, struct core_waiting *out)
+static void name_first_in(struct core_waiting *out, const struct nodes *reported,
+                          enum node_state state)
 {
-    struct first lingering = {.count = 0}, created = {.count = 0};
+    const uint32_t end = out->named + WAITING_EACH_MAX;
     uint32_t at = 0;
     const struct node_report *report;
+    assert(end <= WAITING_NAMES_MAX);
+    while (out->named < end && (report = nodes_next(reported, &at))) {
+        if (report->state != state)
+            continue;
+        out->names[out->named] = report->name;
+        out->services[out->named++] = report->services;
+    }
+}
+
+void core_waiting(const struct reservation *r, struct core_waiting *out)
+{
     *out = (struct core_waiting){0};
     if (!waits_for_nodes(r))
         return;
@@ -138,17 +114,11 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     out->lingering = !r->reported ? 0 : r->reported->lingering;
     out->created = out->count - out->unheard - out->lingering;
     assert(out->unheard + out->lingering <= out->count);
-    if (out->lingering + out->created == 0)
-        return;
-    while ((report = nodes_next(r->reported, &at))) {
-        if (report->state == NODE_LINGERING)
-            first_add(&lingering, report);
-        else if (report->state == NODE_CREATED)
-            first_add(&created, report);
-    }
-    name_first(out, &lingering);
+    if (out->lingering > 0)
+        name_first_in(out, r->reported, NODE_LINGERING);
     out->named_lingering = out->named;
-    name_first(out, &created);
+    if (out->created > 0)
+        name_first_in(out, r->reported, NODE_CREATED);
 }
 
 struct unreported_fold {
@@ -163,7 +133,7 @@ static void fold_unreported(void *arg, const char *name)
         nodefold_add(to->fold, name);
 }
 
-void core_silent(const struct reservation *r, struct nodefold *out)
+void core_silent_nodes(const struct reservation *r, struct nodefold *out)
 {
     *out = (struct nodefold){.used = 0};
     struct unreported_fold fold = {r->reported, out};
@@ -176,18 +146,17 @@ const char *core_lingering_node(const struct core *core)
 {
     struct ledger_walk walk = {0};
     const struct reservation *r = NULL;
-    const char *first = NULL;
-    const struct node_report *report;
-    for (size_t looked_at = 0; core->lingering > 0 && looked_at < LOOK_AT_ONCE; looked_at++) {
+    const struct node_report *report = NULL;
+    for (size_t read = 0; core->lingering > 0 && read < PAGE_READS_MAX; read++) {
         r = ledger_walk(&core->ledger, &walk);
         if (!r || (r->reported && r->reported->lingering > 0))
             break;
     }
     for (uint32_t at = 0; r && (report = nodes_next(r->reported, &at));) {
-        if (report->state == NODE_LINGERING && (!first || strcmp(report->name, first) < 0))
-            first = report->name;
+        if (report->state == NODE_LINGERING)
+            break;
     }
-    return first;
+    return report ? report->name : NULL;
 }
 
 const char *core_fm_url(const struct core *core)
@@ -227,17 +196,17 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
     return core_presence(r, filter->node) != PRESENCE_NONE;
 }
 
-uint64_t core_list(const struct core *core, const struct core_filter *filter,
+uint64_t core_page(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
     assert(filter->limit > 0);
-    size_t found = 0, looked_at = 0, compared = 0;
+    size_t found = 0, read = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
     for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)); after = walk.after) {
-        if (found == filter->limit || looked_at == LOOK_AT_ONCE || compared >= COMPARE_AT_ONCE)
+        if (found == filter->limit || read == PAGE_READS_MAX || compared >= PAGE_COMPARES_MAX)
             return after;
-        looked_at++;
+        read++;
         if (matches_filter(filter, r, &compared)) {
             each(arg, r);
             found++;

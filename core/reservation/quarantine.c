@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/hold.h"
+#include "core/reservation/quarantine.h"
 
 #include <assert.h>
 
@@ -8,20 +8,20 @@ enum {
     CLOCK_TOLERANCE_MS = 2000, /* leap seconds, and the time between reading two clocks */
 };
 
-bool hold_has_services(const struct reservation *r)
+bool quarantine_has_services(const struct reservation *r)
 {
     assert(!r->reported || r->reported->clean <= r->reported->count);
     return r->reported && r->reported->count > r->reported->clean;
 }
 
 /* When the reservation was granted twice it cannot be told which life a node speaks of. */
-bool hold_all_clean(const struct reservation *r)
+bool quarantine_all_clean(const struct reservation *r)
 {
     assert(!r->reported || r->reported->clean <= r->reported->count);
     return nodes_clean(r->reported) >= r->node_count && !r->regranted;
 }
 
-int64_t core_held_until(const struct core *core, const struct reservation *r)
+int64_t core_quarantine_end(const struct core *core, const struct reservation *r)
 {
     assert(core->config.vni_hold_ms >= 0 || core->config.vni_hold_ms == HOLD_UNTIL_REPORTED);
     int64_t from = r->released_ms, hold = core->config.vni_hold_ms;
@@ -33,47 +33,47 @@ int64_t core_held_until(const struct core *core, const struct reservation *r)
     return hold == HOLD_UNTIL_REPORTED ? INT64_MAX : from + hold;
 }
 
-void core_clock(struct core *core, const char *boot, int64_t offset_ms)
+void core_set_clock(struct core *core, const char *boot, int64_t offset_ms)
 {
     assert(strlen(boot) <= BOOT_ID_MAX);
-    strcpy(core->boot_now, boot);
-    core->clock_now_ms = offset_ms;
+    strcpy(core->host.boot, boot);
+    core->host.clock_ms = offset_ms;
 }
 
 /* F3: times on disk can be compared with now when the host has not booted since and its clock was
  * not set. Else it is not known how long this broker was away, and the quarantine of VNIs begins
  * anew. */
-void hold_compare_clock(struct core *core)
+void quarantine_compare_clock(struct core *core)
 {
-    assert(strlen(core->boot_now) <= BOOT_ID_MAX);
-    int64_t moved = core->clock_now_ms - core->facts.clock_ms;
-    bool same_boot = core->boot_now[0] != '\0' && strcmp(core->boot_now, core->boot) == 0;
+    assert(strlen(core->host.boot) <= BOOT_ID_MAX);
+    int64_t moved = core->host.clock_ms - core->facts.clock_ms;
+    bool same_boot = core->host.boot[0] != '\0' && strcmp(core->host.boot, core->boot) == 0;
     if (same_boot && moved >= -CLOCK_TOLERANCE_MS && moved <= CLOCK_TOLERANCE_MS)
         return;
-    if (core->vnis.held.count > 0 && core->config.vni_hold_ms != HOLD_UNTIL_REPORTED)
+    if (core->vnis.quarantined.count > 0 && core->config.vni_hold_ms != HOLD_UNTIL_REPORTED)
         core_trace(
             core, TRACE_NOTICE,
             "%s, so it is not known how long mcastd was away -> [vni] hold of %u VNIs begins "
             "anew",
-            same_boot                   ? "the clock was set"
-            : core->boot_now[0] == '\0' ? "the boot of the host is not known"
-                                        : "the host was booted",
-            core->vnis.held.count);
+            same_boot                    ? "the clock was set"
+            : core->host.boot[0] == '\0' ? "the boot of the host is not known"
+                                         : "the host was booted",
+            core->vnis.quarantined.count);
     core->facts.holds_from_ms = core->now_ms;
-    core->clock_unsaved = core->boot_now[0] != '\0'; /* else the next start will not know either */
-    if (core->vnis.held.count > 0)
-        hold_keep_clock(core);
+    core->host.unsaved = core->host.boot[0] != '\0'; /* else the next start will not know either */
+    if (core->vnis.quarantined.count > 0)
+        quarantine_save_clock(core);
 }
 
 /* Not before a VNI is quarantined: most starts save nothing. */
-void hold_keep_clock(struct core *core)
+void quarantine_save_clock(struct core *core)
 {
-    assert(!core->clock_unsaved || core->boot_now[0] != '\0');
+    assert(!core->host.unsaved || core->host.boot[0] != '\0');
     struct facts_record facts = core->facts;
-    if (!core->clock_unsaved)
+    if (!core->host.unsaved)
         return;
-    core->clock_unsaved = false;
-    facts.boot = core->boot_now;
-    facts.clock_ms = core->clock_now_ms;
+    core->host.unsaved = false;
+    facts.boot = core->host.boot;
+    facts.clock_ms = core->host.clock_ms;
     core_save_facts(core, &facts);
 }

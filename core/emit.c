@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/effects.h"
+#include "core/emit.h"
 
 #include "base/memory.h"
 
@@ -117,25 +117,6 @@ void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer
     }
 }
 
-static const struct {
-    int status;
-    const char *word;
-} answers[] = {
-#define ANSWER_ROW_(name, status, word) [ANSWER_##name] = {status, word},
-    ANSWER_KINDS(ANSWER_ROW_)
-#undef ANSWER_ROW_
-};
-
-int answer_status(enum answer_kind kind)
-{
-    return kind < sizeof answers / sizeof *answers ? answers[kind].status : 500;
-}
-
-const char *answer_word(enum answer_kind kind)
-{
-    return kind < sizeof answers / sizeof *answers ? answers[kind].word : "unknown";
-}
-
 /* ---- events ---- */
 
 enum { PRUNE_AT_ONCE = 256 };
@@ -174,11 +155,11 @@ static void publish_event(struct core *core, struct event_record event)
         event_kind_word(kept->kind), kept->detail ? ": " : "", kept->detail ? kept->detail : "");
 }
 
-static void publish_about(struct core *core, enum event_kind kind, const struct reservation *r,
-                          const char *detail, uint64_t proof)
+void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
+                  const char *detail, uint64_t proof)
 {
     assert(reservation_valid(r));
-    core_cluster(core, r->cluster)->told[kind]++;
+    core_cluster(core, r->cluster)->published[kind]++;
     publish_event(core, (struct event_record){.number = r->number,
                                               .cluster = r->cluster,
                                               .job = r->job,
@@ -186,23 +167,6 @@ static void publish_about(struct core *core, enum event_kind kind, const struct 
                                               .detail = detail,
                                               .proof = proof,
                                               .kind = (uint8_t)kind});
-}
-
-void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
-                  const char *detail)
-{
-    assert(kind < EVENT_KIND_COUNT);
-    if (r)
-        publish_about(core, kind, r, detail, 0);
-    else
-        core_publish_cluster(core, kind, NULL, detail);
-}
-
-void core_publish_released(struct core *core, const struct reservation *r, const char *why,
-                           uint64_t proof)
-{
-    assert(r->state == JOB_RELEASING);
-    publish_about(core, EVENT_RELEASED, r, why, proof);
 }
 
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,
