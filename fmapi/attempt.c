@@ -39,9 +39,7 @@ static int64_t age_us(const struct attempt *attempt)
 static void attempt_release(struct attempt *attempt)
 {
     request_release(&attempt->request);
-    if (attempt->refusal)
-        explicit_bzero(attempt->refusal, attempt->refusal_length);
-    free(attempt->refusal);
+    memory_wipe(attempt->refusal, attempt->refusal_length);
     credential_drop(attempt->sent);
     free(attempt);
 }

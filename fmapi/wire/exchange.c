@@ -12,7 +12,6 @@
 #include <time.h>
 
 enum {
-    BODY_FIRST = 4096,
     READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
     CA_KEPT_S = 1,    /* connections opened at once read the authorities once; a changed file counts
                          for the next one; libcurl's default is a day */
@@ -32,24 +31,6 @@ void exchange_ca(struct transport_options *options, const char *ca)
     options->ca_directory = ca && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Grown by hand: realloc would leave a copy of the token behind. */
-static void make_room(struct exchange *exchange, size_t need)
-{
-    size_t capacity = exchange->capacity > 0 ? exchange->capacity : BODY_FIRST;
-    while (capacity < need)
-        capacity *= 2;
-    if (capacity == exchange->capacity)
-        return;
-    char *body = memory_zeroed(capacity);
-    if (exchange->body) {
-        memcpy(body, exchange->body, exchange->length);
-        explicit_bzero(exchange->body, exchange->length);
-        free(exchange->body);
-    }
-    exchange->body = body;
-    exchange->capacity = capacity;
-}
-
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct exchange *exchange = arg;
@@ -57,7 +38,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     exchange->too_long = length > exchange->max - exchange->length;
     if (exchange->too_long || length == 0)
         return 0;
-    make_room(exchange, exchange->length + length);
+    exchange->body = memory_room_wiped(exchange->body, exchange->length, &exchange->capacity,
+                                       exchange->length + length);
     memcpy(exchange->body + exchange->length, bytes, length);
     exchange->length += length;
     return length;
@@ -256,9 +238,7 @@ void exchange_destroy(struct exchange *exchange)
         explicit_bzero(line->data, strlen(line->data));
     curl_slist_free_all(exchange->headers);
     credential_drop(exchange->credential);
-    if (exchange->body)
-        explicit_bzero(exchange->body, exchange->length);
-    free(exchange->body);
+    memory_wipe(exchange->body, exchange->length);
     free(exchange);
 }
 

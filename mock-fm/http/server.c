@@ -19,8 +19,8 @@
 #define BACKLOG 4096
 
 struct server {
-    struct calls calls;
-    struct tls *tls; /* NULL: plain HTTP */
+    struct calls calls; /* first */
+    struct tls *tls;    /* NULL: plain HTTP */
     bool for_jobs;
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
@@ -69,9 +69,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 /* In the loop's next round, once for all the connections resumed in this one. */
-static void wake(void *cls)
+static void wake(struct calls *calls)
 {
-    struct server *server = cls;
+    struct server *server = (struct server *)(void *)calls; /* its first member */
     uv_idle_start(&server->idle, on_idle);
 }
 
@@ -165,9 +165,8 @@ struct server *server_create(uv_loop_t *loop, struct control *control,
     if (fd < 0)
         return NULL;
     struct server *server = memory_zeroed(sizeof *server);
-    server->calls = (struct calls){.control = control,
-                                   .latency_ms = latency_ms,
-                                   .responses = {.loop = loop, .wake = wake, .server = server}};
+    server->calls =
+        (struct calls){.control = control, .latency_ms = latency_ms, .loop = loop, .wake = wake};
     server->tls = address->tls;
     server->for_jobs = address->for_jobs;
     if (!(server->daemon = start_daemon(server, fd))) {
