@@ -238,7 +238,7 @@ static enum MHD_Result send_answer(struct call *call)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer->allow);
     if (answer->challenge)
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                auth_words(call->calls->control->fabric->auth)->challenge);
+                                call->calls->control->fabric->auth->words->challenge);
     if (answer->no_store)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     enum MHD_Result result =

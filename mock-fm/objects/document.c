@@ -108,6 +108,16 @@ json_t *document_of_page(struct document_page *page, const char *self)
     return document_with_tail(list, KIND_LIST, 0, 0);
 }
 
+json_t *request_json(const struct request *request, struct problem *problem)
+{
+    json_error_t error;
+    json_t *json =
+        json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
+    if (!json)
+        problem_set(problem, 400, "the body is not JSON: %s", error.text);
+    return json;
+}
+
 int problem_set(struct problem *problem, int status, const char *format, ...)
 {
     va_list arguments;

@@ -27,25 +27,16 @@ int fabric_lose(struct fabric *fabric, const char *id, int64_t now_us, struct pr
         fabric, json_pack("{s:s, s:I, s:s}", "op", "job-gone", "at", now_us, "job", id), problem);
 }
 
-struct restore {
-    struct fabric *fabric;
-    struct problem *problem;
-};
-
-static int commit_again(void *cls, json_t *change)
-{
-    struct restore *restore = cls;
-    return fabric_commit(restore->fabric, json_incref(change), restore->problem);
-}
-
 int fabric_restore(struct fabric *fabric, const struct objects *snapshot, int64_t now_us,
                    struct problem *problem)
 {
-    struct restore restore = {.fabric = fabric, .problem = problem};
-    json_t *reset = json_pack("{s:s, s:I}", "op", "reset", "at", now_us);
-    if (fabric_commit(fabric, reset, problem) < 0)
-        return -1;
-    return objects_recount(snapshot, commit_again, &restore);
+    json_t *changes = objects_changes(snapshot);
+    int result =
+        fabric_commit(fabric, json_pack("{s:s, s:I}", "op", "reset", "at", now_us), problem);
+    for (size_t i = 0; result == 0 && i < json_array_size(changes); i++)
+        result = fabric_commit(fabric, json_incref(json_array_get(changes, i)), problem);
+    json_decref(changes);
+    return result;
 }
 
 /* A request to a path: the list (name NULL) or one of its members. */
@@ -69,16 +60,10 @@ static int succeed(const struct task *task, int status, json_t *document)
 /* The body as a JSON object: a new reference, or NULL with a 400. */
 static json_t *parse_body(const struct task *task)
 {
-    const struct request *request = task->request;
-    json_error_t error;
-    json_t *body =
-        json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
-    if (json_is_object(body))
+    json_t *body = request_json(task->request, task->problem);
+    if (!body || json_is_object(body))
         return body;
-    if (body)
-        problem_set(task->problem, 400, "the body must be a JSON object");
-    else
-        problem_set(task->problem, 400, "the body is not JSON: %s", error.text);
+    problem_set(task->problem, 400, "the body must be a JSON object");
     json_decref(body);
     return NULL;
 }
@@ -90,7 +75,7 @@ static enum auth_login login_of(const struct task *task)
 
 static int need_login(const struct task *task)
 {
-    const struct auth_words *words = auth_words(task->fabric->auth);
+    const struct auth_words *words = task->fabric->auth->words;
     enum auth_login login = login_of(task);
     if (login == AUTH_ADMITTED)
         return 0;
@@ -137,7 +122,7 @@ static int list_jobs(const struct task *task)
     if (need_login(task) < 0)
         return -1;
     struct document_page page = new_page(task);
-    const struct job *job = objects_first(task->fabric->objects);
+    const struct job *job = task->fabric->objects->first;
     while (job && document_page_add(&page, job->serial, DOCUMENT_JOBS, job->id))
         job = job->next;
     return succeed(task, 200, document_of_page(&page, DOCUMENT_JOBS));
@@ -145,7 +130,7 @@ static int list_jobs(const struct task *task)
 
 int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem)
 {
-    uint64_t serial = objects_totals(fabric->objects).last_serial + 1;
+    uint64_t serial = fabric->objects->totals.last_serial + 1;
     char token[SESSION_TOKEN_SIZE];
     if (objects_may_reserve(fabric->objects, wish->id, wish->limit, problem) < 0)
         return -1;
@@ -252,7 +237,7 @@ static int list_trees(const struct task *task)
     for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
         char number[12];
         snprintf(number, sizeof number, "%u", id);
-        if (objects_tree(task->fabric->objects, id) &&
+        if (task->fabric->objects->trees[id] &&
             !document_page_add(&page, (uint64_t)id + 1, DOCUMENT_TREES, number))
             break;
     }
@@ -322,7 +307,7 @@ static int post_tree(const struct task *task)
         objects_may_grow(objects, change, task->problem) == 0 &&
         fabric_commit(task->fabric, json_incref(change), task->problem) == 0) {
         json_int_t id = json_integer_value(json_object_get(change, "mcastID"));
-        result = succeed(task, 201, document_of_tree(objects_tree(objects, (unsigned)id)));
+        result = succeed(task, 201, document_of_tree(objects->trees[id]));
     }
     json_decref(change);
     json_decref(body);
@@ -336,7 +321,7 @@ static const struct tree *find_tree(const struct task *task)
     char *end;
     unsigned long id = strtoul(task->name, &end, 10);
     if (isdigit((unsigned char)task->name[0]) && *end == '\0' && id < OBJECTS_MCAST_IDS)
-        tree = objects_tree(task->fabric->objects, (unsigned)id);
+        tree = task->fabric->objects->trees[id];
     if (!tree)
         problem_set(task->problem, 404, "no such multicast tree %.32s", task->name);
     return tree;

@@ -61,13 +61,13 @@ static int reload(void *program, struct problem *problem)
 /* What the books say is what is there; addresses are not given out twice. */
 static void check_books(const struct objects *objects)
 {
-    struct objects_totals totals = objects_totals(objects);
+    struct objects_totals totals = objects->totals;
     uint64_t jobs = 0, reserved = 0;
     unsigned trees = 0;
-    for (const struct job *job = objects_first(objects); job; job = job->next) {
+    for (const struct job *job = objects->first; job; job = job->next) {
         unsigned of_job = 0;
         for (const struct tree *tree = job->trees; tree; tree = tree->next, of_job++)
-            FUZZ_CHECK(tree->job == job && objects_tree(objects, tree->mcast_id) == tree);
+            FUZZ_CHECK(tree->job == job && objects->trees[tree->mcast_id] == tree);
         FUZZ_CHECK(of_job == job->trees_in_use && of_job <= job->limit);
         FUZZ_CHECK(objects_job(objects, job->id) == job);
         jobs++;
@@ -111,7 +111,7 @@ static void check_answer(const json_t *fault, const char *method, struct answer 
 static void answer_one(struct control *control, const struct auth *oauth, struct request *request)
 {
     struct answer answer = {0};
-    uint64_t jobs = objects_totals(control->fabric->objects).jobs;
+    uint64_t jobs = control->fabric->objects->totals.jobs;
     bool session = auth_shows_session(request->authorization);
     if (!control->log && strcmp(request->path, "/mock/log") == 0)
         control->log = requestlog_create(); /* large: only for whoever asks */
@@ -130,7 +130,7 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
         if (fault_lets_act(fault))
             fabric_answer(control->fabric, request, &answer);
         bool refused = answer.status >= 400, let_in = request->authorization;
-        FUZZ_CHECK((!refused && let_in) || objects_totals(control->fabric->objects).jobs == jobs);
+        FUZZ_CHECK((!refused && let_in) || control->fabric->objects->totals.jobs == jobs);
         check_answer(fault, request->method, &answer);
         json_decref(fault);
     }

@@ -29,7 +29,7 @@ static void reserve(struct pair *pair, unsigned job, int64_t at_us)
     char id[16];
 
     snprintf(id, sizeof id, "c-%u", job);
-    commit(pair, change_job(at_us, id, "sess-1", 1, objects_totals(pair->objects).last_serial + 1));
+    commit(pair, change_job(at_us, id, "sess-1", 1, pair->objects->totals.last_serial + 1));
 }
 
 static void release(struct pair *pair, const char *id, int64_t at_us)
@@ -46,7 +46,7 @@ static void assert_shown(const struct pair *pair, struct replica_lag lag, int64_
     size_t length = 0;
 
     assert_non_null(objects);
-    for (const struct job *job = objects_first(objects); job; job = job->next)
+    for (const struct job *job = objects->first; job; job = job->next)
         length += (size_t)snprintf(shown + length, sizeof shown - length, "%s ", job->id);
     assert_string_equal(shown, ids);
     objects_destroy(objects);
