@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/memory.h"
 #include "mock-fm/options.h"
 #include "mock-fm/http/server.h"
 
@@ -129,9 +130,7 @@ static void close_all(struct program *program)
 /* Whole or not at all: a reader that waits for the file never sees half a number. */
 static int write_port_file(const char *path, unsigned port, struct problem *problem)
 {
-    char *new_path;
-    if (asprintf(&new_path, "%s.new", path) < 0)
-        return problem_set(problem, 500, "out of memory");
+    char *new_path = memory_format("%s.new", path);
     FILE *file = fopen(new_path, "we");
     bool written = file && fprintf(file, "%u\n", port) > 0;
     if (file && fclose(file) != 0)

@@ -50,8 +50,6 @@ struct task {
 
 static int succeed(const struct task *task, int status, json_t *document)
 {
-    if (!document)
-        return problem_set(task->problem, 500, "out of memory");
     task->answer->status = status;
     task->answer->document = document;
     return 0;
@@ -111,17 +109,11 @@ static int need_reach(const struct task *task, enum session_reach enough)
     return problem_set(task->problem, 403, "a session token is not enough for this here; log in");
 }
 
-static struct document_page new_page(const struct task *task)
-{
-    return (struct document_page){
-        .links = json_array(), .size = task->request->page_size, .after = task->request->after};
-}
-
 static int list_jobs(const struct task *task)
 {
     if (need_login(task) < 0)
         return -1;
-    struct document_page page = new_page(task);
+    struct document_page page = document_page_of(task->request);
     const struct job *job = task->fabric->objects->first;
     while (job && document_page_add(&page, job->serial, DOCUMENT_JOBS, job->id))
         job = job->next;
@@ -233,7 +225,7 @@ static int list_trees(const struct task *task)
 {
     if (need_login(task) < 0)
         return -1;
-    struct document_page page = new_page(task);
+    struct document_page page = document_page_of(task->request);
     for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
         char number[12];
         snprintf(number, sizeof number, "%u", id);
@@ -400,21 +392,15 @@ static int method_not_allowed(const struct task *task, const char *allow)
 /* The paths that can only be read; the login is that of jobs. */
 static int read_inventory(const struct task *task)
 {
-    const struct inventory *inventory = &task->fabric->inventory;
     const struct request *request = task->request;
-    const char *name;
-    const struct inventory_collection *collection =
-        inventory_find(without_gateway(request->path), &name);
-    if (!collection)
+    const char *path = without_gateway(request->path);
+    if (!inventory_owns(path))
         return problem_set(task->problem, 404, "Service not found: %.200s", request->path);
     if (strcmp(request->method, "GET") != 0)
         return method_not_allowed(task, "GET");
     if (need_login(task) < 0)
         return -1;
-    if (!name)
-        return succeed(task, 200,
-                       inventory_list(inventory, collection, request->page_size, request->after));
-    json_t *document = inventory_member(inventory, collection, name, task->problem);
+    json_t *document = inventory_read(&task->fabric->inventory, path, request, task->problem);
     return document ? succeed(task, 200, document) : -1;
 }
 

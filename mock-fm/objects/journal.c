@@ -129,9 +129,10 @@ static int open_file(struct journal *journal, struct objects *objects, struct pr
 struct journal *journal_open(const char *path, struct objects *objects, struct problem *problem)
 {
     struct journal *journal = memory_zeroed(sizeof *journal);
-    *journal = (struct journal){.path = memory_text(path), .objects = objects, .fd = -1};
-    if (asprintf(&journal->new_path, "%s.new", path) < 0)
-        abort();
+    *journal = (struct journal){.path = memory_text(path),
+                                .new_path = memory_format("%s.new", path),
+                                .objects = objects,
+                                .fd = -1};
     if (open_file(journal, objects, problem) == 0)
         return journal;
     journal_close(journal);
