@@ -162,6 +162,7 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
 {
     struct attempt *attempt = memory_zeroed(sizeof *attempt);
     assert(!api->closing);
+    login_watch(api->login);
     *attempt = (struct attempt){.api = api,
                                 .request = *request,
                                 .token = !secret_none(token),

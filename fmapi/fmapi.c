@@ -79,7 +79,7 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         return NULL;
     }
     api->loop = loop;
-    api->login = login_create(loop, &api->options);
+    api->login = login_create(loop, &api->options, api->transport);
     return api;
 }
 

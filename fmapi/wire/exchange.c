@@ -117,12 +117,28 @@ static bool set_confinement(CURL *easy)
            SET(CURLOPT_NOPROXY, "*");
 }
 
-static bool set_tls(CURL *easy, const struct transport_options *options)
+static CURLcode on_tls(CURL *easy, void *context, void *authorities)
 {
+    (void)easy;
+    SSL_CTX_set1_cert_store(context, authorities);
+    return CURLE_OK;
+}
+
+static bool set_tls(struct exchange *exchange, const struct transport_options *options)
+{
+    CURL *easy = exchange->easy;
     const bool directory = options->ca_directory;
     if (!SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
         !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
         return false;
+    if (options->authorities) {
+        (void)X509_STORE_up_ref(options->authorities);
+        exchange->authorities = options->authorities;
+        /* Without a file: else it would be read all the same. */
+        return SET(CURLOPT_SSL_CTX_DATA, exchange->authorities) &&
+               SET(CURLOPT_SSL_CTX_FUNCTION, on_tls) && SET(CURLOPT_CAINFO, NULL) &&
+               SET(CURLOPT_CAPATH, NULL);
+    }
     /* One of the two and not the system's besides: other authorities must not be trusted, and
      * reading the system's directory takes 25 ms of the loop's time (G11). */
     return !options->ca || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
@@ -176,49 +192,12 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
     if (!exchange->easy || !set_request(exchange, request) || !set_confinement(exchange->easy) ||
-        !set_tls(exchange->easy, options) || !set_login(exchange, credential) ||
+        !set_tls(exchange, options) || !set_login(exchange, credential) ||
         !set_course(exchange, share)) {
         exchange_destroy(exchange);
         return NULL;
     }
     return exchange;
-}
-
-static CURLcode on_tls(CURL *easy, void *context, void *authorities)
-{
-    (void)easy;
-    SSL_CTX_set1_cert_store(context, authorities);
-    return CURLE_OK;
-}
-
-void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
-{
-    CURL *easy = exchange->easy;
-    if (!authorities || exchange->authorities || !SET(CURLOPT_SSL_CTX_DATA, authorities) ||
-        !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
-        X509_STORE_free(authorities);
-        return;
-    }
-    exchange->authorities = authorities;
-    (void)SET(CURLOPT_CAINFO, NULL); /* else it would be read all the same; cannot fail */
-    (void)SET(CURLOPT_CAPATH, NULL);
-}
-
-int64_t exchange_left_ms(const struct exchange *exchange)
-{
-    const int64_t left =
-        exchange->timeout_ms - (int64_t)((now_ns() - exchange->started_ns) / 1000000);
-    return left > 0 ? left : 0;
-}
-
-void exchange_waited(struct exchange *exchange, const char *words)
-{
-    CURL *easy = exchange->easy;
-    const int64_t left = exchange_left_ms(exchange);
-    (void)SET(CURLOPT_TIMEOUT_MS, (long)(left > 0 ? left : 1)); /* cannot fail */
-    (void)SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(left > 0 ? left : 1));
-    if (left == 0)
-        (void)snprintf(exchange->curl_words, sizeof exchange->curl_words, "%s", words);
 }
 
 #undef SET

@@ -50,16 +50,17 @@ struct transport_options {
     const char *ca;    /* file or directory; NULL: the system's store */
     bool ca_directory; /* which of the two; set by transport_create or exchange_ca */
     bool verify;
-    bool bare;         /* words without next steps, which are about mcastd.conf */
-    unsigned parallel; /* connections at once, at most; at least 1 */
+    struct x509_store_st *authorities; /* what ca holds, where libcurl's TLS is OpenSSL; NULL:
+                                          libcurl reads it. Set by transport_trust. */
+    bool bare;                         /* words without next steps, which are about mcastd.conf */
+    unsigned parallel;                 /* connections at once, at most; at least 1 */
 };
 
 struct exchange {
     CURL *easy;
     struct curl_slist *headers; /* with the login: wiped before they are freed */
     struct credential *credential;
-    struct x509_store_st *authorities; /* instead of what libcurl would read; NULL: that */
-    bool waits;                        /* for them: libcurl has not begun */
+    struct x509_store_st *authorities; /* a reference of its own; or NULL */
     bool repeatable;                   /* asked twice, it does no harm */
     bool unanswered;                   /* a kept connection ended, and it is not repeatable */
     bool sent; /* a connection stood and the request was about to be written, at least once */
@@ -87,15 +88,6 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  const struct request *request, struct credential *credential,
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
-
-/* Trusts these authorities instead of a file (castore.h: where that is possible). Takes over a
- * reference; NULL changes nothing. */
-void exchange_trust(struct exchange *exchange, struct x509_store_st *authorities);
-
-/* For one that waited before libcurl began: the rest of its time, 0: none. */
-int64_t exchange_left_ms(const struct exchange *exchange);
-/* Limits it to that rest. words: the cause, if it is 0. */
-void exchange_waited(struct exchange *exchange, const char *words);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
  * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer
