@@ -143,23 +143,20 @@ struct call {
     void *done_arg;
 };
 
-enum fmcall_outcome call_outcome_of_end(enum transport_end end)
+enum fmcall_outcome call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+                                      const char *base, const struct transport_answer *answer)
 {
+    const enum transport_end end = answer->end;
+    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
     assert(end != TRANSPORT_ANSWERED && end != TRANSPORT_CANCELLED);
+    /* The call's own limit: the transport had what a login left of it. */
+    if (end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
+        (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
+                       api->options.timeout_ms);
     return end == TRANSPORT_TIMEOUT     ? FM_TIMEOUT
            : end == TRANSPORT_BROKEN    ? FM_BROKEN
            : end == TRANSPORT_UNREACHED ? FM_UNREACHED
                                         : FM_BUSY;
-}
-
-void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
-                       const char *base, const struct transport_answer *answer)
-{
-    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
-    /* The call's own limit: the transport had what a login left of it. */
-    if (answer->end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
-        (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
-                       api->options.timeout_ms);
 }
 
 static void on_call_answer(void *arg, const struct transport_answer *answer)
@@ -178,8 +175,7 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
         if (answer->words[0] != '\0')
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {
-        decoded.outcome = call_outcome_of_end(answer->end);
-        call_describe_end(decoded.words, api, call->base, answer);
+        decoded.outcome = call_describe_end(decoded.words, api, call->base, answer);
     }
     call->done(
         call->done_arg,

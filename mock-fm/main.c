@@ -156,11 +156,10 @@ static int announce(const struct server *server, const struct listener *listener
 }
 
 static struct server *open_server(struct program *program, const struct listener *listener,
-                                  bool for_jobs, struct problem *problem)
+                                  struct problem *problem)
 {
-    const struct server_address address = {listener->host, listener->port, program->tls, for_jobs};
-    return server_create(&program->loop, &program->control, &address, program->options.latency_ms,
-                         problem);
+    return server_create(&program->loop, &program->control, listener, program->tls,
+                         program->options.latency_ms, problem);
 }
 
 static int serve(struct program *program, struct problem *problem)
@@ -168,12 +167,12 @@ static int serve(struct program *program, struct problem *problem)
     const struct listener *main = &program->options.listener,
                           *jobs = &program->options.jobs_listener;
     int result = 0;
-    if (!(program->server = open_server(program, main, false, problem)))
+    if (!(program->server = open_server(program, main, problem)))
         return -1;
     watch_signals(program);
     /* The main address last: a program that waits for its port finds both open. */
     if (jobs->host[0] &&
-        (!(program->jobs_server = open_server(program, jobs, true, problem)) ||
+        (!(program->jobs_server = open_server(program, jobs, problem)) ||
          announce(program->jobs_server, jobs, "listening for jobs on https", problem) < 0))
         result = -1;
     if (result == 0)

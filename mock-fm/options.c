@@ -223,6 +223,7 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
                                    .has_arg = specs[i].parse ? required_argument : no_argument,
                                    .val = FIRST_VALUE + (int)i};
     *options = (struct options){.listener = {.host = "127.0.0.1", .port = "8000"},
+                                .jobs_listener = {.for_jobs = true},
                                 .addresses = DEFAULT_ADDRESSES,
                                 .inventory = {.groups = 2, .switches = 2, .ports = 4}};
     optind = 0; /* glibc: start afresh, also in a test that parses twice */

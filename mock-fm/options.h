@@ -6,21 +6,16 @@
 #include <stdint.h>
 
 #include "mock-fm/http/auth.h"
+#include "mock-fm/http/server.h"
 #include "mock-fm/objects/inventory.h"
 #include "mock-fm/http/message.h"
 #include "mock-fm/http/tokens.h"
 
-struct listener {
-    char host[256]; /* "": there is none */
-    char port[8];
-    const char *port_file; /* or NULL, as the others below */
-};
-
 struct options {
     struct listener listener;
-    struct listener jobs_listener; /* the same, but no client certificate is required */
+    struct listener jobs_listener;
     enum auth_mode auth;
-    const char *authdir;
+    const char *authdir; /* or NULL, as the others below */
     int64_t token_lifetime_us;
     enum session_reach reach;
     const char *tls_cert, *tls_key; /* both or none */

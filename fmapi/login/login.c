@@ -247,7 +247,7 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     }
     struct clientcert cert = clientcert_copy(&found->credential->cert);
     struct credential *credential = credential_bearer(grant.token, &cert);
-    oauth_grant_wipe(&grant);
+    secret_wipe(&grant.token);
     oauthclient_wipe(&login->client);
     login->client = found->client;
     found->client = (struct oauthclient){0};

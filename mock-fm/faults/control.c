@@ -120,19 +120,16 @@ static json_t *post_forget(const struct task *task)
 
 static int put_job(const struct task *task, const json_t *text)
 {
-    const json_t *limit = json_object_get(text, "mcastLimit");
     const json_t *token = json_object_get(text, "sessionToken");
-    struct fabric_wish wish = {.id = json_string_value(json_object_get(text, "jobID")),
-                               .limit = json_integer_value(limit),
-                               .token = json_string_value(token),
-                               .now_us = task->request->now_us};
-    if (!wish.id || !json_is_integer(limit) || (token && json_string_length(token) == 0))
+    if (!json_is_integer(json_object_get(text, "mcastLimit")) ||
+        (token && json_string_length(token) == 0))
         return problem_set(task->problem, 400,
                            "a job is {\"jobID\":\"…\",\"mcastLimit\":N}, perhaps with a "
                            "\"sessionToken\"");
-    if (forget_job(task, wish.id) < 0)
+    if (forget_job(task, json_string_value(json_object_get(text, "jobID"))) < 0)
         return -1;
-    return fabric_reserve(task->control->fabric, &wish, task->problem);
+    return fabric_reserve(task->control->fabric, text, json_string_value(token),
+                          task->request->now_us, task->problem);
 }
 
 /* A job that exists is replaced, and has another token then. */

@@ -76,12 +76,6 @@ json_t *document_of_tree(const struct tree *tree)
         KIND_TREE, 0, tree->updated_us);
 }
 
-json_t *document_of_problem(const struct problem *problem)
-{
-    return json_pack("{s:s, s:s, s:i, s:s, s:i}", "message", problem->text, "detail", problem->text,
-                     "statusCode", problem->status, "documentKind", KIND_ERROR, "errorCode", 0);
-}
-
 struct document_page document_page_of(const struct request *request)
 {
     return (struct document_page){
@@ -136,8 +130,12 @@ int problem_set(struct problem *problem, int status, const char *format, ...)
 void answer_problem(struct answer *answer, const struct problem *problem)
 {
     answer_release(answer);
+    /* The sentence is `message`, where libfabric looks for it, and `detail`, where Slurm does. */
     *answer = (struct answer){.status = problem->status,
-                              .document = document_of_problem(problem),
+                              .document =
+                                  json_pack("{s:s, s:s, s:i, s:s, s:i}", "message", problem->text,
+                                            "detail", problem->text, "statusCode", problem->status,
+                                            "documentKind", KIND_ERROR, "errorCode", 0),
                               .challenge = problem->status == 401};
 }
 

@@ -25,9 +25,6 @@ json_t *document_of_tree(const struct tree *tree);
 /* {"<step>":[<multicast id>,…],…} */
 json_t *document_of_steps(const struct job *job);
 
-/* The sentence is `message`, where libfabric looks for it, and `detail`, where Slurm does. */
-json_t *document_of_problem(const struct problem *problem);
-
 /* Adds the fields that every document has but documentSelfLink. Takes the document. */
 json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
                            int64_t updated_us);

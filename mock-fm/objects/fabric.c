@@ -120,44 +120,43 @@ static int list_jobs(const struct task *task)
     return succeed(task, 200, document_of_page(&page, DOCUMENT_JOBS));
 }
 
-int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem)
+int fabric_reserve(struct fabric *fabric, const json_t *wish, const char *token, int64_t now_us,
+                   struct problem *problem)
 {
+    const char *id = json_string_value(json_object_get(wish, "jobID"));
+    const json_t *limit = json_object_get(wish, "mcastLimit");
     uint64_t serial = fabric->objects->totals.last_serial + 1;
-    char token[SESSION_TOKEN_SIZE];
-    if (objects_may_reserve(fabric->objects, wish->id, wish->limit, problem) < 0)
+    char minted[SESSION_TOKEN_SIZE];
+    if (!id)
+        return problem_set(problem, 400, "jobID must be a string");
+    if (!json_is_integer(limit))
+        return problem_set(problem, 400, "mcastLimit must be a number from 1 to %d",
+                           OBJECTS_MCAST_IDS);
+    if (objects_may_reserve(fabric->objects, id, json_integer_value(limit), problem) < 0)
         return -1;
-    if (session_token(&fabric->mint, serial, token) < 0)
+    if (session_token(&fabric->mint, serial, minted) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
     int result = fabric_commit(fabric,
                                json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:i}", "op", "job", "at",
-                                         wish->now_us, "job", wish->id, "token",
-                                         wish->token ? wish->token : token, "limit", wish->limit,
-                                         "serial", (json_int_t)serial, "version", 0),
+                                         now_us, "job", id, "token", token ? token : minted,
+                                         "limit", json_integer_value(limit), "serial",
+                                         (json_int_t)serial, "version", 0),
                                problem);
-    explicit_bzero(token, sizeof token);
+    explicit_bzero(minted, sizeof minted);
     return result;
 }
 
 static int post_job(const struct task *task)
 {
+    const struct request *request = task->request;
     json_t *body;
-    int result;
     if (need_login(task) < 0 || !(body = parse_body(task)))
         return -1;
-    const json_t *limit = json_object_get(body, "mcastLimit");
-    struct fabric_wish wish = {.id = json_string_value(json_object_get(body, "jobID")),
-                               .limit = json_integer_value(limit),
-                               .token = task->request->session_token,
-                               .now_us = task->request->now_us};
-    if (!wish.id)
-        result = problem_set(task->problem, 400, "jobID must be a string");
-    else if (!json_is_integer(limit))
-        result = problem_set(task->problem, 400, "mcastLimit must be a number from 1 to %d",
-                             OBJECTS_MCAST_IDS);
-    else
-        result = fabric_reserve(task->fabric, &wish, task->problem);
+    int result =
+        fabric_reserve(task->fabric, body, request->session_token, request->now_us, task->problem);
+    const char *id = json_string_value(json_object_get(body, "jobID"));
     if (result == 0)
-        result = succeed(task, 201, document_of_job(objects_job(task->fabric->objects, wish.id)));
+        result = succeed(task, 201, document_of_job(objects_job(task->fabric->objects, id)));
     json_decref(body);
     return result;
 }

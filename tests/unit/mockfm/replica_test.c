@@ -103,33 +103,11 @@ static void replica__lags_by_time(void **state)
     end(&pair);
 }
 
-/* However much is written, what is kept is bounded, and nothing is shown wrongly. */
-static void replica__keeps_a_bounded_number(void **state)
-{
-    struct pair pair = begin();
-    char id[16];
-
-    (void)state;
-    for (unsigned i = 0; i < 3 * REPLICA_CHANGES; i++) {
-        reserve(&pair, i + 2, 2000000 + i);
-        snprintf(id, sizeof id, "c-%u", i + 1);
-        release(&pair, id, 2000000 + i);
-    }
-    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES + 1);
-    assert_shown(&pair, (struct replica_lag){0}, 3000000, id);
-    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES);
-    assert_shown(&pair, (struct replica_lag){.writes = 2}, 3000000, id);
-    snprintf(id, sizeof id, "c-%d ", 3 * REPLICA_CHANGES + 1 - REPLICA_CHANGES / 2);
-    assert_shown(&pair, (struct replica_lag){.writes = REPLICA_CHANGES}, 3000000, id);
-    end(&pair);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(replica__lags_by_writes),
         cmocka_unit_test(replica__lags_by_time),
-        cmocka_unit_test(replica__keeps_a_bounded_number),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
