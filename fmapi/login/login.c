@@ -2,7 +2,6 @@
 #include "fmapi/login/login.h"
 
 #include "base/memory.h"
-#include "fmapi/login/authorities.h"
 #include "fmapi/login/loginfiles.h"
 #include "fmapi/transport.h"
 

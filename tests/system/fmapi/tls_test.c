@@ -11,7 +11,7 @@
 
 #include <signal.h>
 
-#include "fmapi/login/authorities.h"
+#include "fmapi/login/loginfiles.h"
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
