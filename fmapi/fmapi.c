@@ -79,7 +79,10 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         return NULL;
     }
     api->loop = loop;
-    api->login = login_create(loop, &api->options, api->transport);
+    bool tls = options->auth == FMAPI_AUTH_OAUTH; /* its endpoint's */
+    for (unsigned i = 0; i < FMAPI_URLS_MAX && api->bases[i]; i++)
+        tls |= strncmp(api->bases[i], "https:", 6) == 0;
+    api->login = login_create(loop, &api->options, api->transport, tls && options->verify != 0);
     return api;
 }
 

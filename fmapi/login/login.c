@@ -22,6 +22,7 @@ struct login {
     uv_loop_t *loop;
     const struct fmapi_options *options;
     struct transport *calls; /* where they go */
+    bool verifies;           /* the authorities are needed */
 
     struct authorities authorities; /* that connections are told to trust */
     uint64_t ca_looked_ms; /* by the loop's clock, when their file was looked at; 0: never */
@@ -55,12 +56,13 @@ struct login {
 static void begin_renewal(struct login *login);
 
 struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options,
-                           struct transport *calls)
+                           struct transport *calls, bool verifies)
 {
     struct login *login = memory_zeroed(sizeof *login);
     login->loop = loop;
     login->options = options;
     login->calls = calls;
+    login->verifies = verifies;
     login->work.data = login->early.data = login->deadline.data = login;
     TAILQ_INIT(&login->waiting);
     (void)uv_timer_init(loop, &login->early); /* cannot fail */
@@ -305,7 +307,7 @@ static void read_files(uv_work_t *work)
     struct login *login = work->data;
     login->read_error = (struct error){0};
     login->ca_changed =
-        login->options->verify && authorities_changed(&login->authorities, login->options->ca);
+        login->verifies && authorities_changed(&login->authorities, login->options->ca);
     if (login->ca_changed)
         login->read = authorities_read(login->options->ca);
     (void)loginfiles_read(login->options, &login->found, &login->read_error);
@@ -356,7 +358,7 @@ static void begin_renewal(struct login *login)
 void login_watch(struct login *login)
 {
     const uint64_t now_ms = uv_now(login->loop);
-    if (login->stage != IDLE || !login->options->verify || login->ca_looked_ms == 0 ||
+    if (login->stage != IDLE || !login->verifies || login->ca_looked_ms == 0 ||
         now_ms - login->ca_looked_ms < CA_LOOK_MS)
         return;
     login->ca_looked_ms = now_ms;

@@ -21,9 +21,10 @@
 struct login;
 struct transport;
 
-/* The options outlive it, and so does the transport of the calls, which is told whom to trust. */
+/* The options outlive it, and so does the transport of the calls, which is told whom to trust.
+ * verifies: whether there may be a server's certificate to verify. */
 struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options,
-                           struct transport *calls);
+                           struct transport *calls, bool verifies);
 
 /* The credential in force, which the caller may hold; NULL when there is none or its time is over.
  */

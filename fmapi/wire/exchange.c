@@ -17,13 +17,6 @@ enum {
                          for the next one; libcurl's default is a day */
 };
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void exchange_ca(struct transport_options *options, const char *ca)
 {
     struct stat status;
@@ -169,15 +162,15 @@ static bool set_login(struct exchange *exchange, struct credential *credential)
              set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key) && SET(CURLOPT_SSLKEYTYPE, "PEM")));
 }
 
-static bool set_course(struct exchange *exchange, CURLSH *share)
+static bool set_course(struct exchange *exchange, CURLSH *share, int64_t timeout_ms)
 {
     CURL *easy = exchange->easy;
+    const long limit_ms = timeout_ms > 0 ? (long)timeout_ms : 1; /* 0 would mean for ever */
     return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
-           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, exchange) &&
-           SET(CURLOPT_PREREQFUNCTION, on_sending) && SET(CURLOPT_PREREQDATA, exchange) &&
-           SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
+           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, limit_ms) &&
+           SET(CURLOPT_CONNECTTIMEOUT_MS, limit_ms) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
+           SET(CURLOPT_WRITEDATA, exchange) && SET(CURLOPT_PREREQFUNCTION, on_sending) &&
+           SET(CURLOPT_PREREQDATA, exchange) && SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
 }
 
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
@@ -188,12 +181,10 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->bare = options->bare;
-    exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
-    exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
     if (!exchange->easy || !set_request(exchange, request) || !set_confinement(exchange->easy) ||
         !set_tls(exchange, options) || !set_login(exchange, credential) ||
-        !set_course(exchange, share)) {
+        !set_course(exchange, share, timeout_ms)) {
         exchange_destroy(exchange);
         return NULL;
     }
@@ -295,7 +286,6 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
         .body = end == TRANSPORT_ANSWERED ? exchange->body : NULL,
         .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
         .words = exchange->words,
-        .took_us = (int64_t)((now_ns() - exchange->started_ns) / 1000),
         .tls_fault = exchange->tls_fault,
     };
 }

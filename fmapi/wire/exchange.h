@@ -39,9 +39,10 @@ struct transport_answer {
     const char *body; /* ANSWERED: length bytes, NULL when length is 0 */
     size_t length;
     const char *words; /* the cause, printable; "" for ANSWERED */
+    bool tls_fault;    /* it failed because of TLS */
+    /* Set by attempt.c: */
     int64_t took_us;
-    bool tls_fault;         /* it failed because of TLS */
-    struct secrets secrets; /* of the request, which the answer may quote; set by attempt.c */
+    struct secrets secrets; /* of the request, which the answer may quote */
 };
 
 typedef void transport_done_fn(void *arg, const struct transport_answer *answer);
@@ -69,8 +70,6 @@ struct exchange {
     bool tls_fault; /* set by exchange_answer */
     char *body;     /* may hold a session token: wiped before it is freed */
     size_t length, capacity, max;
-    int64_t timeout_ms;
-    uint64_t started_ns;
     char curl_words[CURL_ERROR_SIZE];
     char words[ERROR_TEXT_SIZE];
     transport_done_fn *done;
