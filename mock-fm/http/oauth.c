@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/http/oauth.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/memory.h"
-
-#define PLAIN_PATH "/oauth/token"
-#define KEYCLOAK_TAIL "/protocol/openid-connect/token"
 
 /* To be freed. NULL for a bad escape or a zero byte. */
 static char *decode_text(const char *text, size_t length)
@@ -66,16 +64,12 @@ static const char *form_value(const json_t *form, const char *name)
 
 bool oauth_owns(const char *path)
 {
-    const char *realm, *tail;
-    if (strcmp(path, PLAIN_PATH) == 0)
-        return true;
-    if (strncmp(path, "/auth/", 6) == 0)
-        path += 5;
-    if (strncmp(path, "/realms/", 8) != 0)
-        return false;
-    realm = path + 8;
-    tail = strchr(realm, '/');
-    return tail && tail > realm && strcmp(tail, KEYCLOAK_TAIL) == 0;
+    static const char *const paths[] = {"/oauth/token", "/realms/?*/protocol/openid-connect/token",
+                                        "/auth/realms/?*/protocol/openid-connect/token"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (fnmatch(paths[i], path, FNM_PATHNAME) == 0)
+            return true;
+    return false;
 }
 
 static void answer_error(struct answer *answer, int status, const char *error, const char *why)

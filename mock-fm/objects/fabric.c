@@ -415,14 +415,14 @@ static int dispatch(struct task *task)
 }
 
 /* A read, from a replica that lags: it knows neither the latest jobs nor their tokens. */
-static int dispatch_behind(struct task *task)
+static int dispatch_behind(const struct task *task)
 {
-    struct fabric *current = task->fabric, behind = *current;
-    behind.objects = replica_objects(behind.replica, &task->request->lag, task->request->now_us);
-    task->fabric = &behind; // cppcheck-suppress autoVariables ; taken back below
-    int result = dispatch(task);
-    task->fabric = current;
-    objects_destroy(behind.objects);
+    struct fabric lagging = *task->fabric;
+    struct task behind = *task;
+    behind.fabric = &lagging;
+    lagging.objects = replica_objects(lagging.replica, &task->request->lag, task->request->now_us);
+    int result = dispatch(&behind);
+    objects_destroy(lagging.objects);
     return result;
 }
 
@@ -434,7 +434,7 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
     struct task task = {
         .fabric = fabric, .request = request, .answer = answer, .problem = &problem};
     *answer = (struct answer){0};
-    if ((behind ? dispatch_behind : dispatch)(&task) == 0)
+    if ((behind ? dispatch_behind(&task) : dispatch(&task)) == 0)
         return;
     const char *allow = answer->allow;
     answer_problem(answer, &problem);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
  *
- * A synthetic dragonfly, computed from its size at each request and never stored. Within a group
- * each switch has a link to each other one (local), and each group has one to each other group
- * (global), spread over its switches; a switch's ports are the local ones, then the global ones,
- * and the rest are edge ports with a NIC. All of it never changes.
- *
- * Inference as a whole, no client at hand asks for it (docs/mock-fm.md): the paths, the fields of
- * partitions and the DFA. Every other field and all names are invented here. */
+ * A synthetic dragonfly (docs/mock-fm.md), computed from its size at each request and never stored.
+ * What of it is inferred and what is invented is said there, too. */
 #pragma once
 
 #include <jansson.h>
