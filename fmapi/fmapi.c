@@ -12,26 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_options(const struct fmapi_options *options, struct error *err)
-{
-    if (options->auth != FMAPI_AUTH_NONE && !options->authdir)
-        return error_set(err, ERROR_INVALID,
-                         "the login needs the directory that holds its files (authdir)");
-    if ((!options->mtls_cert) != (!options->mtls_key))
-        return error_set(err, ERROR_INVALID,
-                         "a client certificate needs its key and a key its certificate");
-    if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
-        return error_set(err, ERROR_INVALID, "the timeout of a call must be 1 ms to 24 days");
-    if (options->parallel < 1)
-        return error_set(err, ERROR_INVALID, "at least one call must be allowed at a time");
-    return 0;
-}
-
 int fmapi_check(const struct fmapi_options *options, struct error *err)
 {
     struct loginfiles_found found;
-    int code = check_options(options, err);
-    if (code == 0 && (code = loginfiles_read(options, &found, err)) == 0)
+    if ((!options->mtls_cert) != (!options->mtls_key))
+        return error_set(err, ERROR_INVALID,
+                         "a client certificate needs its key and a key its certificate");
+    int code = loginfiles_read(options, &found, err);
+    if (code == 0)
         loginfiles_wipe(&found);
     return code;
 }
@@ -66,8 +54,9 @@ static void free_api(struct fmapi *api)
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    if (check_options(options, err) != 0)
-        return NULL;
+    assert(options->auth == FMAPI_AUTH_NONE || options->authdir);
+    assert((!options->mtls_cert) == (!options->mtls_key));
+    assert(options->timeout_ms >= 1 && options->timeout_ms <= INT32_MAX && options->parallel >= 1);
     struct fmapi *api = memory_zeroed(sizeof *api);
     if (copy_options(api, options, err) == 0) {
         const struct transport_options transport = {

@@ -92,12 +92,12 @@ static int open_logins(struct program *program, struct problem *problem)
 static int open_objects(struct program *program, struct problem *problem)
 {
     const struct options *options = &program->options;
-    uint64_t dice = options->seed;
+    uint64_t dice = options->mint.seed;
     struct fabric *fabric = &program->fabric;
     *fabric = (struct fabric){.objects =
                                   objects_create((unsigned)options->addresses, options->overcommit),
                               .auth = program->auth,
-                              .mint = {.seeded = options->seeded, .seed = options->seed},
+                              .mint = options->mint,
                               .reach = options->reach,
                               .inventory = options->inventory};
     program->control = (struct control){.fabric = fabric,
@@ -105,7 +105,7 @@ static int open_objects(struct program *program, struct problem *problem)
                                         .log = requestlog_create(),
                                         .reload = reload,
                                         .program = program};
-    if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
+    if (!options->mint.seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));
     faults_init(&program->faults, dice);
     if (options->state &&

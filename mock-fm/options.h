@@ -6,10 +6,16 @@
 #include <stdint.h>
 
 #include "mock-fm/http/auth.h"
-#include "mock-fm/http/server.h"
 #include "mock-fm/objects/inventory.h"
 #include "mock-fm/http/message.h"
 #include "mock-fm/http/tokens.h"
+
+struct listener {
+    char host[256];        /* a name or an address; "": there is none */
+    char port[8];          /* "0": any */
+    const char *port_file; /* or NULL */
+    bool for_jobs;         /* no client is asked for a certificate, even if there is a client CA */
+};
 
 struct options {
     struct listener listener;
@@ -25,8 +31,7 @@ struct options {
     struct inventory inventory;
     const char *state;
     uint64_t latency_ms;
-    bool seeded;
-    uint64_t seed;
+    struct session_mint mint;
     bool help, version; /* print that and nothing else */
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "mock-fm/http/call.h"
+#include "mock-fm/options.h"
 
 #define RUNS_AT_ONCE 64 /* rounds of libmicrohttpd before others on the loop have their turn */
 #define CONNECTIONS_MAX 16384

@@ -10,13 +10,7 @@
 #include "mock-fm/http/tls.h"
 
 struct server;
-
-struct listener {
-    char host[256];        /* a name or an address; "": there is none */
-    char port[8];          /* "0": any */
-    const char *port_file; /* or NULL */
-    bool for_jobs;         /* no client is asked for a certificate, even if there is a client CA */
-};
+struct listener; /* options.h */
 
 /* Listens and serves as long as the loop runs, with `tls` (NULL: plain HTTP), which outlives it;
  * every answer but the control's is `latency_ms` late. NULL with a problem. Close before destroy.
