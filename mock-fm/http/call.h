@@ -19,8 +19,8 @@ struct calls {
     struct control *control;
     uint64_t latency_ms;
     uv_loop_t *loop;
-    void (*wake)(struct calls *calls); /* a suspended connection may go on: run libmicrohttpd */
-    LIST_HEAD(, call) waiting;         /* the suspended ones */
+    void (*wake)(struct calls *calls);  /* a suspended connection may go on: run libmicrohttpd */
+    LIST_HEAD(call_list, call) waiting; /* the suspended ones */
 };
 
 /* libmicrohttpd's callbacks; their `cls` is the struct calls. */
