@@ -301,7 +301,8 @@ static void part_closed(void *arg)
     closed(closed_arg);
 }
 
-/* On a worker thread: nothing but the options and what is found is touched. */
+/* On a worker thread: nothing but the options and what is found is touched, and of the authorities
+ * in force, which change in on_read alone, their file's state is read. */
 static void read_files(uv_work_t *work)
 {
     struct login *login = work->data;
