@@ -52,9 +52,26 @@ char *memory_format(const char *format, ...)
     return text;
 }
 
+void memory_wipe(void *bytes, size_t size)
+{
+    if (bytes)
+        explicit_bzero(bytes, size);
+    free(bytes);
+}
+
 void memory_wipe_text(char *text)
 {
-    if (text)
-        explicit_bzero(text, strlen(text));
-    free(text);
+    memory_wipe(text, text ? strlen(text) : 0);
+}
+
+char *memory_room_wiped(char *bytes, size_t size, size_t *capacity, size_t need)
+{
+    if (need <= *capacity)
+        return bytes;
+    *capacity = need < 2048 ? 4096 : need * 2;
+    char *moved = memory_zeroed(*capacity);
+    if (bytes)
+        memcpy(moved, bytes, size);
+    memory_wipe(bytes, size);
+    return moved;
 }

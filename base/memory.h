@@ -18,5 +18,9 @@ __attribute__((format(printf, 1, 2))) char *memory_format(const char *format, ..
 /* What another library has allocated: NULL ends the process. */
 void *memory_must(void *memory);
 
-/* Overwrites, then frees; for text that may be a secret. NULL is allowed. */
+/* Overwrites, then frees; for what may be a secret. NULL is allowed. */
+void memory_wipe(void *bytes, size_t size);
 void memory_wipe_text(char *text);
+/* For bytes that may be a secret and grow: has room for `need`; when they, `size` of them, have to
+ * move, they are wiped where they were, which realloc would not do. */
+char *memory_room_wiped(char *bytes, size_t size, size_t *capacity, size_t need);

@@ -39,9 +39,7 @@ static int64_t age_us(const struct attempt *attempt)
 static void attempt_release(struct attempt *attempt)
 {
     request_release(&attempt->request);
-    if (attempt->refusal)
-        explicit_bzero(attempt->refusal, attempt->refusal_length);
-    free(attempt->refusal);
+    memory_wipe(attempt->refusal, attempt->refusal_length);
     credential_drop(attempt->sent);
     free(attempt);
 }
@@ -164,6 +162,7 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
 {
     struct attempt *attempt = memory_zeroed(sizeof *attempt);
     assert(!api->closing);
+    login_watch(api->login);
     *attempt = (struct attempt){.api = api,
                                 .request = *request,
                                 .token = !secret_none(token),

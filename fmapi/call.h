@@ -40,6 +40,5 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
                  int64_t timeout_ms, transport_done_fn *done, void *arg);
 
 /* The outcome and the text of an incomplete answer: not ANSWERED, not CANCELLED. */
-enum fmcall_outcome call_outcome_of_end(enum transport_end end);
-void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
-                       const char *base, const struct transport_answer *answer);
+enum fmcall_outcome call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+                                      const char *base, const struct transport_answer *answer);

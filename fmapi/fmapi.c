@@ -12,26 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int check_options(const struct fmapi_options *options, struct error *err)
-{
-    if (options->auth != FMAPI_AUTH_NONE && !options->authdir)
-        return error_set(err, ERROR_INVALID,
-                         "the login needs the directory that holds its files (authdir)");
-    if ((!options->mtls_cert) != (!options->mtls_key))
-        return error_set(err, ERROR_INVALID,
-                         "a client certificate needs its key and a key its certificate");
-    if (options->timeout_ms < 1 || options->timeout_ms > INT32_MAX)
-        return error_set(err, ERROR_INVALID, "the timeout of a call must be 1 ms to 24 days");
-    if (options->parallel < 1)
-        return error_set(err, ERROR_INVALID, "at least one call must be allowed at a time");
-    return 0;
-}
-
 int fmapi_check(const struct fmapi_options *options, struct error *err)
 {
     struct loginfiles_found found;
-    int code = check_options(options, err);
-    if (code == 0 && (code = loginfiles_read(options, &found, err)) == 0)
+    if ((!options->mtls_cert) != (!options->mtls_key))
+        return error_set(err, ERROR_INVALID,
+                         "a client certificate needs its key and a key its certificate");
+    int code = loginfiles_read(options, &found, err);
+    if (code == 0)
         loginfiles_wipe(&found);
     return code;
 }
@@ -66,8 +54,9 @@ static void free_api(struct fmapi *api)
 
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err)
 {
-    if (check_options(options, err) != 0)
-        return NULL;
+    assert(options->auth == FMAPI_AUTH_NONE || options->authdir);
+    assert((!options->mtls_cert) == (!options->mtls_key));
+    assert(options->timeout_ms >= 1 && options->timeout_ms <= INT32_MAX && options->parallel >= 1);
     struct fmapi *api = memory_zeroed(sizeof *api);
     if (copy_options(api, options, err) == 0) {
         const struct transport_options transport = {
@@ -79,7 +68,10 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
         return NULL;
     }
     api->loop = loop;
-    api->login = login_create(loop, &api->options);
+    bool tls = options->auth == FMAPI_AUTH_OAUTH; /* its endpoint's */
+    for (unsigned i = 0; i < FMAPI_URLS_MAX && api->bases[i]; i++)
+        tls |= strncmp(api->bases[i], "https:", 6) == 0;
+    api->login = login_create(loop, &api->options, api->transport, tls && options->verify != 0);
     return api;
 }
 
@@ -143,23 +135,20 @@ struct call {
     void *done_arg;
 };
 
-enum fmcall_outcome call_outcome_of_end(enum transport_end end)
+enum fmcall_outcome call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
+                                      const char *base, const struct transport_answer *answer)
 {
+    const enum transport_end end = answer->end;
+    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
     assert(end != TRANSPORT_ANSWERED && end != TRANSPORT_CANCELLED);
+    /* The call's own limit: the transport had what a login left of it. */
+    if (end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
+        (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
+                       api->options.timeout_ms);
     return end == TRANSPORT_TIMEOUT     ? FM_TIMEOUT
            : end == TRANSPORT_BROKEN    ? FM_BROKEN
            : end == TRANSPORT_UNREACHED ? FM_UNREACHED
                                         : FM_BUSY;
-}
-
-void call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,
-                       const char *base, const struct transport_answer *answer)
-{
-    int length = snprintf(words, DECODE_WORDS_SIZE, "%.64s: %s", base, answer->words);
-    /* The call's own limit: the transport had what a login left of it. */
-    if (answer->end == TRANSPORT_TIMEOUT && length < DECODE_WORDS_SIZE)
-        (void)snprintf(words + length, (size_t)(DECODE_WORDS_SIZE - length), " (%" PRId64 " ms)",
-                       api->options.timeout_ms);
 }
 
 static void on_call_answer(void *arg, const struct transport_answer *answer)
@@ -178,8 +167,7 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
         if (answer->words[0] != '\0')
             (void)snprintf(decoded.words, sizeof decoded.words, "%s", answer->words);
     } else {
-        decoded.outcome = call_outcome_of_end(answer->end);
-        call_describe_end(decoded.words, api, call->base, answer);
+        decoded.outcome = call_describe_end(decoded.words, api, call->base, answer);
     }
     call->done(
         call->done_arg,

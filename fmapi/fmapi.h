@@ -38,8 +38,8 @@ struct fmapi_options {
 int fmapi_check(const struct fmapi_options *options, struct error *err);
 
 struct fmapi;
-/* Copies the options. Files are not read before the first login, so that a broker starts however
- * they are. NULL with a sentence in err. */
+/* Copies the options, which fit together. Files are not read before the first login, so that a
+ * broker starts however they are. NULL with a sentence in err. */
 struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options, struct error *err);
 /* Ends all calls without done and closes its handles; then calls closed from the loop. NULL is
  * allowed (closed is not called). */

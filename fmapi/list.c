@@ -163,6 +163,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
 {
     struct list *list = arg;
     struct decoded_page page;
+    enum fmcall_outcome outcome;
     char words[DECODE_WORDS_SIZE] = "";
     if (answer->end == TRANSPORT_CANCELLED || list->api->closing) {
         finish_list(list, FM_BUSY, 0, "");
@@ -174,11 +175,11 @@ static void on_page(void *arg, const struct transport_answer *answer)
         return;
     }
     if (answer->end != TRANSPORT_ANSWERED) {
-        call_describe_end(words, list->api, list->base, answer);
-        finish_list(list, call_outcome_of_end(answer->end), answer->status, words);
+        outcome = call_describe_end(words, list->api, list->base, answer);
+        finish_list(list, outcome, answer->status, words);
         return;
     }
-    enum fmcall_outcome outcome =
+    outcome =
         decode_page(&page, answer->status, answer->body, answer->length, &answer->secrets, words);
     if (outcome == FM_OK)
         accept_page(list, &page, answer->status);

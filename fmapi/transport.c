@@ -2,12 +2,12 @@
 #include "fmapi/transport.h"
 
 #include "base/memory.h"
-#include "fmapi/login/castore.h"
 #include "fmapi/wire/exchange.h"
 
 #include <assert.h>
 #include <curl/curl.h>
 #include <errno.h>
+#include <openssl/x509_vfy.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,7 +17,6 @@ enum {
     READY_MAX = 32,
     TURN_NS = 1000000, /* after it, sockets wait for the next turn; a handshake takes one or two */
     SKEW_EVERY_MS = 1000,
-    WAIT_LOOK_MS = 100, /* how late an exchange ends that waits in vain for the authorities */
 };
 
 /* Events that the kernel reported, and which of them are not handled yet. */
@@ -29,17 +28,15 @@ struct ready {
 struct transport {
     uv_loop_t *loop;
     struct transport_options options;
-    struct castore *castore; /* NULL: nothing is verified, or libcurl looks by itself */
     CURLM *multi;
     CURLSH *share; /* TLS sessions, for resumption */
     int epoll;     /* libcurl's sockets */
     uv_poll_t poll;
     struct ready ready;
     uv_timer_t timer;
-    uv_idle_t rearm;       /* starts the timer in the next turn */
-    bool expiring;         /* libcurl is handling its timeout */
-    uv_timer_t wait_timer; /* runs while exchanges wait for the authorities */
-    unsigned handles;      /* of the loop's that are ours and not yet closed */
+    uv_idle_t rearm;  /* starts the timer in the next turn */
+    bool expiring;    /* libcurl is handling its timeout */
+    unsigned handles; /* of the loop's that are ours and not yet closed */
     TAILQ_HEAD(exchange_list, exchange) in_flight;
     struct transport_counters counters;
     uint64_t skew_seen_ms; /* the loop's time */
@@ -152,52 +149,6 @@ static void on_ready(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* Hands the exchange to libcurl. */
-static CURLcode start_exchange(struct transport *transport, struct exchange *exchange)
-{
-    exchange->waits = false;
-    if (transport->castore)
-        exchange_trust(exchange, castore_get(transport->castore));
-    return curl_multi_add_handle(transport->multi, exchange->easy) == CURLM_OK
-               ? CURLE_OK
-               : CURLE_OUT_OF_MEMORY;
-}
-
-/* Those that wait for the authorities begin when these are there, or end when their time is up: a
- * file system that hangs does not delay them. False: none waits any more. */
-static bool end_waits(struct transport *transport, bool ready)
-{
-    bool waits = false;
-    struct exchange *exchange = TAILQ_FIRST(&transport->in_flight), *next;
-    for (; exchange && !transport->closing; exchange = next) {
-        next = TAILQ_NEXT(exchange, entry);
-        if (!exchange->waits)
-            continue;
-        if (!ready && exchange_left_ms(exchange) > 0) {
-            waits = true;
-            continue;
-        }
-        exchange_waited(exchange, "its authorities' certificates could not be read in time");
-        CURLcode code = ready ? start_exchange(transport, exchange) : CURLE_OPERATION_TIMEDOUT;
-        if (code != CURLE_OK) {
-            finish_exchange(transport, exchange, code);
-            next = TAILQ_FIRST(&transport->in_flight); /* done may have sent more */
-        }
-    }
-    return waits;
-}
-
-static void on_authorities(void *arg)
-{
-    (void)end_waits(arg, true);
-}
-
-static void on_wait_timer(uv_timer_t *timer)
-{
-    if (!end_waits(timer->data, false))
-        (void)uv_timer_stop(timer);
-}
-
 static void on_rearm(uv_idle_t *rearm)
 {
     struct transport *transport = rearm->data;
@@ -221,22 +172,18 @@ static int on_timeout_change(CURLM *multi, long timeout_ms, void *arg)
     return uv_timer_start(&transport->timer, on_timer, (uint64_t)timeout_ms, 0) == 0 ? 0 : -1;
 }
 
-static void part_closed(void *arg)
+static void on_handle_closed(uv_handle_t *handle)
 {
-    struct transport *transport = arg;
+    struct transport *transport = handle->data;
     assert(transport->handles > 0);
     if (--transport->handles > 0)
         return;
     void (*closed)(void *closed_arg) = transport->closed;
     void *closed_arg = transport->closed_arg;
     (void)close(transport->epoll);
+    X509_STORE_free(transport->options.authorities);
     free(transport);
     closed(closed_arg);
-}
-
-static void on_handle_closed(uv_handle_t *handle)
-{
-    part_closed(handle->data);
 }
 
 /* Only the kernel keeps the set. libcurl 7.88 closes a socket that never got connected before this
@@ -279,19 +226,11 @@ static bool set_up_libcurl(struct transport *transport)
 
 static void open_handles(struct transport *transport)
 {
-    uv_loop_t *loop = transport->loop;
     (void)uv_poll_start(&transport->poll, UV_READABLE, on_ready); /* these cannot fail */
-    (void)uv_timer_init(loop, &transport->timer);
-    (void)uv_timer_init(loop, &transport->wait_timer);
-    (void)uv_idle_init(loop, &transport->rearm);
-    transport->poll.data = transport->timer.data = transport->wait_timer.data =
-        transport->rearm.data = transport;
-    transport->handles = 4;
-    const struct transport_options *options = &transport->options;
-    if (!options->verify || options->ca_directory || !castore_possible())
-        return;
-    transport->castore = castore_create(loop, options->ca, on_authorities, transport);
-    transport->handles++;
+    (void)uv_timer_init(transport->loop, &transport->timer);
+    (void)uv_idle_init(transport->loop, &transport->rearm);
+    transport->poll.data = transport->timer.data = transport->rearm.data = transport;
+    transport->handles = 3;
 }
 
 struct transport *transport_create(uv_loop_t *loop, const struct transport_options *options,
@@ -338,8 +277,7 @@ static void on_timer_closed(uv_handle_t *handle)
     (void)curl_multi_cleanup(transport->multi); /* calls on_socket_change */
     (void)curl_share_cleanup(transport->share);
     curl_global_cleanup();
-    castore_destroy(transport->castore, part_closed, transport);
-    part_closed(transport);
+    on_handle_closed(handle);
 }
 
 void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg)
@@ -350,7 +288,6 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     transport->closing = true;
     transport->closed = closed;
     transport->closed_arg = arg;
-    uv_close((uv_handle_t *)&transport->wait_timer, on_handle_closed);
     uv_close((uv_handle_t *)&transport->poll, on_handle_closed);
     uv_close((uv_handle_t *)&transport->rearm, on_handle_closed);
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
@@ -367,16 +304,20 @@ int transport_send(struct transport *transport, const struct request *request,
         return ERROR_NOMEM;
     exchange->done = done;
     exchange->done_arg = arg;
-    exchange->waits = transport->castore && strncmp(request->url, "https:", 6) == 0 &&
-                      !castore_await(transport->castore);
-    if (!exchange->waits && start_exchange(transport, exchange) != CURLE_OK) {
+    if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK) {
         exchange_destroy(exchange);
         return ERROR_NOMEM;
     }
-    if (exchange->waits)
-        (void)uv_timer_start(&transport->wait_timer, on_wait_timer, WAIT_LOOK_MS, WAIT_LOOK_MS);
     TAILQ_INSERT_TAIL(&transport->in_flight, exchange, entry);
     return 0;
+}
+
+void transport_trust(struct transport *transport, X509_STORE *authorities)
+{
+    if (authorities)
+        (void)X509_STORE_up_ref(authorities);
+    X509_STORE_free(transport->options.authorities);
+    transport->options.authorities = authorities;
 }
 
 const struct transport_counters *transport_counters(const struct transport *transport)

@@ -31,4 +31,7 @@ int transport_send(struct transport *transport, const struct request *request,
                    struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
                    void *arg);
 
+/* Connections from now on trust these authorities (transport_options), also NULL. */
+void transport_trust(struct transport *transport, struct x509_store_st *authorities);
+
 const struct transport_counters *transport_counters(const struct transport *transport);

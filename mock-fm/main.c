@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/memory.h"
 #include "mock-fm/options.h"
 #include "mock-fm/http/server.h"
 
@@ -91,12 +92,12 @@ static int open_logins(struct program *program, struct problem *problem)
 static int open_objects(struct program *program, struct problem *problem)
 {
     const struct options *options = &program->options;
-    uint64_t dice = options->seed;
+    uint64_t dice = options->mint.seed;
     struct fabric *fabric = &program->fabric;
     *fabric = (struct fabric){.objects =
                                   objects_create((unsigned)options->addresses, options->overcommit),
                               .auth = program->auth,
-                              .mint = {.seeded = options->seeded, .seed = options->seed},
+                              .mint = options->mint,
                               .reach = options->reach,
                               .inventory = options->inventory};
     program->control = (struct control){.fabric = fabric,
@@ -104,7 +105,7 @@ static int open_objects(struct program *program, struct problem *problem)
                                         .log = requestlog_create(),
                                         .reload = reload,
                                         .program = program};
-    if (!options->seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
+    if (!options->mint.seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
         return problem_set(problem, 500, "no random numbers: %s", strerror(errno));
     faults_init(&program->faults, dice);
     if (options->state &&
@@ -129,9 +130,7 @@ static void close_all(struct program *program)
 /* Whole or not at all: a reader that waits for the file never sees half a number. */
 static int write_port_file(const char *path, unsigned port, struct problem *problem)
 {
-    char *new_path;
-    if (asprintf(&new_path, "%s.new", path) < 0)
-        return problem_set(problem, 500, "out of memory");
+    char *new_path = memory_format("%s.new", path);
     FILE *file = fopen(new_path, "we");
     bool written = file && fprintf(file, "%u\n", port) > 0;
     if (file && fclose(file) != 0)
@@ -157,11 +156,10 @@ static int announce(const struct server *server, const struct listener *listener
 }
 
 static struct server *open_server(struct program *program, const struct listener *listener,
-                                  bool for_jobs, struct problem *problem)
+                                  struct problem *problem)
 {
-    const struct server_address address = {listener->host, listener->port, program->tls, for_jobs};
-    return server_create(&program->loop, &program->control, &address, program->options.latency_ms,
-                         problem);
+    return server_create(&program->loop, &program->control, listener, program->tls,
+                         program->options.latency_ms, problem);
 }
 
 static int serve(struct program *program, struct problem *problem)
@@ -169,12 +167,12 @@ static int serve(struct program *program, struct problem *problem)
     const struct listener *main = &program->options.listener,
                           *jobs = &program->options.jobs_listener;
     int result = 0;
-    if (!(program->server = open_server(program, main, false, problem)))
+    if (!(program->server = open_server(program, main, problem)))
         return -1;
     watch_signals(program);
     /* The main address last: a program that waits for its port finds both open. */
     if (jobs->host[0] &&
-        (!(program->jobs_server = open_server(program, jobs, true, problem)) ||
+        (!(program->jobs_server = open_server(program, jobs, problem)) ||
          announce(program->jobs_server, jobs, "listening for jobs on https", problem) < 0))
         result = -1;
     if (result == 0)

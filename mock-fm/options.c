@@ -179,7 +179,7 @@ static const struct spec specs[] = {
     {"--fabric", parse_fabric, FIELD(inventory)},
     {"--state", parse_text, FIELD(state)},
     {"--latency", parse_number, FIELD(latency_ms), 0, LATENCY_MAX_MS},
-    {"--seed", parse_number, FIELD(seed), 0, UINT64_MAX},
+    {"--seed", parse_number, FIELD(mint.seed), 0, UINT64_MAX},
     {"--help", NULL, FIELD(help)},
     {"--version", NULL, FIELD(version)},
 };
@@ -223,6 +223,7 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
                                    .has_arg = specs[i].parse ? required_argument : no_argument,
                                    .val = FIRST_VALUE + (int)i};
     *options = (struct options){.listener = {.host = "127.0.0.1", .port = "8000"},
+                                .jobs_listener = {.for_jobs = true},
                                 .addresses = DEFAULT_ADDRESSES,
                                 .inventory = {.groups = 2, .switches = 2, .ports = 4}};
     optind = 0; /* glibc: start afresh, also in a test that parses twice */
@@ -238,7 +239,7 @@ int options_parse(struct options *options, int argc, char **argv, struct problem
             *(bool *)field = true;
         else if (spec->parse(spec, field, optarg, problem) < 0)
             return -1;
-        options->seeded = options->seeded || spec->offset == offsetof(struct options, seed);
+        options->mint.seeded |= spec->offset == offsetof(struct options, mint.seed);
     }
     if (optind < argc)
         return problem_set(problem, 400, "mock-fm takes only options, not '%s'; see --help",

@@ -11,16 +11,17 @@
 #include "mock-fm/http/tokens.h"
 
 struct listener {
-    char host[256]; /* "": there is none */
-    char port[8];
-    const char *port_file; /* or NULL, as the others below */
+    char host[256];        /* a name or an address; "": there is none */
+    char port[8];          /* "0": any */
+    const char *port_file; /* or NULL */
+    bool for_jobs;         /* no client is asked for a certificate, even if there is a client CA */
 };
 
 struct options {
     struct listener listener;
-    struct listener jobs_listener; /* the same, but no client certificate is required */
+    struct listener jobs_listener;
     enum auth_mode auth;
-    const char *authdir;
+    const char *authdir; /* or NULL, as the others below */
     int64_t token_lifetime_us;
     enum session_reach reach;
     const char *tls_cert, *tls_key; /* both or none */
@@ -30,8 +31,7 @@ struct options {
     struct inventory inventory;
     const char *state;
     uint64_t latency_ms;
-    bool seeded;
-    uint64_t seed;
+    struct session_mint mint;
     bool help, version; /* print that and nothing else */
 };
 

@@ -14,13 +14,18 @@
 
 enum {
     MS = 1000000,           /* nanoseconds */
+    CA_LOOK_MS = 1000,      /* how late a change of the authorities' file may be noticed */
     DEADLINE_LOOK_MS = 100, /* how late those who wait may learn that they waited too long */
 };
 
 struct login {
     uv_loop_t *loop;
     const struct fmapi_options *options;
+    struct transport *calls; /* where they go */
+    bool verifies;           /* the authorities are needed */
 
+    struct authorities authorities; /* that connections are told to trust */
+    uint64_t ca_looked_ms; /* by the loop's clock, when their file was looked at; 0: never */
     struct credential *credential; /* in force; NULL: none yet */
     struct oauthclient client;     /* that it was granted to; OAuth */
     uint64_t expires_ns;           /* of uv_hrtime; 0: not known */
@@ -31,6 +36,8 @@ struct login {
     bool wanted;                   /* a caller waits with WANT_LOGIN */
     uint64_t asked_ns;             /* when the token's life may have begun */
     struct loginfiles_found found; /* by the worker while READING */
+    bool ca_changed;               /* by the worker */
+    struct authorities read;       /* by the worker, when ca_changed */
     struct error read_error;       /* by the worker */
     struct request request;        /* to the token endpoint while ASKING */
     uv_work_t work;
@@ -48,11 +55,14 @@ struct login {
 
 static void begin_renewal(struct login *login);
 
-struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options)
+struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options,
+                           struct transport *calls, bool verifies)
 {
     struct login *login = memory_zeroed(sizeof *login);
     login->loop = loop;
     login->options = options;
+    login->calls = calls;
+    login->verifies = verifies;
     login->work.data = login->early.data = login->deadline.data = login;
     TAILQ_INIT(&login->waiting);
     (void)uv_timer_init(loop, &login->early); /* cannot fail */
@@ -238,7 +248,7 @@ static void on_granted(void *arg, const struct transport_answer *answer)
     }
     struct clientcert cert = clientcert_copy(&found->credential->cert);
     struct credential *credential = credential_bearer(grant.token, &cert);
-    oauth_grant_wipe(&grant);
+    secret_wipe(&grant.token);
     oauthclient_wipe(&login->client);
     login->client = found->client;
     found->client = (struct oauthclient){0};
@@ -254,6 +264,8 @@ static void request_token(struct login *login)
             .ca = login->options->ca, .verify = login->options->verify != 0, .parallel = 1};
         login->endpoint = transport_create(login->loop, &options, &err);
     }
+    if (login->endpoint)
+        transport_trust(login->endpoint, login->authorities.store);
     login->stage = ASKING;
     login->asked_ns = uv_hrtime();
     if (login->endpoint) {
@@ -281,18 +293,36 @@ static void part_closed(void *arg)
     void *closed_arg = login->closed_arg;
     request_release(&login->request);
     loginfiles_wipe(&login->found);
+    authorities_release(&login->read);
+    authorities_release(&login->authorities);
     credential_drop(login->credential);
     oauthclient_wipe(&login->client);
     free(login);
     closed(closed_arg);
 }
 
-/* On a worker thread: nothing but the options and what is found is touched. */
+/* On a worker thread: nothing but the options and what is found is touched, and of the authorities
+ * in force, which change in on_read alone, their file's state is read. */
 static void read_files(uv_work_t *work)
 {
     struct login *login = work->data;
     login->read_error = (struct error){0};
+    login->ca_changed =
+        login->verifies && authorities_changed(&login->authorities, login->options->ca);
+    if (login->ca_changed)
+        login->read = authorities_read(login->options->ca);
     (void)loginfiles_read(login->options, &login->found, &login->read_error);
+}
+
+static void adopt_authorities(struct login *login)
+{
+    login->ca_looked_ms = uv_now(login->loop);
+    if (!login->ca_changed)
+        return;
+    authorities_release(&login->authorities);
+    login->authorities = login->read;
+    login->read = (struct authorities){0};
+    transport_trust(login->calls, login->authorities.store);
 }
 
 static void on_read(uv_work_t *work, int status)
@@ -304,6 +334,7 @@ static void on_read(uv_work_t *work, int status)
         part_closed(login);
         return;
     }
+    adopt_authorities(login);
     if (login->read_error.code != 0) {
         fail_renewal(login, &login->read_error, false);
     } else if (login->options->auth != FMAPI_AUTH_OAUTH) {
@@ -323,6 +354,17 @@ static void begin_renewal(struct login *login)
     int code = uv_queue_work(login->loop, &login->work, read_files, on_read);
     assert(code == 0); /* fails for want of a function only */
     (void)code;
+}
+
+void login_watch(struct login *login)
+{
+    const uint64_t now_ms = uv_now(login->loop);
+    if (login->stage != IDLE || !login->verifies || login->ca_looked_ms == 0 ||
+        now_ms - login->ca_looked_ms < CA_LOOK_MS)
+        return;
+    login->ca_looked_ms = now_ms;
+    if (authorities_changed(&login->authorities, login->options->ca))
+        begin_renewal(login);
 }
 
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait)

@@ -11,6 +11,7 @@
 /* The credential in force, and its renewal: one at a time for all callers (F13).
  *
  * Every renewal reads the files again, on a worker thread: they may be on a network file system.
+ * So are the trusted authorities, when their file has changed (G11).
  * With OAuth it then requests an access token, on its own connections; not for WANT_LOGIN when the
  * token in force was granted to the client in the files, is not due and was never refused.
  *
@@ -18,9 +19,12 @@
  * endpoint down, the token in force is used until its end. */
 
 struct login;
+struct transport;
 
-/* The options outlive it. */
-struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options);
+/* The options outlive it, and so does the transport of the calls, which is told whom to trust.
+ * verifies: whether there may be a server's certificate to verify. */
+struct login *login_create(uv_loop_t *loop, const struct fmapi_options *options,
+                           struct transport *calls, bool verifies);
 
 /* The credential in force, which the caller may hold; NULL when there is none or its time is over.
  */
@@ -50,6 +54,10 @@ TAILQ_HEAD(login_waiting, login_wait);
 /* Begins a renewal, or joins the present one; wait->done is called once, from the loop. The
  * credential in force stays when the renewal fails. */
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait);
+
+/* For whoever is about to send: a renewal begins when the authorities' file is another one than was
+ * read; it looks once a second, after the first login. */
+void login_watch(struct login *login);
 
 /* Ends those who wait with CANCELLED; closed is called from the loop when nothing is left. */
 void login_destroy(struct login *login, void (*closed)(void *arg), void *arg);

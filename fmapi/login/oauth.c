@@ -175,8 +175,3 @@ int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, cons
     json_decref(object);
     return code;
 }
-
-void oauth_grant_wipe(struct oauth_grant *grant)
-{
-    secret_wipe(&grant->token);
-}

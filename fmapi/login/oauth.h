@@ -41,7 +41,6 @@ struct oauth_grant {
  * is neither a number nor a number in quotes is unknown. */
 int oauth_decode(struct oauth_grant *out, const struct oauthclient *client, const char *authdir,
                  int status, const char *body, size_t length, struct error *err);
-void oauth_grant_wipe(struct oauth_grant *grant);
 
 /* How long an access token is valid, in milliseconds. 300 s to a year occur; 5 s must work. */
 enum { LIFETIME_UNKNOWN = -1, LIFETIME_MIN_MS = 1000 };

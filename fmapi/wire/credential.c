@@ -157,27 +157,17 @@ struct credential *credential_plain(struct clientcert *cert)
     return credential;
 }
 
-/* RFC 7617. Without padding, to recognise it when a server quotes it with or without. */
-static char *basic_value(const char *user, const char *password)
-{
-    char *text = memory_format("%s:%s", user, password);
-    const int size = (int)strlen(text);
-    char *value = memory_zeroed((size_t)size / 3 * 4 + 5);
-    int length = EVP_EncodeBlock((unsigned char *)value, (const unsigned char *)text, size);
-    while (value[length - 1] == '=')
-        value[--length] = '\0';
-    memory_wipe_text(text);
-    return value;
-}
-
 struct credential *credential_basic(const char *user, struct secret password,
                                     struct clientcert *cert)
 {
-    static const char *const padding[] = {"", "", "==", "="};
     struct credential *credential = credential_plain(cert);
-    const char *value = basic_value(user, secret_expose(password));
-    credential->header =
-        secret_of(memory_format("Authorization: Basic %s%s", value, padding[strlen(value) % 4]));
+    char *text = memory_format("%s:%s", user, secret_expose(password)); /* RFC 7617 */
+    const int size = (int)strlen(text);
+    char *value = memory_zeroed((size_t)size / 3 * 4 + 5);
+    (void)EVP_EncodeBlock((unsigned char *)value, (const unsigned char *)text, size);
+    memory_wipe_text(text);
+    credential->header = secret_of(memory_format("Authorization: Basic %s", value));
+    value[strcspn(value, "=")] = '\0'; /* a server may quote it with or without padding */
     credential->quotable[0] = secret_copy(password);
     credential->quotable[1] = secret_of(value);
     return credential;

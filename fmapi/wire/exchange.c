@@ -12,42 +12,16 @@
 #include <time.h>
 
 enum {
-    BODY_FIRST = 4096,
     READ_SIZE = 4096, /* libcurl reads some hundred of these at a time (G11) */
     CA_KEPT_S = 1,    /* connections opened at once read the authorities once; a changed file counts
                          for the next one; libcurl's default is a day */
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 void exchange_ca(struct transport_options *options, const char *ca)
 {
     struct stat status;
     options->ca = ca;
     options->ca_directory = ca && stat(ca, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-/* Grown by hand: realloc would leave a copy of the token behind. */
-static void make_room(struct exchange *exchange, size_t need)
-{
-    size_t capacity = exchange->capacity > 0 ? exchange->capacity : BODY_FIRST;
-    while (capacity < need)
-        capacity *= 2;
-    if (capacity == exchange->capacity)
-        return;
-    char *body = memory_zeroed(capacity);
-    if (exchange->body) {
-        memcpy(body, exchange->body, exchange->length);
-        explicit_bzero(exchange->body, exchange->length);
-        free(exchange->body);
-    }
-    exchange->body = body;
-    exchange->capacity = capacity;
 }
 
 static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
@@ -57,7 +31,8 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
     exchange->too_long = length > exchange->max - exchange->length;
     if (exchange->too_long || length == 0)
         return 0;
-    make_room(exchange, exchange->length + length);
+    exchange->body = memory_room_wiped(exchange->body, exchange->length, &exchange->capacity,
+                                       exchange->length + length);
     memcpy(exchange->body + exchange->length, bytes, length);
     exchange->length += length;
     return length;
@@ -135,12 +110,28 @@ static bool set_confinement(CURL *easy)
            SET(CURLOPT_NOPROXY, "*");
 }
 
-static bool set_tls(CURL *easy, const struct transport_options *options)
+static CURLcode on_tls(CURL *easy, void *context, void *authorities)
 {
+    (void)easy;
+    SSL_CTX_set1_cert_store(context, authorities);
+    return CURLE_OK;
+}
+
+static bool set_tls(struct exchange *exchange, const struct transport_options *options)
+{
+    CURL *easy = exchange->easy;
     const bool directory = options->ca_directory;
     if (!SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
         !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
         return false;
+    if (options->authorities) {
+        (void)X509_STORE_up_ref(options->authorities);
+        exchange->authorities = options->authorities;
+        /* Without a file: else it would be read all the same. */
+        return SET(CURLOPT_SSL_CTX_DATA, exchange->authorities) &&
+               SET(CURLOPT_SSL_CTX_FUNCTION, on_tls) && SET(CURLOPT_CAINFO, NULL) &&
+               SET(CURLOPT_CAPATH, NULL);
+    }
     /* One of the two and not the system's besides: other authorities must not be trusted, and
      * reading the system's directory takes 25 ms of the loop's time (G11). */
     return !options->ca || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
@@ -171,15 +162,15 @@ static bool set_login(struct exchange *exchange, struct credential *credential)
              set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key) && SET(CURLOPT_SSLKEYTYPE, "PEM")));
 }
 
-static bool set_course(struct exchange *exchange, CURLSH *share)
+static bool set_course(struct exchange *exchange, CURLSH *share, int64_t timeout_ms)
 {
     CURL *easy = exchange->easy;
+    const long limit_ms = timeout_ms > 0 ? (long)timeout_ms : 1; /* 0 would mean for ever */
     return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
-           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_CONNECTTIMEOUT_MS, (long)exchange->timeout_ms) &&
-           SET(CURLOPT_WRITEFUNCTION, on_body) && SET(CURLOPT_WRITEDATA, exchange) &&
-           SET(CURLOPT_PREREQFUNCTION, on_sending) && SET(CURLOPT_PREREQDATA, exchange) &&
-           SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
+           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, limit_ms) &&
+           SET(CURLOPT_CONNECTTIMEOUT_MS, limit_ms) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
+           SET(CURLOPT_WRITEDATA, exchange) && SET(CURLOPT_PREREQFUNCTION, on_sending) &&
+           SET(CURLOPT_PREREQDATA, exchange) && SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
 }
 
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
@@ -190,53 +181,14 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->bare = options->bare;
-    exchange->timeout_ms = timeout_ms > 0 ? timeout_ms : 1; /* 0 would mean for ever */
-    exchange->started_ns = now_ns();
     exchange->easy = curl_easy_init();
     if (!exchange->easy || !set_request(exchange, request) || !set_confinement(exchange->easy) ||
-        !set_tls(exchange->easy, options) || !set_login(exchange, credential) ||
-        !set_course(exchange, share)) {
+        !set_tls(exchange, options) || !set_login(exchange, credential) ||
+        !set_course(exchange, share, timeout_ms)) {
         exchange_destroy(exchange);
         return NULL;
     }
     return exchange;
-}
-
-static CURLcode on_tls(CURL *easy, void *context, void *authorities)
-{
-    (void)easy;
-    SSL_CTX_set1_cert_store(context, authorities);
-    return CURLE_OK;
-}
-
-void exchange_trust(struct exchange *exchange, X509_STORE *authorities)
-{
-    CURL *easy = exchange->easy;
-    if (!authorities || exchange->authorities || !SET(CURLOPT_SSL_CTX_DATA, authorities) ||
-        !SET(CURLOPT_SSL_CTX_FUNCTION, on_tls)) {
-        X509_STORE_free(authorities);
-        return;
-    }
-    exchange->authorities = authorities;
-    (void)SET(CURLOPT_CAINFO, NULL); /* else it would be read all the same; cannot fail */
-    (void)SET(CURLOPT_CAPATH, NULL);
-}
-
-int64_t exchange_left_ms(const struct exchange *exchange)
-{
-    const int64_t left =
-        exchange->timeout_ms - (int64_t)((now_ns() - exchange->started_ns) / 1000000);
-    return left > 0 ? left : 0;
-}
-
-void exchange_waited(struct exchange *exchange, const char *words)
-{
-    CURL *easy = exchange->easy;
-    const int64_t left = exchange_left_ms(exchange);
-    (void)SET(CURLOPT_TIMEOUT_MS, (long)(left > 0 ? left : 1)); /* cannot fail */
-    (void)SET(CURLOPT_CONNECTTIMEOUT_MS, (long)(left > 0 ? left : 1));
-    if (left == 0)
-        (void)snprintf(exchange->curl_words, sizeof exchange->curl_words, "%s", words);
 }
 
 #undef SET
@@ -256,9 +208,7 @@ void exchange_destroy(struct exchange *exchange)
         explicit_bzero(line->data, strlen(line->data));
     curl_slist_free_all(exchange->headers);
     credential_drop(exchange->credential);
-    if (exchange->body)
-        explicit_bzero(exchange->body, exchange->length);
-    free(exchange->body);
+    memory_wipe(exchange->body, exchange->length);
     free(exchange);
 }
 
@@ -336,7 +286,6 @@ struct transport_answer exchange_answer(struct exchange *exchange, CURLcode code
         .body = end == TRANSPORT_ANSWERED ? exchange->body : NULL,
         .length = end == TRANSPORT_ANSWERED ? exchange->length : 0,
         .words = exchange->words,
-        .took_us = (int64_t)((now_ns() - exchange->started_ns) / 1000),
         .tls_fault = exchange->tls_fault,
     };
 }

@@ -39,9 +39,10 @@ struct transport_answer {
     const char *body; /* ANSWERED: length bytes, NULL when length is 0 */
     size_t length;
     const char *words; /* the cause, printable; "" for ANSWERED */
+    bool tls_fault;    /* it failed because of TLS */
+    /* Set by attempt.c: */
     int64_t took_us;
-    bool tls_fault;         /* it failed because of TLS */
-    struct secrets secrets; /* of the request, which the answer may quote; set by attempt.c */
+    struct secrets secrets; /* of the request, which the answer may quote */
 };
 
 typedef void transport_done_fn(void *arg, const struct transport_answer *answer);
@@ -50,16 +51,17 @@ struct transport_options {
     const char *ca;    /* file or directory; NULL: the system's store */
     bool ca_directory; /* which of the two; set by transport_create or exchange_ca */
     bool verify;
-    bool bare;         /* words without next steps, which are about mcastd.conf */
-    unsigned parallel; /* connections at once, at most; at least 1 */
+    struct x509_store_st *authorities; /* what ca holds, where libcurl's TLS is OpenSSL; NULL:
+                                          libcurl reads it. Set by transport_trust. */
+    bool bare;                         /* words without next steps, which are about mcastd.conf */
+    unsigned parallel;                 /* connections at once, at most; at least 1 */
 };
 
 struct exchange {
     CURL *easy;
     struct curl_slist *headers; /* with the login: wiped before they are freed */
     struct credential *credential;
-    struct x509_store_st *authorities; /* instead of what libcurl would read; NULL: that */
-    bool waits;                        /* for them: libcurl has not begun */
+    struct x509_store_st *authorities; /* a reference of its own; or NULL */
     bool repeatable;                   /* asked twice, it does no harm */
     bool unanswered;                   /* a kept connection ended, and it is not repeatable */
     bool sent; /* a connection stood and the request was about to be written, at least once */
@@ -68,8 +70,6 @@ struct exchange {
     bool tls_fault; /* set by exchange_answer */
     char *body;     /* may hold a session token: wiped before it is freed */
     size_t length, capacity, max;
-    int64_t timeout_ms;
-    uint64_t started_ns;
     char curl_words[CURL_ERROR_SIZE];
     char words[ERROR_TEXT_SIZE];
     transport_done_fn *done;
@@ -87,15 +87,6 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
                                  const struct request *request, struct credential *credential,
                                  int64_t timeout_ms);
 void exchange_destroy(struct exchange *exchange);
-
-/* Trusts these authorities instead of a file (castore.h: where that is possible). Takes over a
- * reference; NULL changes nothing. */
-void exchange_trust(struct exchange *exchange, struct x509_store_st *authorities);
-
-/* For one that waited before libcurl began: the rest of its time, 0: none. */
-int64_t exchange_left_ms(const struct exchange *exchange);
-/* Limits it to that rest. words: the cause, if it is 0. */
-void exchange_waited(struct exchange *exchange, const char *words);
 
 /* Sends it and waits for its end, at most its timeout_ms; for a program without a loop, which must
  * ignore SIGPIPE and has called curl_global_init. Once, instead of driving it oneself. The answer

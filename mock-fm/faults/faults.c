@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/faults/faults.h"
 
+#include <assert.h>
 #include <fnmatch.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,57 +10,66 @@
 #include "base/memory.h"
 #include "mock-fm/http/tokens.h"
 
-/* The range is for numbers; a reader returns -1 for a value that is not allowed. */
-struct field {
-    const char *name;
-    int (*read)(const struct field *field, json_t *value, void *to);
-    size_t offset;
-    const char *allowed;
-    int64_t least, most;
+#define HOUR_MS 3600000
+#define MANY 1000000000
+#define FILL_MAX 67108864 /* more than any client should take */
+
+enum kind { FLAG, NUMBER, FRACTION, TEXT, DROP, OBJECT, HEADERS, ANYTHING };
+
+static const char *const allowed[] = {
+    [FLAG] = "true or false",
+    [FRACTION] = "from 0 to 1",
+    [TEXT] = "a string that is not empty",
+    [DROP] = "\"before\" or \"after\"",
+    [OBJECT] = "an object",
+    [HEADERS] = "an object of header names and strings, without Content-Length and "
+                "Transfer-Encoding",
 };
 
-static int read_flag(const struct field *field, json_t *value, void *to)
-{
-    (void)field;
-    *(bool *)to = json_is_true(value);
-    return json_is_boolean(value) ? 0 : -1;
-}
+static const struct field {
+    const char *name;
+    enum kind kind;
+    int64_t least, most; /* of a NUMBER */
+} fields[] = {
+    {"method", .kind = TEXT},
+    {"path", .kind = TEXT},
+    {"session", .kind = FLAG},
+    {"skip", NUMBER, 0, MANY},
+    {"every", NUMBER, 1, HOUR_MS},
+    {"count", NUMBER, 0, MANY},
+    {"for_ms", NUMBER, 1, HOUR_MS},
+    {"probability", .kind = FRACTION},
+    {"status", NUMBER, 200, 599},
+    {"act", .kind = FLAG},
+    {"body", .kind = ANYTHING},
+    {"delay_ms", NUMBER, 0, HOUR_MS},
+    {"act_after_ms", NUMBER, 0, HOUR_MS},
+    {"drop", .kind = DROP},
+    {"merge", .kind = OBJECT},
+    {"headers", .kind = HEADERS},
+    {"byte_every_ms", NUMBER, 1, HOUR_MS},
+    {"fill_to", NUMBER, 0, FILL_MAX},
+    {"chunked", .kind = FLAG},
+    {"truncate", .kind = FLAG},
+    {"garbage", .kind = FLAG},
+    {"length_4096", .kind = FLAG},
+    {"no_document_links", .kind = FLAG},
+    {"no_session_token", .kind = FLAG},
+    {"no_hw_root", .kind = FLAG},
+    {"short_hw_root", .kind = FLAG},
+    {"patch_no_body", .kind = FLAG},
+    {"session_token", .kind = TEXT},
+    {"stale_ms", NUMBER, 1, HOUR_MS},
+    {"stale_writes", NUMBER, 1, HOUR_MS},
+    {"page_size", NUMBER, 1, MANY},
+};
 
-static int read_text(const struct field *field, json_t *value, void *to)
+static const struct field *find_field(const char *name)
 {
-    (void)field;
-    return (*(char **)to = memory_text(json_string_value(value))) ? 0 : -1;
-}
-
-static int read_number(const struct field *field, json_t *value, void *to)
-{
-    int64_t number = json_integer_value(value);
-    *(int64_t *)to = number;
-    return json_is_integer(value) && number >= field->least && number <= field->most ? 0 : -1;
-}
-
-static int read_probability(const struct field *field, json_t *value, void *to)
-{
-    double number = json_number_value(value);
-    (void)field;
-    *(double *)to = number;
-    return json_is_number(value) && number >= 0 && number <= 1 ? 0 : -1;
-}
-
-static int read_json(const struct field *field, json_t *value, void *to)
-{
-    (void)field;
-    return (*(json_t **)to = json_deep_copy(value)) ? 0 : -1;
-}
-
-static int read_object(const struct field *field, json_t *value, void *to)
-{
-    return json_is_object(value) ? read_json(field, value, to) : -1;
-}
-
-static int read_token(const struct field *field, json_t *value, void *to)
-{
-    return json_string_length(value) > 0 ? read_json(field, value, to) : -1;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return &fields[i];
+    return NULL;
 }
 
 /* A token (RFC 9110, 5.6.2), and none of those that describe how the body is sent. */
@@ -72,7 +81,7 @@ static bool is_header_name(const char *name)
            strcasecmp(name, "Transfer-Encoding") != 0;
 }
 
-static int read_headers(const struct field *field, json_t *value, void *to)
+static bool are_headers(json_t *value)
 {
     const char *name;
     json_t *text;
@@ -80,122 +89,74 @@ static int read_headers(const struct field *field, json_t *value, void *to)
     {
         if (!is_header_name(name) || !json_is_string(text) ||
             strpbrk(json_string_value(text), "\r\n"))
-            return -1;
+            return false;
     }
-    return read_object(field, value, to);
+    return json_is_object(value);
 }
 
-static int read_drop(const struct field *field, json_t *value, void *to)
+static bool is_allowed(const struct field *field, json_t *value)
 {
-    const char *when = json_is_string(value) ? json_string_value(value) : "";
-    bool before = strcmp(when, "before") == 0;
-    (void)field;
-    *(enum fault_drop *)to = before ? FAULT_DROP_BEFORE : FAULT_DROP_AFTER;
-    return before || strcmp(when, "after") == 0 ? 0 : -1;
+    const char *text = json_is_string(value) ? json_string_value(value) : "";
+    double number = json_is_number(value) ? json_number_value(value) : -1;
+    switch (field->kind) {
+    case FLAG:
+        return json_is_boolean(value);
+    case NUMBER:
+        return json_is_integer(value) && json_integer_value(value) >= field->least &&
+               json_integer_value(value) <= field->most;
+    case FRACTION:
+        return number >= 0 && number <= 1;
+    case TEXT:
+        return text[0];
+    case DROP:
+        return strcmp(text, "before") == 0 || strcmp(text, "after") == 0;
+    case OBJECT:
+        return json_is_object(value);
+    case HEADERS:
+        return are_headers(value);
+    case ANYTHING:
+        break;
+    }
+    return true;
 }
 
-static int read_login(const struct field *field, json_t *value, void *to)
+static int check_rule(json_t *rule, struct problem *problem)
 {
-    (void)field;
-    *(enum fault_login *)to = json_is_true(value) ? FAULT_SESSION : FAULT_NO_SESSION;
-    return json_is_boolean(value) ? 0 : -1;
-}
-
-#define IN_RULE(name, read, member, allowed)                                                       \
-    {                                                                                              \
-        name, read, offsetof(struct fault_rule, member), allowed, 0, 0                             \
-    }
-#define IN_FAULT(member, read, allowed) IN_RULE(#member, read, fault.member, allowed)
-#define FLAG(member) IN_FAULT(member, read_flag, "true or false")
-#define COUNT(name, member, least)                                                                 \
-    {                                                                                              \
-        name, read_number, offsetof(struct fault_rule, member), "a number, " #least " or more",    \
-            least, INT64_MAX                                                                       \
-    }
-#define RANGE(name, member, least, most)                                                           \
-    {                                                                                              \
-        name, read_number, offsetof(struct fault_rule, member), #least " to " #most, least, most   \
-    }
-
-static const struct field fields[] = {
-    IN_RULE("method", read_text, method, "a string"),
-    IN_RULE("path", read_text, path, "a pattern"),
-    IN_RULE("session", read_login, login, "true or false"),
-    COUNT("count", count, 0),
-    COUNT("skip", skip, 0),
-    RANGE("every", every, 1, 3600000),
-    RANGE("for_ms", for_ms, 1, 3600000),
-    IN_RULE("probability", read_probability, probability, "from 0 to 1"),
-    RANGE("act_after_ms", fault.act_after_ms, 0, 3600000),
-    RANGE("delay_ms", fault.delay_ms, 0, 3600000),
-    IN_FAULT(drop, read_drop, "\"before\" or \"after\""),
-    RANGE("status", fault.status, 200, 599),
-    FLAG(act),
-    IN_FAULT(body, read_json, "any JSON"),
-    IN_FAULT(merge, read_object, "an object"),
-    IN_FAULT(headers, read_headers,
-             "an object of header names and strings, without Content-Length and Transfer-Encoding"),
-    FLAG(chunked),
-    RANGE("byte_every_ms", fault.byte_every_ms, 1, 3600000),
-    RANGE("fill_to", fault.fill_to, 0, 67108864), /* 64 MB: more than any client should take */
-    FLAG(truncate),
-    FLAG(garbage),
-    FLAG(no_document_links),
-    FLAG(no_hw_root),
-    FLAG(short_hw_root),
-    FLAG(no_session_token),
-    FLAG(patch_no_body),
-    FLAG(length_4096),
-    COUNT("page_size", fault.page_size, 1),
-    IN_FAULT(session_token, read_token, "a string that is not empty"),
-    RANGE("stale_ms", fault.lag.ms, 1, 3600000),
-    RANGE("stale_writes", fault.lag.writes, 1, 3600000),
-};
-
-static int read_field(struct fault_rule *rule, const char *name, json_t *value,
-                      struct problem *problem)
-{
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const struct field *field = &fields[i];
-        if (strcmp(field->name, name) != 0)
-            continue;
-        if (field->read(field, value, (char *)rule + field->offset) == 0)
-            return 0;
-        return problem_set(problem, 400, "%s of a fault must be %s", name, field->allowed);
-    }
-    return problem_set(problem, 400, "a fault has no field '%.64s'; see docs/mock-fm.md", name);
-}
-
-static void rule_destroy(struct fault_rule *rule)
-{
-    fault_release(&rule->fault);
-    json_decref(rule->text);
-    free(rule->method);
-    free(rule->path);
-    free(rule);
-}
-
-static struct fault_rule *rule_create(const json_t *text, struct problem *problem)
-{
-    if (!json_is_object(text)) {
-        problem_set(problem, 400, "a fault must be a JSON object");
-        return NULL;
-    }
-    struct fault_rule *rule = memory_zeroed(sizeof *rule);
     const char *name;
     json_t *value;
-    int result = 0;
-    *rule = (struct fault_rule){
-        .text = json_deep_copy(text), .count = -1, .every = 1, .probability = 1};
-    json_object_foreach(rule->text, name, value)
+    if (!json_is_object(rule))
+        return problem_set(problem, 400, "a fault must be a JSON object");
+    json_object_foreach(rule, name, value)
     {
-        if (result == 0)
-            result = read_field(rule, name, value, problem);
+        const struct field *field = find_field(name);
+        if (!field)
+            return problem_set(problem, 400, "a fault has no field '%.64s'; see docs/mock-fm.md",
+                               name);
+        if (is_allowed(field, value))
+            continue;
+        if (field->kind == NUMBER)
+            return problem_set(problem, 400, "%s of a fault must be a number from %jd to %jd", name,
+                               (intmax_t)field->least, (intmax_t)field->most);
+        return problem_set(problem, 400, "%s of a fault must be %s", name, allowed[field->kind]);
     }
-    if (result == 0)
-        return rule;
-    rule_destroy(rule);
-    return NULL;
+    return 0;
+}
+
+int64_t fault_number(const json_t *fault, const char *field)
+{
+    assert(find_field(field)->kind == NUMBER);
+    return json_integer_value(json_object_get(fault, field));
+}
+
+bool fault_flag(const json_t *fault, const char *field)
+{
+    assert(find_field(field)->kind == FLAG);
+    return json_is_true(json_object_get(fault, field));
+}
+
+static const char *fault_text(const json_t *fault, const char *field)
+{
+    return json_string_value(json_object_get(fault, field));
 }
 
 void faults_init(struct faults *faults, uint64_t seed)
@@ -207,7 +168,7 @@ void faults_init(struct faults *faults, uint64_t seed)
 static void keep_first(struct faults *faults, size_t count)
 {
     while (faults->count > count)
-        rule_destroy(faults->rules[--faults->count]);
+        json_decref(faults->rules[--faults->count].fault);
 }
 
 void faults_clear(struct faults *faults)
@@ -215,19 +176,18 @@ void faults_clear(struct faults *faults)
     keep_first(faults, 0);
 }
 
-static int add_rule(struct faults *faults, const json_t *text, struct problem *problem)
+static int add_rule(struct faults *faults, json_t *rule, struct problem *problem)
 {
-    struct fault_rule *rule;
     if (faults->count == FAULTS_MAX)
         return problem_set(problem, 400, "there are %d rules already, which is the limit",
                            FAULTS_MAX);
-    if (!(rule = rule_create(text, problem)))
+    if (check_rule(rule, problem) < 0)
         return -1;
-    faults->rules[faults->count++] = rule;
+    faults->rules[faults->count++] = (struct fault_rule){.fault = json_incref(rule)};
     return 0;
 }
 
-int faults_add(struct faults *faults, const json_t *rules, struct problem *problem)
+int faults_add(struct faults *faults, json_t *rules, struct problem *problem)
 {
     size_t before = faults->count;
     if (!json_is_array(rules))
@@ -240,11 +200,12 @@ int faults_add(struct faults *faults, const json_t *rules, struct problem *probl
     return 0;
 }
 
-static bool is_for(const struct fault_rule *rule, const struct request *request, bool session)
+static bool is_for(const json_t *fault, const struct request *request, bool session)
 {
-    return (!rule->method || strcmp(rule->method, request->method) == 0) &&
-           (!rule->path || fnmatch(rule->path, request->path, 0) == 0) &&
-           (rule->login == FAULT_ANY_LOGIN || session == (rule->login == FAULT_SESSION));
+    const char *method = fault_text(fault, "method"), *path = fault_text(fault, "path");
+    return (!method || strcmp(method, request->method) == 0) &&
+           (!path || fnmatch(path, request->path, 0) == 0) &&
+           (!json_object_get(fault, "session") || fault_flag(fault, "session") == session);
 }
 
 static double dice_fraction(uint64_t *state)
@@ -255,43 +216,40 @@ static double dice_fraction(uint64_t *state)
 static bool rule_fires(struct fault_rule *rule, const struct request *request, bool session,
                        uint64_t *dice)
 {
-    if (!is_for(rule, request, session))
+    const json_t *fault = rule->fault, *count = json_object_get(fault, "count");
+    const json_t *probability = json_object_get(fault, "probability");
+    uint64_t skip = (uint64_t)fault_number(fault, "skip");
+    uint64_t every = (uint64_t)fault_number(fault, "every");
+    int64_t for_us = fault_number(fault, "for_ms") * 1000;
+    if (!is_for(fault, request, session))
         return false;
     rule->matched++;
-    if (rule->matched <= (uint64_t)rule->skip ||
-        (rule->matched - (uint64_t)rule->skip) % (uint64_t)rule->every != 0)
+    if (rule->matched <= skip || (every > 0 && (rule->matched - skip) % every != 0))
         return false;
-    if (rule->for_ms > 0 && rule->fired > 0 &&
-        request->now_us - rule->first_us >= rule->for_ms * 1000)
+    if (for_us > 0 && rule->fired > 0 && request->now_us - rule->first_us >= for_us)
         return false;
-    if (rule->count >= 0 && rule->fired >= (uint64_t)rule->count)
+    if (count && rule->fired >= (uint64_t)json_integer_value(count))
         return false;
-    if (rule->probability < 1 && dice_fraction(dice) >= rule->probability)
+    if (probability && dice_fraction(dice) >= json_number_value(probability))
         return false;
     if (rule->fired++ == 0)
         rule->first_us = request->now_us;
     return true;
 }
 
-struct fault faults_pick(struct faults *faults, const struct request *request, bool session)
+json_t *faults_pick(struct faults *faults, const struct request *request, bool session)
 {
-    for (size_t i = 0; i < faults->count; i++) {
-        struct fault *fault = &faults->rules[i]->fault;
-        if (!rule_fires(faults->rules[i], request, session, &faults->dice))
-            continue;
-        json_incref(fault->body);
-        json_incref(fault->merge);
-        json_incref(fault->headers);
-        json_incref(fault->session_token);
-        return *fault;
-    }
-    return (struct fault){0};
+    for (size_t i = 0; i < faults->count; i++)
+        if (rule_fires(&faults->rules[i], request, session, &faults->dice))
+            return json_incref(faults->rules[i].fault);
+    return NULL;
 }
 
 bool faults_lag(const struct faults *faults)
 {
     for (size_t i = 0; i < faults->count; i++)
-        if (faults->rules[i]->fault.lag.ms > 0 || faults->rules[i]->fault.lag.writes > 0)
+        if (fault_number(faults->rules[i].fault, "stale_ms") > 0 ||
+            fault_number(faults->rules[i].fault, "stale_writes") > 0)
             return true;
     return false;
 }
@@ -300,8 +258,8 @@ json_t *faults_document(const struct faults *faults)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < faults->count; i++) {
-        const struct fault_rule *rule = faults->rules[i];
-        json_t *text = json_copy(rule->text);
+        const struct fault_rule *rule = &faults->rules[i];
+        json_t *text = json_copy(rule->fault);
         json_object_set_new(text, "matched", json_integer((json_int_t)rule->matched));
         json_object_set_new(text, "fired", json_integer((json_int_t)rule->fired));
         json_array_append_new(list, text);
@@ -309,26 +267,21 @@ json_t *faults_document(const struct faults *faults)
     return json_pack("{s:o}", "faults", list);
 }
 
-void fault_release(struct fault *fault)
+void fault_bend_request(const json_t *fault, struct request *request)
 {
-    json_decref(fault->body);
-    json_decref(fault->merge);
-    json_decref(fault->headers);
-    json_decref(fault->session_token);
-    fault->body = fault->merge = fault->headers = fault->session_token = NULL;
+    uint64_t page_size = (uint64_t)fault_number(fault, "page_size");
+    if (page_size > 0)
+        request->page_size = page_size;
+    request->session_token = fault_text(fault, "session_token");
+    request->lag = (struct replica_lag){.ms = fault_number(fault, "stale_ms"),
+                                        .writes = fault_number(fault, "stale_writes")};
 }
 
-void fault_bend_request(const struct fault *fault, struct request *request)
+bool fault_lets_act(const json_t *fault)
 {
-    if (fault->page_size > 0)
-        request->page_size = (uint64_t)fault->page_size;
-    request->session_token = json_string_value(fault->session_token);
-    request->lag = fault->lag;
-}
-
-bool fault_lets_act(const struct fault *fault)
-{
-    return fault->drop != FAULT_DROP_BEFORE && (fault->status == 0 || fault->act);
+    const char *drop = fault_text(fault, "drop");
+    return (!drop || strcmp(drop, "after") == 0) &&
+           (fault_number(fault, "status") == 0 || fault_flag(fault, "act"));
 }
 
 /* "00:00:00:01:12:00" without the three groups that are zero. */
@@ -353,22 +306,22 @@ static void merge_fields(json_t *given, json_t *document)
     }
 }
 
-static void bend_document(const struct fault *fault, json_t *document)
+static void bend_document(const json_t *fault, json_t *document)
 {
-    if (fault->no_document_links)
+    if (fault_flag(fault, "no_document_links"))
         json_object_del(document, "documentLinks");
-    if (fault->no_hw_root)
+    if (fault_flag(fault, "no_hw_root"))
         json_object_del(document, "hwRoot");
-    if (fault->short_hw_root)
+    if (fault_flag(fault, "short_hw_root"))
         shorten_hw_root(document);
-    if (fault->no_session_token)
+    if (fault_flag(fault, "no_session_token"))
         json_object_del(document, "sessionToken");
-    merge_fields(fault->merge, document);
+    merge_fields(json_object_get(fault, "merge"), document);
 }
 
-void fault_bend_answer(const struct fault *fault, const char *method, struct answer *answer)
+void fault_bend_answer(const json_t *fault, const char *method, struct answer *answer)
 {
-    int status = (int)fault->status;
+    int status = (int)fault_number(fault, "status");
     if (status >= 400) {
         struct problem problem;
         problem_set(&problem, status, "a fault rule answers %d here", status);
@@ -377,17 +330,17 @@ void fault_bend_answer(const struct fault *fault, const char *method, struct ans
         answer_release(answer);
         *answer = (struct answer){.status = status};
     }
-    if (fault->patch_no_body && strcmp(method, "PATCH") == 0)
+    if (fault_flag(fault, "patch_no_body") && strcmp(method, "PATCH") == 0)
         answer_release(answer);
     if (answer->document)
         bend_document(fault, answer->document);
 }
 
-static void replace_body(struct body *body, const char *bytes, size_t length)
+/* Takes bytes. */
+static void replace_body(struct body *body, char *bytes)
 {
     free(body->bytes);
-    *body = (struct body){.bytes = memory_zeroed(length + 1), .length = length};
-    memcpy(body->bytes, bytes, length);
+    *body = (struct body){.bytes = bytes, .length = strlen(bytes)};
 }
 
 /* Blanks, so that what is JSON stays it. */
@@ -400,19 +353,16 @@ static void fill_body(struct body *body, size_t length)
     body->length = length;
 }
 
-void fault_bend_body(const struct fault *fault, struct body *body)
+void fault_bend_body(const json_t *fault, struct body *body)
 {
-    static const char garbage[] = "<html>\xff\xfe{\"documentLinks\": [\"/fabric";
-    if (json_is_string(fault->body)) {
-        replace_body(body, json_string_value(fault->body), json_string_length(fault->body));
-    } else if (fault->body) {
-        free(body->bytes);
-        body->bytes = json_dumps(fault->body, JSON_COMPACT | JSON_ENCODE_ANY);
-        body->length = strlen(body->bytes);
-    }
-    if (fault->garbage)
-        replace_body(body, garbage, sizeof garbage - 1);
-    if (fault->length_4096)
+    const json_t *given = json_object_get(fault, "body");
+    if (json_is_string(given))
+        replace_body(body, memory_text(json_string_value(given)));
+    else if (given)
+        replace_body(body, json_dumps(given, JSON_COMPACT | JSON_ENCODE_ANY));
+    if (fault_flag(fault, "garbage"))
+        replace_body(body, memory_text("<html>\xff\xfe{\"documentLinks\": [\"/fabric"));
+    if (fault_flag(fault, "length_4096"))
         fill_body(body, body->length ? (body->length + 4095) / 4096 * 4096 : 4096);
-    fill_body(body, (size_t)fault->fill_to);
+    fill_body(body, (size_t)fault_number(fault, "fill_to"));
 }

@@ -10,18 +10,10 @@
 
 #include "base/base64url.h"
 #include "base/memory.h"
-#include "base/secret.h"
 #include "mock-fm/http/tokens.h"
 
 #define USER "cxi"
 #define SECRET_LINE_MAX 512
-
-struct auth {
-    enum auth_mode mode;
-    struct secret credentials; /* base64 of "cxi:<password>" */
-    struct secret client_id, client_secret;
-    struct accesstokens *tokens; /* NULL unless OAuth */
-};
 
 static const struct auth_words words[] = {
     [AUTH_NONE] = {.missing = "log in",
@@ -93,6 +85,7 @@ struct auth *auth_open(enum auth_mode mode, const char *authdir, struct accessto
 {
     struct auth *auth = memory_zeroed(sizeof *auth);
     auth->mode = mode;
+    auth->words = &words[mode];
     auth->tokens = mode == AUTH_OAUTH ? tokens : NULL;
     if ((mode == AUTH_BASIC && read_password(auth, authdir, problem) < 0) ||
         (mode == AUTH_OAUTH && read_client(auth, authdir, problem) < 0)) {
@@ -159,14 +152,4 @@ bool auth_is_client(const struct auth *auth, const char *id, const char *secret)
     bool right_id = secret_equal(auth->client_id, secret_of(id));
     bool right_secret = secret_equal(auth->client_secret, secret_of(secret));
     return right_id && right_secret;
-}
-
-struct accesstokens *auth_tokens(const struct auth *auth)
-{
-    return auth->tokens;
-}
-
-const struct auth_words *auth_words(const struct auth *auth)
-{
-    return &words[auth->mode];
 }

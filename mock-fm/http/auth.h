@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/secret.h"
 #include "mock-fm/http/tokens.h"
 #include "mock-fm/http/message.h"
 
@@ -21,7 +22,17 @@ enum auth_login {
     AUTH_WRONG,    /* shows a login that is not valid */
 };
 
-struct auth;
+struct auth {
+    enum auth_mode mode;
+    struct secret credentials; /* base64 of "cxi:<password>" */
+    struct secret client_id, client_secret;
+    struct accesstokens *tokens; /* NULL unless one logs in by OAuth */
+    /* What is said to those who are not logged in. */
+    const struct auth_words {
+        const char *missing, *wrong;
+        const char *challenge; /* of WWW-Authenticate */
+    } * words;
+};
 
 /* Reads the secrets that the mode needs. `tokens` (borrowed; NULL unless OAuth) outlive the
  * configuration: it can be opened anew with the same ones. NULL with a problem that names the file.
@@ -42,13 +53,3 @@ bool auth_shows_session(const char *header);
 
 /* Are these the client's id and secret? */
 bool auth_is_client(const struct auth *auth, const char *id, const char *secret);
-
-/* NULL unless one logs in by OAuth. */
-struct accesstokens *auth_tokens(const struct auth *auth);
-
-/* What is said to those who are not logged in. */
-struct auth_words {
-    const char *missing, *wrong;
-    const char *challenge; /* of WWW-Authenticate */
-};
-const struct auth_words *auth_words(const struct auth *auth);

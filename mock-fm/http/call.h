@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of one HTTP request: read it, let it misbehave as the fault rules say, act, answer.
  *
- * A delayed request is suspended, with a timer of its own, and so delays no other. It acts when its
- * time comes, also when its client has gone. */
+ * A delayed request or answer is suspended, with a timer of its own, and so delays no other. It
+ * acts when its time comes, also when its client has gone. */
 #pragma once
 
 #include <microhttpd.h>
@@ -14,24 +14,12 @@
 
 #define CALL_BODY_MAX (16U << 20) /* bytes; the NICs of 11,136 nodes need less than 1 MB */
 
-struct call;
-struct response_stream;
-
-/* What all responses of a server share. `wake` is called when a suspended connection may go on. */
-struct responses {
-    uv_loop_t *loop;
-    void (*wake)(void *server);
-    void *server;
-    LIST_HEAD(response_stream_list, response_stream)
-    waiting; /* suspended until their next byte is due */
-};
-
-/* What all calls share. When a suspended connection may go on, the server is woken and lets
- * libmicrohttpd run. */
+/* What all calls share. */
 struct calls {
     struct control *control;
     uint64_t latency_ms;
-    struct responses responses;
+    uv_loop_t *loop;
+    void (*wake)(struct calls *calls);  /* a suspended connection may go on: run libmicrohttpd */
     LIST_HEAD(call_list, call) waiting; /* the suspended ones */
 };
 

@@ -37,6 +37,9 @@ struct problem {
 int problem_set(struct problem *problem, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The body: a new reference; NULL when it is no JSON, with a 400. */
+json_t *request_json(const struct request *request, struct problem *problem);
+
 struct answer {
     int status;
     json_t *document;  /* owned; NULL: no body */

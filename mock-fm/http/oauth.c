@@ -1,99 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mock-fm/http/oauth.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hex.h"
 #include "base/memory.h"
 
-#define PLAIN_PATH "/oauth/token"
-#define KEYCLOAK_TAIL "/protocol/openid-connect/token"
-
-/* Decodes in place; the text only gets shorter. -1 for a bad escape or a zero byte. */
-static int decode_text(char *text, size_t length)
+/* To be freed. NULL for a bad escape or a zero byte. */
+static char *decode_text(const char *text, size_t length)
 {
-    char *out = text;
+    char *decoded = memory_zeroed(length + 1), *out = decoded;
     for (size_t i = 0; i < length; i++) {
         char byte = text[i] == '+' ? ' ' : text[i];
         if (byte == '%') {
-            if (i + 2 >= length || hex_read(text + i + 1, (unsigned char *)&byte, 1) < 0)
-                return -1;
+            byte = '\0';
+            if (i + 2 < length)
+                (void)hex_read(text + i + 1, (unsigned char *)&byte, 1);
             i += 2;
         }
-        if (!byte)
-            return -1;
+        if (!byte) {
+            free(decoded);
+            return NULL;
+        }
         *out++ = byte;
     }
-    *out = '\0';
-    return 0;
+    return decoded;
 }
 
-static int add_field(struct form *form, char *field, size_t length)
+static bool add_field(json_t *form, const char *field, size_t length)
 {
-    char *equals = memchr(field, '=', length);
-    size_t name_length = equals ? (size_t)(equals - field) : length;
-    if (length == 0)
-        return 0;
-    if (form->count == FORM_FIELDS_MAX ||
-        (equals && decode_text(equals + 1, length - name_length - 1) < 0) ||
-        decode_text(field, name_length) < 0)
-        return -1;
-    for (size_t i = 0; i < form->count; i++) {
-        if (strcmp(form->fields[i].name, field) == 0)
-            return -1;
+    const char *equals = memchr(field, '=', length), *end = field + length;
+    char *name = decode_text(field, equals ? (size_t)(equals - field) : length);
+    char *value = equals ? decode_text(equals + 1, (size_t)(end - equals) - 1) : memory_text("");
+    bool added = name && value && !json_object_get(form, name) &&
+                 json_object_set_new(form, name, json_string(value)) == 0;
+    free(name);
+    memory_wipe_text(value);
+    return added;
+}
+
+json_t *form_parse(const char *body, size_t length)
+{
+    json_t *form = json_object();
+    for (size_t start = 0, size; start < length; start += size + 1) {
+        const char *end = memchr(body + start, '&', length - start);
+        size = end ? (size_t)(end - body) - start : length - start;
+        if (size > 0 && !add_field(form, body + start, size)) {
+            json_decref(form);
+            return NULL;
+        }
     }
-    form->fields[form->count].name = field;
-    form->fields[form->count++].value = equals ? equals + 1 : "";
-    return 0;
+    return form;
 }
 
-int form_parse(struct form *form, const char *body, size_t length)
+/* NULL when it is not there or empty, which is the same (RFC 6749, 3.2). */
+static const char *form_value(const json_t *form, const char *name)
 {
-    *form = (struct form){.size = length + 1};
-    form->text = memory_zeroed(form->size);
-    if (length > 0)
-        memcpy(form->text, body, length);
-    for (size_t start = 0; start < length;) {
-        const char *end = memchr(form->text + start, '&', length - start);
-        size_t field_length = end ? (size_t)(end - form->text) - start : length - start;
-        form->text[start + field_length] = '\0';
-        if (add_field(form, form->text + start, field_length) < 0)
-            return -1;
-        start += field_length + 1;
-    }
-    return 0;
-}
-
-void form_release(struct form *form)
-{
-    if (form->text)
-        explicit_bzero(form->text, form->size);
-    free(form->text);
-    *form = (struct form){0};
-}
-
-const char *form_value(const struct form *form, const char *name)
-{
-    for (size_t i = 0; i < form->count; i++) {
-        if (strcmp(form->fields[i].name, name) == 0)
-            return form->fields[i].value[0] ? form->fields[i].value : NULL;
-    }
-    return NULL;
+    const json_t *value = json_object_get(form, name);
+    return json_string_length(value) > 0 ? json_string_value(value) : NULL;
 }
 
 bool oauth_owns(const char *path)
 {
-    const char *realm, *tail;
-    if (strcmp(path, PLAIN_PATH) == 0)
-        return true;
-    if (strncmp(path, "/auth/", 6) == 0)
-        path += 5;
-    if (strncmp(path, "/realms/", 8) != 0)
-        return false;
-    realm = path + 8;
-    tail = strchr(realm, '/');
-    return tail && tail > realm && strcmp(tail, KEYCLOAK_TAIL) == 0;
+    static const char *const paths[] = {"/oauth/token", "/realms/?*/protocol/openid-connect/token",
+                                        "/auth/realms/?*/protocol/openid-connect/token"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (fnmatch(paths[i], path, FNM_PATHNAME) == 0)
+            return true;
+    return false;
 }
 
 static void answer_error(struct answer *answer, int status, const char *error, const char *why)
@@ -106,9 +82,9 @@ static void grant_token(struct accesstokens *tokens, const char *scope, int64_t 
                         struct answer *answer)
 {
     /* Rounded down, so that a client may trust it; but a client may take 0 for "never". */
-    int64_t seconds = accesstokens_lifetime_us(tokens) / 1000000;
-    char text[ACCESSTOKENS_TEXT_SIZE];
-    if (accesstokens_issue(tokens, now_us, text) < 0) {
+    int64_t seconds = tokens->lifetime_us / 1000000;
+    const char *text = accesstokens_issue(tokens, now_us);
+    if (!text) {
         answer_error(answer, 500, "server_error", "no random numbers for an access token");
         return;
     }
@@ -116,10 +92,9 @@ static void grant_token(struct accesstokens *tokens, const char *scope, int64_t 
     answer->document = json_pack("{s:s, s:I, s:s, s:i, s:s}", "access_token", text, "expires_in",
                                  (json_int_t)(seconds > 0 ? seconds : 1), "token_type", "Bearer",
                                  "not-before-policy", 0, "scope", scope ? scope : "openid");
-    explicit_bzero(text, sizeof text);
 }
 
-static void answer_form(const struct auth *auth, const struct form *form, int64_t now_us,
+static void answer_form(const struct auth *auth, const json_t *form, int64_t now_us,
                         struct answer *answer)
 {
     const char *type = form_value(form, "grant_type");
@@ -135,15 +110,14 @@ static void answer_form(const struct auth *auth, const struct form *form, int64_
     else if (!auth_is_client(auth, id, secret))
         answer_error(answer, 401, "invalid_client", "unknown client_id or wrong client_secret");
     else
-        grant_token(auth_tokens(auth), form_value(form, "scope"), now_us, answer);
+        grant_token(auth->tokens, form_value(form, "scope"), now_us, answer);
 }
 
 void oauth_answer(const struct auth *auth, const struct request *request, struct answer *answer)
 {
     struct problem problem;
-    struct form form;
     *answer = (struct answer){0};
-    if (!auth_tokens(auth)) {
+    if (!auth->tokens) {
         problem_set(&problem, 404, "there is a token endpoint only with --auth oauth");
         answer_problem(answer, &problem);
         return;
@@ -154,12 +128,13 @@ void oauth_answer(const struct auth *auth, const struct request *request, struct
         answer->allow = "POST";
         return;
     }
-    if (form_parse(&form, request->body, request->body_length) < 0)
+    json_t *form = form_parse(request->body, request->body_length);
+    if (!form)
         answer_error(
             answer, 400, "invalid_request",
             "the body must be a form (application/x-www-form-urlencoded), each field once");
     else
-        answer_form(auth, &form, request->now_us, answer);
-    form_release(&form);
+        answer_form(auth, form, request->now_us, answer);
+    json_decref(form);
     answer->no_store = true;
 }

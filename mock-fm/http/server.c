@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "mock-fm/http/call.h"
+#include "mock-fm/options.h"
 
 #define RUNS_AT_ONCE 64 /* rounds of libmicrohttpd before others on the loop have their turn */
 #define CONNECTIONS_MAX 16384
@@ -19,8 +20,8 @@
 #define BACKLOG 4096
 
 struct server {
-    struct calls calls;
-    struct tls *tls; /* NULL: plain HTTP */
+    struct calls calls; /* first */
+    struct tls *tls;    /* NULL: plain HTTP */
     bool for_jobs;
     struct MHD_Daemon *daemon;
     uv_poll_t poll;
@@ -69,9 +70,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 /* In the loop's next round, once for all the connections resumed in this one. */
-static void wake(void *cls)
+static void wake(struct calls *calls)
 {
-    struct server *server = cls;
+    struct server *server = (struct server *)(void *)calls; /* its first member */
     uv_idle_start(&server->idle, on_idle);
 }
 
@@ -109,18 +110,14 @@ static int open_socket(const char *host, const char *port, struct problem *probl
 /* As many as the system lets us have descriptors for, raising the soft limit as far as it goes. */
 static unsigned connection_limit(void)
 {
-    const rlim_t wanted = CONNECTIONS_MAX + DESCRIPTORS_SPARE;
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-        return FD_SETSIZE - DESCRIPTORS_SPARE;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    if (limit.rlim_cur >= wanted)
-        return CONNECTIONS_MAX;
-    return limit.rlim_cur > 2UL * DESCRIPTORS_SPARE ? (unsigned)limit.rlim_cur - DESCRIPTORS_SPARE
-                                                    : DESCRIPTORS_SPARE;
+    getrlimit(RLIMIT_NOFILE, &limit); /* cannot fail */
+    limit.rlim_cur = CONNECTIONS_MAX + DESCRIPTORS_SPARE;
+    if (limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur > 2 * DESCRIPTORS_SPARE ? (unsigned)limit.rlim_cur - DESCRIPTORS_SPARE
+                                                  : DESCRIPTORS_SPARE;
 }
 
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
@@ -158,21 +155,20 @@ static struct MHD_Daemon *start_daemon(struct server *server, int fd)
 }
 
 struct server *server_create(uv_loop_t *loop, struct control *control,
-                             const struct server_address *address, uint64_t latency_ms,
+                             const struct listener *listener, struct tls *tls, uint64_t latency_ms,
                              struct problem *problem)
 {
-    int fd = open_socket(address->host, address->port, problem);
+    int fd = open_socket(listener->host, listener->port, problem);
     if (fd < 0)
         return NULL;
     struct server *server = memory_zeroed(sizeof *server);
-    server->calls = (struct calls){.control = control,
-                                   .latency_ms = latency_ms,
-                                   .responses = {.loop = loop, .wake = wake, .server = server}};
-    server->tls = address->tls;
-    server->for_jobs = address->for_jobs;
+    server->calls =
+        (struct calls){.control = control, .latency_ms = latency_ms, .loop = loop, .wake = wake};
+    server->tls = tls;
+    server->for_jobs = listener->for_jobs;
     if (!(server->daemon = start_daemon(server, fd))) {
-        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", address->host,
-                    address->port);
+        problem_set(problem, 500, "cannot start the HTTP server at %s:%s", listener->host,
+                    listener->port);
         close(fd);
         free(server);
         return NULL;

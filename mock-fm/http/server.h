@@ -10,18 +10,13 @@
 #include "mock-fm/http/tls.h"
 
 struct server;
+struct listener; /* options.h */
 
-struct server_address {
-    const char *host; /* a name or an address */
-    const char *port; /* "0": any */
-    struct tls *tls;  /* HTTPS; NULL: plain HTTP. Outlives the server */
-    bool for_jobs;    /* no client is asked for a certificate, even if tls has a client CA */
-};
-
-/* Listens at the address and serves as long as the loop runs; every answer but the control's is
- * `latency_ms` late. NULL with a problem. Close before destroy. */
+/* Listens and serves as long as the loop runs, with `tls` (NULL: plain HTTP), which outlives it;
+ * every answer but the control's is `latency_ms` late. NULL with a problem. Close before destroy.
+ */
 struct server *server_create(uv_loop_t *loop, struct control *control,
-                             const struct server_address *address, uint64_t latency_ms,
+                             const struct listener *listener, struct tls *tls, uint64_t latency_ms,
                              struct problem *problem);
 
 /* The port it listens at, until it is closed. */

@@ -15,19 +15,6 @@
 
 #define NAME_LENGTH 40 /* the first part of a token */
 #define BODY_LENGTH 900
-#define SIGNATURE_LENGTH 84
-#define ENTROPY_SIZE 512 /* bytes, two hexadecimal digits each */
-
-struct token {
-    int64_t expires_us; /* 0: void */
-    char text[ACCESSTOKENS_TEXT_SIZE];
-};
-
-struct accesstokens {
-    int64_t lifetime_us;
-    uint64_t issued;
-    struct token ring[ACCESSTOKENS_MAX]; /* by the order of issue, the oldest overwritten */
-};
 
 uint64_t dice_next(uint64_t *state)
 {
@@ -69,62 +56,47 @@ struct accesstokens *accesstokens_create(int64_t lifetime_us)
 
 void accesstokens_destroy(struct accesstokens *tokens)
 {
-    if (!tokens)
-        return;
-    explicit_bzero(tokens, sizeof *tokens);
-    free(tokens);
+    memory_wipe(tokens, sizeof *tokens);
 }
 
-int64_t accesstokens_lifetime_us(const struct accesstokens *tokens)
+const char *accesstokens_issue(struct accesstokens *tokens, int64_t now_us)
 {
-    return tokens->lifetime_us;
-}
-
-int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
-                       char text[ACCESSTOKENS_TEXT_SIZE])
-{
-    struct token *token = &tokens->ring[tokens->issued % ACCESSTOKENS_MAX];
-    unsigned char entropy[ENTROPY_SIZE], *body = entropy + NAME_LENGTH / 2;
-    token->expires_us = 0;
-    /* getentropy gives 256 bytes at a time. */
-    if (getentropy(entropy, ENTROPY_SIZE / 2) < 0 ||
-        getentropy(entropy + ENTROPY_SIZE / 2, ENTROPY_SIZE / 2) < 0)
-        return -1;
-    memset(token->text, '.', sizeof token->text - 1);
-    token->text[sizeof token->text - 1] = '\0';
-    hex_write(entropy, NAME_LENGTH / 2, token->text);
-    hex_write(body, BODY_LENGTH / 2, token->text + NAME_LENGTH + 1);
-    hex_write(body + BODY_LENGTH / 2, SIGNATURE_LENGTH / 2,
-              token->text + NAME_LENGTH + BODY_LENGTH + 2);
+    size_t place = tokens->issued % ACCESSTOKENS_MAX;
+    char *text = tokens->ring[place].text;
+    unsigned char entropy[256];
+    tokens->ring[place].expires_us = 0;
+    for (char *half = text; half < text + 2 * 2 * sizeof entropy; half += 2 * sizeof entropy) {
+        if (getentropy(entropy, sizeof entropy) < 0) /* which gives no more at a time */
+            return NULL;
+        hex_write(entropy, sizeof entropy, half);
+    }
     explicit_bzero(entropy, sizeof entropy);
-    token->expires_us = now_us + tokens->lifetime_us;
+    text[NAME_LENGTH] = text[NAME_LENGTH + 1 + BODY_LENGTH] = '.';
+    tokens->ring[place].expires_us = now_us + tokens->lifetime_us;
     tokens->issued++;
-    memcpy(text, token->text, ACCESSTOKENS_TEXT_SIZE);
-    return 0;
+    return text;
 }
 
 bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int64_t now_us)
 {
     for (size_t i = 0; i < ACCESSTOKENS_MAX; i++) {
-        const struct token *token = &tokens->ring[i];
+        const char *issued = tokens->ring[i].text;
         /* The name is no secret; what follows it is compared in constant time. */
-        if (token->expires_us > now_us && strncmp(token->text, text, NAME_LENGTH) == 0)
-            return secret_equal(secret_of(token->text), secret_of(text));
+        if (tokens->ring[i].expires_us > now_us && strncmp(issued, text, NAME_LENGTH) == 0)
+            return secret_equal(secret_of(issued), secret_of(text));
     }
     return false;
 }
 
-unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us)
+unsigned accesstokens_live(const struct accesstokens *tokens, int64_t now_us)
 {
-    unsigned live = accesstokens_totals(tokens, now_us).live;
-    explicit_bzero(tokens->ring, sizeof tokens->ring);
+    unsigned live = 0;
+    for (size_t i = 0; i < ACCESSTOKENS_MAX; i++)
+        live += tokens->ring[i].expires_us > now_us;
     return live;
 }
 
-struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us)
+void accesstokens_revoke(struct accesstokens *tokens)
 {
-    struct accesstokens_totals totals = {.issued = tokens->issued};
-    for (size_t i = 0; i < ACCESSTOKENS_MAX; i++)
-        totals.live += tokens->ring[i].expires_us > now_us;
-    return totals;
+    explicit_bzero(tokens->ring, sizeof tokens->ring);
 }

@@ -40,9 +40,16 @@ bool session_is_token(const char *text);
 
 /* As long as the signed tokens (JWT) that real token endpoints hand out: three parts, of which the
  * first names the token and the rest is secret. */
-#define ACCESSTOKENS_TEXT_SIZE 1027 /* 1024 hexadecimal digits, two dots and a NUL */
+#define ACCESSTOKENS_TEXT_SIZE 1025 /* 1022 hexadecimal digits, two dots and a NUL */
 
-struct accesstokens;
+struct accesstokens {
+    int64_t lifetime_us; /* of each, above 0 */
+    uint64_t issued;
+    struct {
+        int64_t expires_us; /* 0: void */
+        char text[ACCESSTOKENS_TEXT_SIZE];
+    } ring[ACCESSTOKENS_MAX]; /* by the order of issue, the oldest overwritten */
+};
 
 /* `lifetime_us`: how long each is good for, above 0. */
 struct accesstokens *accesstokens_create(int64_t lifetime_us);
@@ -50,20 +57,14 @@ struct accesstokens *accesstokens_create(int64_t lifetime_us);
 /* Wipes them. Takes NULL. */
 void accesstokens_destroy(struct accesstokens *tokens);
 
-int64_t accesstokens_lifetime_us(const struct accesstokens *tokens);
-
-/* Writes a new token. 0, or -1 when the kernel gives no randomness. */
-int accesstokens_issue(struct accesstokens *tokens, int64_t now_us,
-                       char text[ACCESSTOKENS_TEXT_SIZE]);
+/* A new token, valid until the next is issued. NULL when the kernel gives no randomness. */
+const char *accesstokens_issue(struct accesstokens *tokens, int64_t now_us);
 
 /* Was this one issued, and is it neither expired nor revoked? */
 bool accesstokens_opens(const struct accesstokens *tokens, const char *text, int64_t now_us);
 
-/* Voids all of them; the number of those that were still valid. */
-unsigned accesstokens_revoke(struct accesstokens *tokens, int64_t now_us);
+/* How many do. */
+unsigned accesstokens_live(const struct accesstokens *tokens, int64_t now_us);
 
-struct accesstokens_totals {
-    uint64_t issued;
-    unsigned live;
-};
-struct accesstokens_totals accesstokens_totals(const struct accesstokens *tokens, int64_t now_us);
+/* Voids all of them. */
+void accesstokens_revoke(struct accesstokens *tokens);

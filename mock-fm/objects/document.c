@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "mock-fm/objects/objects.h"
 
 /* What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
@@ -27,18 +29,16 @@ json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
     json_t *tail = json_pack("{s:I, s:i, s:s, s:I, s:s}", "documentVersion", (json_int_t)version,
                              "documentEpoch", 0, "documentKind", kind, "documentUpdateTimeMicros",
                              (json_int_t)updated_us, "documentOwner", "mock-fm");
-    int result = json_object_update(document, tail); /* -1 also when one of them is NULL */
+    if (json_object_update(memory_must(document), tail) < 0)
+        abort();
     json_decref(tail);
-    if (result == 0)
-        return document;
-    json_decref(document);
-    return NULL;
+    return document;
 }
 
 json_t *document_of_steps(const struct job *job)
 {
     json_t *steps = json_object();
-    for (const struct tree *tree = job->trees; steps && tree; tree = tree->next) {
+    for (const struct tree *tree = job->trees; tree; tree = tree->next) {
         json_t *ids = json_object_get(steps, tree->step);
         if (!ids) {
             ids = json_array();
@@ -76,10 +76,10 @@ json_t *document_of_tree(const struct tree *tree)
         KIND_TREE, 0, tree->updated_us);
 }
 
-json_t *document_of_problem(const struct problem *problem)
+struct document_page document_page_of(const struct request *request)
 {
-    return json_pack("{s:s, s:s, s:i, s:s, s:i}", "message", problem->text, "detail", problem->text,
-                     "statusCode", problem->status, "documentKind", KIND_ERROR, "errorCode", 0);
+    return (struct document_page){
+        .links = json_array(), .size = request->page_size, .after = request->after};
 }
 
 bool document_page_add(struct document_page *page, uint64_t key, const char *base, const char *name)
@@ -100,12 +100,21 @@ json_t *document_of_page(struct document_page *page, const char *self)
     json_int_t count = (json_int_t)json_array_size(page->links);
     json_t *list = json_pack("{s:o, s:I, s:s}", "documentLinks", page->links, "documentCount",
                              count, "documentSelfLink", self);
-    page->links = NULL;
-    if (list && page->more)
+    if (page->more)
         json_object_set_new(list, "nextPageLink",
                             json_sprintf("%s?pageSize=%ju&after=%ju", self, (uintmax_t)page->size,
                                          (uintmax_t)page->last));
     return document_with_tail(list, KIND_LIST, 0, 0);
+}
+
+json_t *request_json(const struct request *request, struct problem *problem)
+{
+    json_error_t error;
+    json_t *json =
+        json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
+    if (!json)
+        problem_set(problem, 400, "the body is not JSON: %s", error.text);
+    return json;
 }
 
 int problem_set(struct problem *problem, int status, const char *format, ...)
@@ -121,8 +130,12 @@ int problem_set(struct problem *problem, int status, const char *format, ...)
 void answer_problem(struct answer *answer, const struct problem *problem)
 {
     answer_release(answer);
+    /* The sentence is `message`, where libfabric looks for it, and `detail`, where Slurm does. */
     *answer = (struct answer){.status = problem->status,
-                              .document = document_of_problem(problem),
+                              .document =
+                                  json_pack("{s:s, s:s, s:i, s:s, s:i}", "message", problem->text,
+                                            "detail", problem->text, "statusCode", problem->status,
+                                            "documentKind", KIND_ERROR, "errorCode", 0),
                               .challenge = problem->status == 401};
 }
 

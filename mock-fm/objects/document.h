@@ -2,7 +2,7 @@
 /* The fabric manager's JSON documents, in the style of VMware Xenon: each carries documentSelfLink,
  * documentVersion, documentEpoch, documentKind, documentUpdateTimeMicros and documentOwner.
  *
- * The functions return a new reference, or NULL without memory. */
+ * The functions return a new reference; without memory the process ends. */
 #pragma once
 
 #include <jansson.h>
@@ -25,11 +25,7 @@ json_t *document_of_tree(const struct tree *tree);
 /* {"<step>":[<multicast id>,…],…} */
 json_t *document_of_steps(const struct job *job);
 
-/* The sentence is `message`, where libfabric looks for it, and `detail`, where Slurm does. */
-json_t *document_of_problem(const struct problem *problem);
-
-/* Adds the fields that every document has but documentSelfLink. Takes the document, also NULL, and
- * also when it fails. */
+/* Adds the fields that every document has but documentSelfLink. Takes the document. */
 json_t *document_with_tail(json_t *document, const char *kind, uint64_t version,
                            int64_t updated_us);
 
@@ -41,6 +37,9 @@ struct document_page {
     uint64_t last;  /* key of the last item on the page */
     bool more;      /* an item had no room */
 };
+
+/* An empty page as it is asked for. */
+struct document_page document_page_of(const struct request *request);
 
 /* False when the page is full and the walk can stop. */
 bool document_page_add(struct document_page *page, uint64_t key, const char *base,

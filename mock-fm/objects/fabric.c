@@ -27,25 +27,16 @@ int fabric_lose(struct fabric *fabric, const char *id, int64_t now_us, struct pr
         fabric, json_pack("{s:s, s:I, s:s}", "op", "job-gone", "at", now_us, "job", id), problem);
 }
 
-struct restore {
-    struct fabric *fabric;
-    struct problem *problem;
-};
-
-static int commit_again(void *cls, json_t *change)
-{
-    struct restore *restore = cls;
-    return fabric_commit(restore->fabric, json_incref(change), restore->problem);
-}
-
 int fabric_restore(struct fabric *fabric, const struct objects *snapshot, int64_t now_us,
                    struct problem *problem)
 {
-    struct restore restore = {.fabric = fabric, .problem = problem};
-    json_t *reset = json_pack("{s:s, s:I}", "op", "reset", "at", now_us);
-    if (fabric_commit(fabric, reset, problem) < 0)
-        return -1;
-    return objects_recount(snapshot, commit_again, &restore);
+    json_t *changes = objects_changes(snapshot);
+    int result =
+        fabric_commit(fabric, json_pack("{s:s, s:I}", "op", "reset", "at", now_us), problem);
+    for (size_t i = 0; result == 0 && i < json_array_size(changes); i++)
+        result = fabric_commit(fabric, json_incref(json_array_get(changes, i)), problem);
+    json_decref(changes);
+    return result;
 }
 
 /* A request to a path: the list (name NULL) or one of its members. */
@@ -59,8 +50,6 @@ struct task {
 
 static int succeed(const struct task *task, int status, json_t *document)
 {
-    if (!document)
-        return problem_set(task->problem, 500, "out of memory");
     task->answer->status = status;
     task->answer->document = document;
     return 0;
@@ -69,16 +58,10 @@ static int succeed(const struct task *task, int status, json_t *document)
 /* The body as a JSON object: a new reference, or NULL with a 400. */
 static json_t *parse_body(const struct task *task)
 {
-    const struct request *request = task->request;
-    json_error_t error;
-    json_t *body =
-        json_loadb(request->body_length ? request->body : "", request->body_length, 0, &error);
-    if (json_is_object(body))
+    json_t *body = request_json(task->request, task->problem);
+    if (!body || json_is_object(body))
         return body;
-    if (body)
-        problem_set(task->problem, 400, "the body must be a JSON object");
-    else
-        problem_set(task->problem, 400, "the body is not JSON: %s", error.text);
+    problem_set(task->problem, 400, "the body must be a JSON object");
     json_decref(body);
     return NULL;
 }
@@ -90,7 +73,7 @@ static enum auth_login login_of(const struct task *task)
 
 static int need_login(const struct task *task)
 {
-    const struct auth_words *words = auth_words(task->fabric->auth);
+    const struct auth_words *words = task->fabric->auth->words;
     enum auth_login login = login_of(task);
     if (login == AUTH_ADMITTED)
         return 0;
@@ -126,61 +109,54 @@ static int need_reach(const struct task *task, enum session_reach enough)
     return problem_set(task->problem, 403, "a session token is not enough for this here; log in");
 }
 
-static struct document_page new_page(const struct task *task)
-{
-    return (struct document_page){
-        .links = json_array(), .size = task->request->page_size, .after = task->request->after};
-}
-
 static int list_jobs(const struct task *task)
 {
     if (need_login(task) < 0)
         return -1;
-    struct document_page page = new_page(task);
-    const struct job *job = objects_first(task->fabric->objects);
+    struct document_page page = document_page_of(task->request);
+    const struct job *job = task->fabric->objects->first;
     while (job && document_page_add(&page, job->serial, DOCUMENT_JOBS, job->id))
         job = job->next;
     return succeed(task, 200, document_of_page(&page, DOCUMENT_JOBS));
 }
 
-int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem)
+int fabric_reserve(struct fabric *fabric, const json_t *wish, const char *token, int64_t now_us,
+                   struct problem *problem)
 {
-    uint64_t serial = objects_totals(fabric->objects).last_serial + 1;
-    char token[SESSION_TOKEN_SIZE];
-    if (objects_may_reserve(fabric->objects, wish->id, wish->limit, problem) < 0)
+    const char *id = json_string_value(json_object_get(wish, "jobID"));
+    const json_t *limit = json_object_get(wish, "mcastLimit");
+    uint64_t serial = fabric->objects->totals.last_serial + 1;
+    char minted[SESSION_TOKEN_SIZE];
+    if (!id)
+        return problem_set(problem, 400, "jobID must be a string");
+    if (!json_is_integer(limit))
+        return problem_set(problem, 400, "mcastLimit must be a number from 1 to %d",
+                           OBJECTS_MCAST_IDS);
+    if (objects_may_reserve(fabric->objects, id, json_integer_value(limit), problem) < 0)
         return -1;
-    if (session_token(&fabric->mint, serial, token) < 0)
+    if (session_token(&fabric->mint, serial, minted) < 0)
         return problem_set(problem, 500, "no random numbers for a session token");
     int result = fabric_commit(fabric,
                                json_pack("{s:s, s:I, s:s, s:s, s:I, s:I, s:i}", "op", "job", "at",
-                                         wish->now_us, "job", wish->id, "token",
-                                         wish->token ? wish->token : token, "limit", wish->limit,
-                                         "serial", (json_int_t)serial, "version", 0),
+                                         now_us, "job", id, "token", token ? token : minted,
+                                         "limit", json_integer_value(limit), "serial",
+                                         (json_int_t)serial, "version", 0),
                                problem);
-    explicit_bzero(token, sizeof token);
+    explicit_bzero(minted, sizeof minted);
     return result;
 }
 
 static int post_job(const struct task *task)
 {
+    const struct request *request = task->request;
     json_t *body;
-    int result;
     if (need_login(task) < 0 || !(body = parse_body(task)))
         return -1;
-    const json_t *limit = json_object_get(body, "mcastLimit");
-    struct fabric_wish wish = {.id = json_string_value(json_object_get(body, "jobID")),
-                               .limit = json_integer_value(limit),
-                               .token = task->request->session_token,
-                               .now_us = task->request->now_us};
-    if (!wish.id)
-        result = problem_set(task->problem, 400, "jobID must be a string");
-    else if (!json_is_integer(limit))
-        result = problem_set(task->problem, 400, "mcastLimit must be a number from 1 to %d",
-                             OBJECTS_MCAST_IDS);
-    else
-        result = fabric_reserve(task->fabric, &wish, task->problem);
+    int result =
+        fabric_reserve(task->fabric, body, request->session_token, request->now_us, task->problem);
+    const char *id = json_string_value(json_object_get(body, "jobID"));
     if (result == 0)
-        result = succeed(task, 201, document_of_job(objects_job(task->fabric->objects, wish.id)));
+        result = succeed(task, 201, document_of_job(objects_job(task->fabric->objects, id)));
     json_decref(body);
     return result;
 }
@@ -248,11 +224,11 @@ static int list_trees(const struct task *task)
 {
     if (need_login(task) < 0)
         return -1;
-    struct document_page page = new_page(task);
+    struct document_page page = document_page_of(task->request);
     for (unsigned id = 0; id < OBJECTS_MCAST_IDS; id++) {
         char number[12];
         snprintf(number, sizeof number, "%u", id);
-        if (objects_tree(task->fabric->objects, id) &&
+        if (task->fabric->objects->trees[id] &&
             !document_page_add(&page, (uint64_t)id + 1, DOCUMENT_TREES, number))
             break;
     }
@@ -322,7 +298,7 @@ static int post_tree(const struct task *task)
         objects_may_grow(objects, change, task->problem) == 0 &&
         fabric_commit(task->fabric, json_incref(change), task->problem) == 0) {
         json_int_t id = json_integer_value(json_object_get(change, "mcastID"));
-        result = succeed(task, 201, document_of_tree(objects_tree(objects, (unsigned)id)));
+        result = succeed(task, 201, document_of_tree(objects->trees[id]));
     }
     json_decref(change);
     json_decref(body);
@@ -336,7 +312,7 @@ static const struct tree *find_tree(const struct task *task)
     char *end;
     unsigned long id = strtoul(task->name, &end, 10);
     if (isdigit((unsigned char)task->name[0]) && *end == '\0' && id < OBJECTS_MCAST_IDS)
-        tree = objects_tree(task->fabric->objects, (unsigned)id);
+        tree = task->fabric->objects->trees[id];
     if (!tree)
         problem_set(task->problem, 404, "no such multicast tree %.32s", task->name);
     return tree;
@@ -415,21 +391,15 @@ static int method_not_allowed(const struct task *task, const char *allow)
 /* The paths that can only be read; the login is that of jobs. */
 static int read_inventory(const struct task *task)
 {
-    const struct inventory *inventory = &task->fabric->inventory;
     const struct request *request = task->request;
-    const char *name;
-    const struct inventory_collection *collection =
-        inventory_find(without_gateway(request->path), &name);
-    if (!collection)
+    const char *path = without_gateway(request->path);
+    if (!inventory_owns(path))
         return problem_set(task->problem, 404, "Service not found: %.200s", request->path);
     if (strcmp(request->method, "GET") != 0)
         return method_not_allowed(task, "GET");
     if (need_login(task) < 0)
         return -1;
-    if (!name)
-        return succeed(task, 200,
-                       inventory_list(inventory, collection, request->page_size, request->after));
-    json_t *document = inventory_member(inventory, collection, name, task->problem);
+    json_t *document = inventory_read(&task->fabric->inventory, path, request, task->problem);
     return document ? succeed(task, 200, document) : -1;
 }
 
@@ -445,14 +415,14 @@ static int dispatch(struct task *task)
 }
 
 /* A read, from a replica that lags: it knows neither the latest jobs nor their tokens. */
-static int dispatch_behind(struct task *task)
+static int dispatch_behind(const struct task *task)
 {
-    struct fabric *current = task->fabric, behind = *current;
-    behind.objects = replica_objects(behind.replica, &task->request->lag, task->request->now_us);
-    task->fabric = &behind; // cppcheck-suppress autoVariables ; taken back below
-    int result = dispatch(task);
-    task->fabric = current;
-    objects_destroy(behind.objects);
+    struct fabric lagging = *task->fabric;
+    struct task behind = *task;
+    behind.fabric = &lagging;
+    lagging.objects = replica_objects(lagging.replica, &task->request->lag, task->request->now_us);
+    int result = dispatch(&behind);
+    objects_destroy(lagging.objects);
     return result;
 }
 
@@ -464,7 +434,7 @@ void fabric_answer(struct fabric *fabric, const struct request *request, struct 
     struct task task = {
         .fabric = fabric, .request = request, .answer = answer, .problem = &problem};
     *answer = (struct answer){0};
-    if ((behind ? dispatch_behind : dispatch)(&task) == 0)
+    if ((behind ? dispatch_behind(&task) : dispatch(&task)) == 0)
         return;
     const char *allow = answer->allow;
     answer_problem(answer, &problem);

@@ -28,14 +28,6 @@ struct fabric {
                                 otherwise NULL */
 };
 
-/* A reservation that is to be made. */
-struct fabric_wish {
-    const char *id;
-    int64_t limit;
-    const char *token; /* NULL: a token of its own */
-    int64_t now_us;
-};
-
 /* Makes a change durable, then puts it in force; to be answered only then. Takes the reference. 0,
  * or -1 with a 500. */
 int fabric_commit(struct fabric *fabric, json_t *change, struct problem *problem);
@@ -52,5 +44,7 @@ int fabric_restore(struct fabric *fabric, const struct objects *snapshot, int64_
  * caller releases it. */
 void fabric_answer(struct fabric *fabric, const struct request *request, struct answer *answer);
 
-/* 0, or -1 with a problem (objects_may_reserve). */
-int fabric_reserve(struct fabric *fabric, const struct fabric_wish *wish, struct problem *problem);
+/* Makes the reservation {"jobID":…,"mcastLimit":…}; token NULL: a session token of its own. 0, or
+ * -1 with a problem (objects_may_reserve). */
+int fabric_reserve(struct fabric *fabric, const json_t *wish, const char *token, int64_t now_us,
+                   struct problem *problem);

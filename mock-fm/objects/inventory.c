@@ -35,13 +35,6 @@ struct member {
     char name[NAME_SIZE];
 };
 
-struct inventory_collection {
-    const char *base, *kind;
-    enum members members;
-    /* Without the document fields, which are the same everywhere. */
-    json_t *(*describe)(const struct member *member);
-};
-
 static struct port port_at(const struct inventory *inventory, size_t place)
 {
     size_t sw = place / inventory->ports;
@@ -155,7 +148,7 @@ static json_t *describe_block(const struct member *member)
 static json_t *describe_partition(const struct member *member)
 {
     json_t *edge = json_array(), *document = describe_block(member);
-    for (size_t i = 0; edge && i < count_places(member->inventory, ALL_PORTS); i++) {
+    for (size_t i = 0; i < count_places(member->inventory, ALL_PORTS); i++) {
         struct port port = port_at(member->inventory, i), peer;
         if (!find_peer(member->inventory, port, &peer))
             json_array_append_new(edge, json_integer(dfa(port)));
@@ -168,7 +161,7 @@ static json_t *describe_switch(const struct member *member)
 {
     struct port port = member->port;
     json_t *links = json_array();
-    for (; links && port.number < member->inventory->ports; port.number++)
+    for (; port.number < member->inventory->ports; port.number++)
         json_array_append_new(links, link_to_port(port));
     return json_pack("{s:i, s:i, s:o}", "groupNumber", (int)port.group, "switchNumber",
                      (int)port.sw, "portLinks", links);
@@ -221,7 +214,12 @@ static json_t *describe_telemetry(const struct member *member)
                      (int)member->inventory->ports);
 }
 
-static const struct inventory_collection collections[] = {
+static const struct collection {
+    const char *base, *kind;
+    enum members members;
+    /* Without the document fields, which are the same everywhere. */
+    json_t *(*describe)(const struct member *member);
+} collections[] = {
     {PARTITIONS, "VniPartition", ONE, describe_partition},
     {BLOCKS, "VniBlock", ONE, describe_block},
     {SWITCHES, "Switch", ALL_SWITCHES, describe_switch},
@@ -232,23 +230,27 @@ static const struct inventory_collection collections[] = {
     {TELEMETRY, "SwitchTelemetry", ALL_SWITCHES, describe_telemetry},
 };
 
-const struct inventory_collection *inventory_find(const char *path, const char **name)
+/* *name is what follows its base: "" for the list itself. */
+static const struct collection *find_collection(const char *path, const char **name)
 {
     for (size_t i = 0; i < sizeof collections / sizeof *collections; i++)
-        if ((*name = document_below(path, collections[i].base))) {
-            *name = **name ? *name : NULL;
+        if ((*name = document_below(path, collections[i].base)))
             return &collections[i];
-        }
     return NULL;
 }
 
-json_t *inventory_list(const struct inventory *inventory,
-                       const struct inventory_collection *collection, uint64_t page_size,
-                       uint64_t after)
+bool inventory_owns(const char *path)
 {
-    struct document_page page = {.links = json_array(), .size = page_size, .after = after};
+    const char *name;
+    return find_collection(path, &name);
+}
+
+static json_t *list_members(const struct inventory *inventory, const struct collection *collection,
+                            const struct request *request)
+{
+    struct document_page page = document_page_of(request);
     size_t places = count_places(inventory, collection->members);
-    for (uint64_t place = after; place < places; place++) {
+    for (uint64_t place = page.after; place < places; place++) {
         struct member member;
         if (find_member(inventory, collection->members, (size_t)place, &member) &&
             !document_page_add(&page, place + 1, collection->base, member.name))
@@ -272,26 +274,26 @@ static size_t guess_place(const struct inventory *inventory, enum members member
     return members == ALL_SWITCHES ? place : place * inventory->ports + port;
 }
 
-json_t *inventory_member(const struct inventory *inventory,
-                         const struct inventory_collection *collection, const char *name,
-                         struct problem *problem)
+json_t *inventory_read(const struct inventory *inventory, const char *path,
+                       const struct request *request, struct problem *problem)
 {
-    size_t place = guess_place(inventory, collection->members, name);
+    const char *name;
+    const struct collection *collection = find_collection(path, &name);
     struct member member;
     char kind[64];
-    if (!find_member(inventory, collection->members, place, &member) ||
+    if (!name[0])
+        return list_members(inventory, collection, request);
+    if (!find_member(inventory, collection->members,
+                     guess_place(inventory, collection->members, name), &member) ||
         strcmp(member.name, name) != 0) {
         problem_set(problem, 404, "nothing of this name in %s: %.64s", collection->base, name);
         return NULL;
     }
     snprintf(kind, sizeof kind, "com:mock-fm:fabric:%s", collection->kind);
     json_t *document = collection->describe(&member);
-    if (document)
-        json_object_set_new(document, "documentSelfLink",
-                            json_sprintf("%s/%s", collection->base, name));
-    if (!(document = document_with_tail(document, kind, 0, 0)))
-        problem_set(problem, 500, "out of memory");
-    return document;
+    json_object_set_new(document, "documentSelfLink",
+                        json_sprintf("%s/%s", collection->base, name));
+    return document_with_tail(document, kind, 0, 0);
 }
 
 int inventory_parse(struct inventory *inventory, const char *text, struct problem *problem)

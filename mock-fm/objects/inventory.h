@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
  *
- * A synthetic dragonfly, computed from its size at each request and never stored. Within a group
- * each switch has a link to each other one (local), and each group has one to each other group
- * (global), spread over its switches; a switch's ports are the local ones, then the global ones,
- * and the rest are edge ports with a NIC. All of it never changes.
- *
- * Inference as a whole, no client at hand asks for it (docs/mock-fm.md): the paths, the fields of
- * partitions and the DFA. Every other field and all names are invented here. */
+ * A synthetic dragonfly (docs/mock-fm.md), computed from its size at each request and never stored.
+ * What of it is inferred and what is invented is said there, too. */
 #pragma once
 
 #include <jansson.h>
@@ -31,19 +26,10 @@ struct inventory {
  * each, at most what is above, and a port for each link with an edge port left on each switch. */
 int inventory_parse(struct inventory *inventory, const char *text, struct problem *problem);
 
-struct inventory_collection; /* such as /fabric/switches */
+/* Is this path (without the gateway's prefix) a list such as /fabric/switches, or below one? */
+bool inventory_owns(const char *path);
 
-/* The collection this path (without the gateway's prefix) is in, or NULL; *name is then what
- * follows its base, a member's name, or NULL at "/fabric/switches" and "/fabric/switches/". */
-const struct inventory_collection *inventory_find(const char *path, const char **name);
-
-/* The list of links, a page of it when page_size is not 0; `after` is as in nextPageLink. A new
- * reference, or NULL without memory. */
-json_t *inventory_list(const struct inventory *inventory,
-                       const struct inventory_collection *collection, uint64_t page_size,
-                       uint64_t after);
-
-/* The document of this member: a new reference, or NULL with a 404 or 500. */
-json_t *inventory_member(const struct inventory *inventory,
-                         const struct inventory_collection *collection, const char *name,
-                         struct problem *problem);
+/* The list of links, a page of it if the request says so; or the document of a member: a new
+ * reference, or NULL with a 404. */
+json_t *inventory_read(const struct inventory *inventory, const char *path,
+                       const struct request *request, struct problem *problem);

@@ -43,13 +43,23 @@ static int write_line(int fd, const char *line, size_t length)
     return 0;
 }
 
-static int write_change(void *fd, json_t *change)
+static int write_change(int fd, const json_t *change)
 {
     char *text = json_dumps(change, JSON_COMPACT);
     size_t length = strlen(text);
     text[length] = '\n'; /* in place of the NUL */
-    int result = write_line(*(const int *)fd, text, length + 1);
+    int result = write_line(fd, text, length + 1);
     free(text);
+    return result;
+}
+
+static int write_all(int fd, const struct objects *objects)
+{
+    json_t *changes = objects_changes(objects);
+    int result = 0;
+    for (size_t i = 0; result == 0 && i < json_array_size(changes); i++)
+        result = write_change(fd, json_array_get(changes, i));
+    json_decref(changes);
     return result;
 }
 
@@ -59,9 +69,7 @@ static int rewrite(struct journal *journal)
     int fd = open(journal->new_path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    int result = flock(fd, LOCK_EX | LOCK_NB) < 0
-                     ? -errno
-                     : objects_recount(journal->objects, write_change, &fd);
+    int result = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : write_all(fd, journal->objects);
     if (result == 0 && (fsync(fd) < 0 || rename(journal->new_path, journal->path) < 0))
         result = -errno;
     if (result < 0) {
@@ -121,9 +129,10 @@ static int open_file(struct journal *journal, struct objects *objects, struct pr
 struct journal *journal_open(const char *path, struct objects *objects, struct problem *problem)
 {
     struct journal *journal = memory_zeroed(sizeof *journal);
-    *journal = (struct journal){.path = memory_text(path), .objects = objects, .fd = -1};
-    if (asprintf(&journal->new_path, "%s.new", path) < 0)
-        abort();
+    *journal = (struct journal){.path = memory_text(path),
+                                .new_path = memory_format("%s.new", path),
+                                .objects = objects,
+                                .fd = -1};
     if (open_file(journal, objects, problem) == 0)
         return journal;
     journal_close(journal);
@@ -132,12 +141,12 @@ struct journal *journal_open(const char *path, struct objects *objects, struct p
 
 int journal_append(struct journal *journal, json_t *change, struct problem *problem)
 {
-    struct objects_totals totals = objects_totals(journal->objects);
+    uint64_t held = journal->objects->totals.jobs + journal->objects->totals.trees;
     int result = 0;
-    if (journal->lines > SPARE_LINES + 4 * (totals.jobs + totals.trees))
+    if (journal->lines > SPARE_LINES + 4 * held)
         result = rewrite(journal);
     if (result == 0)
-        result = write_change(&journal->fd, change);
+        result = write_change(journal->fd, change);
     if (result < 0)
         return problem_set(problem, 500, "cannot write %s: %s", journal->path, strerror(-result));
     journal->lines++;

@@ -11,15 +11,6 @@
 
 #include "base/memory.h"
 
-struct objects {
-    struct objects_totals totals;
-    bool overcommit;
-    struct job *first, *last;
-    void *by_id; /* the jobs: tsearch's tree */
-    struct tree *trees[OBJECTS_MCAST_IDS];
-    struct tree **roots; /* by NIC address: the tree it is the root of */
-};
-
 bool nic_parse(const char *text, uint32_t *nic)
 {
     unsigned high, middle, low;
@@ -49,7 +40,7 @@ static int compare_ids(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static struct job *find_job(const struct objects *objects, const char *id)
+struct job *objects_job(const struct objects *objects, const char *id)
 {
     void *node = tfind(&id, &objects->by_id, compare_ids);
     return node ? *(struct job **)node : NULL;
@@ -59,7 +50,7 @@ struct objects *objects_create(unsigned addresses, bool overcommit)
 {
     struct objects *objects = memory_zeroed(sizeof *objects);
     assert(addresses >= 1 && addresses <= OBJECTS_MCAST_IDS);
-    objects->totals.addresses = addresses;
+    objects->addresses = addresses;
     objects->overcommit = overcommit;
     /* 8 MB of address space, of which only touched pages cost memory. */
     objects->roots = memory_zeroed(NIC_ADDRESSES * sizeof *objects->roots);
@@ -82,8 +73,7 @@ static bool is_job_id(const char *id)
 int objects_may_reserve(const struct objects *objects, const char *id, int64_t limit,
                         struct problem *problem)
 {
-    const struct objects_totals *totals = &objects->totals;
-    int64_t left = (int64_t)totals->addresses - (int64_t)totals->reserved;
+    int64_t left = (int64_t)objects->addresses - (int64_t)objects->totals.reserved;
     if (!is_job_id(id))
         return problem_set(problem, 400,
                            "jobID must have 1 to %d characters, without control characters, "
@@ -92,20 +82,20 @@ int objects_may_reserve(const struct objects *objects, const char *id, int64_t l
     if (limit < 1 || limit > OBJECTS_MCAST_IDS)
         return problem_set(problem, 400, "mcastLimit must be a number from 1 to %d",
                            OBJECTS_MCAST_IDS);
-    if (find_job(objects, id))
+    if (objects_job(objects, id))
         return problem_set(problem, 409, "job %s exists already; delete it first", id);
     if (!objects->overcommit && limit > left)
         return problem_set(
             problem, 507,
             "02: no multicast addresses left: %lld asked for, %lld of %u not reserved",
-            (long long)limit, (long long)(left > 0 ? left : 0), totals->addresses);
+            (long long)limit, (long long)(left > 0 ? left : 0), objects->addresses);
     return 0;
 }
 
 /* The next free id in a round, so that a stale id is not soon someone else's. */
 static bool find_free_id(const struct objects *objects, unsigned *id)
 {
-    unsigned addresses = objects->totals.addresses;
+    unsigned addresses = objects->addresses;
     for (unsigned i = 0; i < addresses; i++) {
         *id = (objects->totals.next_mcast_id + i) % addresses;
         if (!objects->trees[*id])
@@ -158,7 +148,7 @@ static int check_macs(const json_t *macs, struct problem *problem)
 int objects_may_grow(const struct objects *objects, json_t *tree, struct problem *problem)
 {
     const char *id = json_string_value(json_object_get(tree, "job"));
-    const struct job *job = find_job(objects, id);
+    const struct job *job = objects_job(objects, id);
     unsigned mcast_id;
     if (!job)
         return problem_set(problem, 404, "no such job %.*s", OBJECTS_JOB_ID_MAX, id);
@@ -171,7 +161,7 @@ int objects_may_grow(const struct objects *objects, json_t *tree, struct problem
                            job->id, job->limit);
     if (!find_free_id(objects, &mcast_id))
         return problem_set(problem, 507, "02: none of the %u multicast addresses is free",
-                           objects->totals.addresses);
+                           objects->addresses);
     json_object_set_new(tree, "mcastID", json_integer(mcast_id));
     return choose_root(objects, job, tree, problem);
 }
@@ -182,7 +172,7 @@ static int add_job(struct objects *objects, json_t *change)
     json_int_t limit, serial, version, at;
     if (json_unpack(change, "{s:s, s:s, s:I, s:I, s:I, s:I}", "job", &id, "token", &token, "limit",
                     &limit, "serial", &serial, "version", &version, "at", &at) < 0 ||
-        limit < 0 || limit > OBJECTS_MCAST_IDS || version < 0 || find_job(objects, id) ||
+        limit < 0 || limit > OBJECTS_MCAST_IDS || version < 0 || objects_job(objects, id) ||
         serial <= (json_int_t)objects->totals.last_serial)
         return -EINVAL;
     struct job *job = memory_zeroed(sizeof *job);
@@ -236,7 +226,7 @@ static int add_tree(struct objects *objects, json_t *change)
         vni < 0 || vni > UINT16_MAX || timeout_us < 0 || !are_macs(macs) ||
         objects->trees[mcast_id] || objects->roots[root])
         return -EINVAL;
-    struct job *job = find_job(objects, id);
+    struct job *job = objects_job(objects, id);
     if (!job)
         return -EINVAL;
     struct tree *tree = memory_zeroed(sizeof *tree), **end = &job->trees;
@@ -333,7 +323,7 @@ static int reset(struct objects *objects, json_t *change)
 static struct job *job_of(const struct objects *objects, const json_t *change)
 {
     const char *id = json_string_value(json_object_get(change, "job"));
-    return id ? find_job(objects, id) : NULL;
+    return id ? objects_job(objects, id) : NULL;
 }
 
 static int64_t time_of(const json_t *change)
@@ -391,66 +381,41 @@ int objects_apply(struct objects *objects, json_t *change)
     return -EINVAL;
 }
 
-static int recount_job(const struct job *job, objects_listener *on_change, void *listener)
+static void list_job(const struct job *job, json_t *changes)
 {
     json_t *change = json_copy(job->made);
     /* Applying its trees counts the job's version up to what it is now. */
     json_object_set_new(change, "version",
                         json_integer((json_int_t)(job->version - job->trees_in_use)));
     json_object_set_new(change, "at", json_integer(job->updated_us));
-    int result = on_change(listener, change);
-    json_decref(change);
-    for (const struct tree *tree = job->trees; tree && result == 0; tree = tree->next)
-        result = on_change(listener, tree->made);
-    return result;
+    json_array_append_new(changes, change);
+    for (const struct tree *tree = job->trees; tree; tree = tree->next)
+        json_array_append(changes, tree->made);
 }
 
-int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener)
+json_t *objects_changes(const struct objects *objects)
 {
-    int result = 0;
-    for (const struct job *job = objects->first; job && result == 0; job = job->next)
-        result = recount_job(job, on_change, listener);
-    if (result != 0)
-        return result;
+    json_t *changes = json_array();
+    for (const struct job *job = objects->first; job; job = job->next)
+        list_job(job, changes);
     /* Last, because the counters may be ahead of every object that is left. */
-    json_t *change = json_pack("{s:s, s:i, s:I, s:i}", "op", "mark", "at", 0, "serial",
-                               (json_int_t)objects->totals.last_serial, "nextMcastID",
-                               (int)objects->totals.next_mcast_id);
-    result = on_change(listener, change);
-    json_decref(change);
-    return result;
-}
-
-static int apply_to_copy(void *copy, json_t *change)
-{
-    return objects_apply(copy, change);
+    json_array_append_new(changes, json_pack("{s:s, s:i, s:I, s:i}", "op", "mark", "at", 0,
+                                             "serial", (json_int_t)objects->totals.last_serial,
+                                             "nextMcastID", (int)objects->totals.next_mcast_id));
+    return changes;
 }
 
 struct objects *objects_copy(const struct objects *objects)
 {
-    struct objects *copy = objects_create(objects->totals.addresses, true);
-    int result = objects_recount(objects, apply_to_copy, copy);
-    assert(result == 0);
-    (void)result;
+    struct objects *copy = objects_create(objects->addresses, true);
+    json_t *changes = objects_changes(objects), *change;
+    size_t i;
+    json_array_foreach(changes, i, change)
+    {
+        int result = objects_apply(copy, change);
+        assert(result == 0);
+        (void)result;
+    }
+    json_decref(changes);
     return copy;
-}
-
-const struct job *objects_job(const struct objects *objects, const char *id)
-{
-    return find_job(objects, id);
-}
-
-const struct tree *objects_tree(const struct objects *objects, unsigned mcast_id)
-{
-    return mcast_id < OBJECTS_MCAST_IDS ? objects->trees[mcast_id] : NULL;
-}
-
-const struct job *objects_first(const struct objects *objects)
-{
-    return objects->first;
-}
-
-struct objects_totals objects_totals(const struct objects *objects)
-{
-    return objects->totals;
 }

@@ -70,7 +70,22 @@ struct job {
     struct job *next, *previous; /* in the order of their serials */
 };
 
-struct objects;
+/* To be read by all; changed by objects_apply alone. */
+struct objects {
+    unsigned addresses;
+    bool overcommit;
+    struct objects_totals {
+        uint64_t jobs;
+        uint64_t reserved; /* sum of the limits */
+        unsigned trees;
+        uint64_t last_serial;
+        unsigned next_mcast_id;
+    } totals;
+    struct job *first, *last; /* in the order of their serials */
+    void *by_id;              /* the jobs: tsearch's tree */
+    struct tree *trees[OBJECTS_MCAST_IDS];
+    struct tree **roots; /* by NIC address: the tree it is the root of */
+};
 
 /* `addresses`: the size of the pool, 1…OBJECTS_MCAST_IDS; the ids handed out are 0…addresses-1.
  * Without `overcommit` a reservation is refused when the pool holds fewer unreserved
@@ -93,25 +108,10 @@ int objects_may_grow(const struct objects *objects, json_t *tree, struct problem
 int objects_apply(struct objects *objects, json_t *change);
 
 /* NULL when there is none. */
-const struct job *objects_job(const struct objects *objects, const char *id);
-const struct tree *objects_tree(const struct objects *objects, unsigned mcast_id);
+struct job *objects_job(const struct objects *objects, const char *id);
 
-/* The oldest reservation; go on with ->next. */
-const struct job *objects_first(const struct objects *objects);
-
-struct objects_totals {
-    unsigned addresses;
-    uint64_t jobs;
-    uint64_t reserved; /* sum of the limits */
-    unsigned trees;
-    uint64_t last_serial;
-    unsigned next_mcast_id;
-};
-struct objects_totals objects_totals(const struct objects *objects);
-
-/* What is held, as the changes that make it out of nothing: shorter than what happened. Ends with
- * the first result of the listener that is not 0, and returns it. */
-typedef int objects_listener(void *listener, json_t *change);
-int objects_recount(const struct objects *objects, objects_listener *on_change, void *listener);
+/* What is held, as an array of the changes that make it out of nothing: shorter than what happened.
+ */
+json_t *objects_changes(const struct objects *objects);
 
 struct objects *objects_copy(const struct objects *objects); /* without a limit of the pool */

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -12,8 +11,8 @@ struct replica {
     struct {
         json_t *change;
         int64_t at_us;
-    } changes[2 * REPLICA_CHANGES];
-    size_t count;
+    } * changes;
+    size_t count, capacity;
 };
 
 struct replica *replica_create(const struct objects *objects)
@@ -29,36 +28,17 @@ void replica_destroy(struct replica *replica)
         return;
     for (size_t i = 0; i < replica->count; i++)
         json_decref(replica->changes[i].change);
+    free(replica->changes);
     objects_destroy(replica->base);
     free(replica);
 }
 
-static void apply_first(const struct replica *replica, struct objects *objects, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        int result = objects_apply(objects, replica->changes[i].change);
-        assert(result == 0); /* as it was for those that are held now */
-        (void)result;
-    }
-}
-
-/* The older half becomes the state before the others. */
-static void fold_older_half(struct replica *replica)
-{
-    apply_first(replica, replica->base, REPLICA_CHANGES);
-    for (size_t i = 0; i < REPLICA_CHANGES; i++)
-        json_decref(replica->changes[i].change);
-    replica->count -= REPLICA_CHANGES;
-    memmove(replica->changes, replica->changes + REPLICA_CHANGES,
-            replica->count * sizeof replica->changes[0]);
-}
-
 void replica_add(struct replica *replica, json_t *change)
 {
-    if (replica->count == 2 * REPLICA_CHANGES)
-        fold_older_half(replica);
     size_t i = replica->count++;
     int64_t at_us = json_integer_value(json_object_get(change, "at"));
+    replica->changes =
+        memory_room(replica->changes, i, &replica->capacity, sizeof *replica->changes);
     replica->changes[i].change = json_incref(change);
     /* What an old backup brings back is as new as the restore. */
     replica->changes[i].at_us =
@@ -81,6 +61,11 @@ struct objects *replica_objects(const struct replica *replica, const struct repl
                                 int64_t now_us)
 {
     struct objects *objects = objects_copy(replica->base);
-    apply_first(replica, objects, count_seen(replica, lag, now_us));
+    size_t seen = count_seen(replica, lag, now_us);
+    for (size_t i = 0; i < seen; i++) {
+        int result = objects_apply(objects, replica->changes[i].change);
+        assert(result == 0); /* as it was for those that are held now */
+        (void)result;
+    }
     return objects;
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a read replica shows whose copy lags behind: the last changes, and the state before them. */
+/* What a read replica shows whose copy lags behind: the state at its beginning, and each change
+ * since. */
 #pragma once
 
 #include <stdint.h>
 
 #include "mock-fm/objects/objects.h"
-
-/* At least so many changes are kept one by one; what is older is shown at most that old. */
-#define REPLICA_CHANGES 4096
 
 struct replica;
 

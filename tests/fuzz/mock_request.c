@@ -61,13 +61,13 @@ static int reload(void *program, struct problem *problem)
 /* What the books say is what is there; addresses are not given out twice. */
 static void check_books(const struct objects *objects)
 {
-    struct objects_totals totals = objects_totals(objects);
+    struct objects_totals totals = objects->totals;
     uint64_t jobs = 0, reserved = 0;
     unsigned trees = 0;
-    for (const struct job *job = objects_first(objects); job; job = job->next) {
+    for (const struct job *job = objects->first; job; job = job->next) {
         unsigned of_job = 0;
         for (const struct tree *tree = job->trees; tree; tree = tree->next, of_job++)
-            FUZZ_CHECK(tree->job == job && objects_tree(objects, tree->mcast_id) == tree);
+            FUZZ_CHECK(tree->job == job && objects->trees[tree->mcast_id] == tree);
         FUZZ_CHECK(of_job == job->trees_in_use && of_job <= job->limit);
         FUZZ_CHECK(objects_job(objects, job->id) == job);
         jobs++;
@@ -92,13 +92,13 @@ static struct objects *no_objects(void)
 }
 
 /* As call.c does it. */
-static void check_answer(const struct fault *fault, const char *method, struct answer *answer)
+static void check_answer(const json_t *fault, const char *method, struct answer *answer)
 {
     struct body body = {0};
     fault_bend_answer(fault, method, answer);
-    bool unheard = fault->drop == FAULT_DROP_BEFORE && answer->status == 0;
+    bool unheard = json_object_get(fault, "drop") && answer->status == 0;
     FUZZ_CHECK(unheard || (answer->status >= 100 && answer->status < 600));
-    if (fault->fill_to <= LONGEST_BODY) {
+    if (fault_number(fault, "fill_to") <= LONGEST_BODY) {
         answer_render(answer, &body);
         bool even = body.length > 0 && body.length % 4096 == 0;
         FUZZ_CHECK(!even);
@@ -111,9 +111,8 @@ static void check_answer(const struct fault *fault, const char *method, struct a
 static void answer_one(struct control *control, const struct auth *oauth, struct request *request)
 {
     struct answer answer = {0};
-    uint64_t jobs = objects_totals(control->fabric->objects).jobs;
+    uint64_t jobs = control->fabric->objects->totals.jobs;
     bool session = auth_shows_session(request->authorization);
-    struct fault none = {0};
     if (!control->log && strcmp(request->path, "/mock/log") == 0)
         control->log = requestlog_create(); /* large: only for whoever asks */
     uint64_t number =
@@ -121,19 +120,19 @@ static void answer_one(struct control *control, const struct auth *oauth, struct
                      : 0;
     if (control_owns(request->path)) {
         control_answer(control, request, &answer);
-        check_answer(&none, request->method, &answer);
+        check_answer(NULL, request->method, &answer);
     } else if (oauth_owns(request->path)) {
         oauth_answer(oauth, request, &answer);
-        check_answer(&none, request->method, &answer);
+        check_answer(NULL, request->method, &answer);
     } else {
-        struct fault fault = faults_pick(control->faults, request, session);
-        fault_bend_request(&fault, request);
-        if (fault_lets_act(&fault))
+        json_t *fault = faults_pick(control->faults, request, session);
+        fault_bend_request(fault, request);
+        if (fault_lets_act(fault))
             fabric_answer(control->fabric, request, &answer);
         bool refused = answer.status >= 400, let_in = request->authorization;
-        FUZZ_CHECK((!refused && let_in) || objects_totals(control->fabric->objects).jobs == jobs);
-        check_answer(&fault, request->method, &answer);
-        fault_release(&fault);
+        FUZZ_CHECK((!refused && let_in) || control->fabric->objects->totals.jobs == jobs);
+        check_answer(fault, request->method, &answer);
+        json_decref(fault);
     }
     if (control->log)
         requestlog_finish(control->log, number, 200);

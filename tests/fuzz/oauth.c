@@ -65,7 +65,7 @@ void fuzz_one(struct fuzz_input *in)
     char *body = fuzz_bytes(in, &length);
     int code = oauth_decode(&grant, &client, "/etc/wlm-client-auth", status, body, length, &err);
     check_answer(&grant, code, &err);
-    oauth_grant_wipe(&grant);
+    secret_wipe(&grant.token);
     check_form(&client);
     free(body);
     free(id);

@@ -11,8 +11,8 @@
 
 #include <signal.h>
 
+#include "fmapi/login/loginfiles.h"
 #include "tests/system/fmapi/authority.h"
-#include "tests/system/fmapi/blockedworkers.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
 
@@ -154,9 +154,10 @@ struct rotation {
 };
 
 /* Another call when the last one ended otherwise. */
-static bool call_ends(struct rotation *rotation, enum fmcall_outcome wanted)
+static bool call_is_good(void *arg)
 {
-    if (rotation->landing.times > 0 && rotation->landing.outcome == wanted)
+    struct rotation *rotation = arg;
+    if (rotation->landing.times > 0 && rotation->landing.outcome == FM_OK)
         return true;
     if (rotation->landing.times > 0 || !rotation->in_flight) {
         rotation->landing = (struct landing){0};
@@ -164,16 +165,6 @@ static bool call_ends(struct rotation *rotation, enum fmcall_outcome wanted)
         apiclient_start(&rotation->apiclient, FMCALL_RESERVE, "c-1", &rotation->landing);
     }
     return false;
-}
-
-static bool call_is_good(void *arg)
-{
-    return call_ends(arg, FM_OK);
-}
-
-static bool call_is_given_up(void *arg)
-{
-    return call_ends(arg, FM_UNREACHED);
 }
 
 /* The authority's file is overwritten: no reload is needed, nor the day that libcurl would take. */
@@ -205,30 +196,25 @@ static void tls__takes_a_rotated_authority(void **state)
     authority_release(&new);
 }
 
-/* They are read on a thread, which may hang: a call does not, and others come to their end later.
- */
-static void tls__gives_up_authorities_that_do_not_come(void **state)
+static void authorities__change_with_their_file(void **state)
 {
     (void)state;
-    struct scene scene;
-    struct rotation rotation = {0};
-    struct blockedworkers blockedworkers;
-    scene_init(&scene, "IP:127.0.0.1");
-    struct fmapi_options options = apiclient_options(scriptedserver_url(scene.scriptedserver));
-    options.ca = scene.own.cert;
-    options.timeout_ms = 300;
-    apiclient_init(&rotation.apiclient, &options);
-    apiclient_await_that(&rotation.apiclient, call_is_good, &rotation);
+    struct authority first, next;
+    authority_init(&first, "IP:127.0.0.1");
+    authority_init(&next, "IP:127.0.0.1");
+    assert_true(authorities_changed(&(struct authorities){0}, first.cert));
+    struct authorities known = authorities_read(first.cert);
+    assert_non_null(known.store);
+    assert_false(authorities_changed(&known, first.cert));
+    authority_overwrite(&first, &next);
+    assert_true(authorities_changed(&known, first.cert));
+    authorities_release(&known);
 
-    blockedworkers_begin(&blockedworkers, &rotation.apiclient);
-    authority_overwrite(&scene.own, &scene.other);
-    apiclient_await_that(&rotation.apiclient, call_is_given_up, &rotation);
-    if (!strstr(rotation.landing.words, "its authorities' certificates could not be read in time"))
-        fail_msg("%s", rotation.landing.words);
-    blockedworkers_end(&blockedworkers, &rotation.apiclient);
-    apiclient_await_that(&rotation.apiclient, call_is_good, &rotation); /* on the kept connection */
-    apiclient_release(&rotation.apiclient);
-    scene_release(&scene);
+    known = authorities_read("/proc/self/exe"); /* libcurl says why, in its words */
+    assert_null(known.store);
+    assert_false(authorities_changed(&known, "/proc/self/exe"));
+    authority_release(&next);
+    authority_release(&first);
 }
 
 /* The request cannot leave before the handshake is done. */
@@ -274,11 +260,10 @@ int main(void)
         cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
         cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),
         cmocka_unit_test(tls__takes_a_rotated_authority),
-        cmocka_unit_test(tls__gives_up_authorities_that_do_not_come),
+        cmocka_unit_test(authorities__change_with_their_file),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
         cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
     };
     (void)signal(SIGPIPE, SIG_IGN);
-    blockedworkers_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

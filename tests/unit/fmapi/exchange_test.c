@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <openssl/x509_vfy.h>
+
 #include "fmapi/wire/exchange.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
@@ -22,6 +24,7 @@ struct place {
     char path[32]; /* "" when cleared */
 };
 
+static const void *trusted;          /* the authorities that were given */
 static struct place file, directory; /* where authorities are looked for, set last */
 static long ca_kept_s;               /* how long they count */
 static const void *posted;           /* body that stays ours */
@@ -84,6 +87,8 @@ CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...)
         key = *(struct curl_blob *)value;
     if (option == CURLOPT_HTTPHEADER)
         head = value;
+    if (option == CURLOPT_SSL_CTX_DATA)
+        trusted = value;
     copies_a_secret |= option == CURLOPT_COPYPOSTFIELDS || option == CURLOPT_PASSWORD ||
                        option == CURLOPT_USERPWD || option == CURLOPT_XOAUTH2_BEARER;
     return __real_curl_easy_setopt(easy, option, value);
@@ -91,16 +96,24 @@ CURLcode __wrap_curl_easy_setopt(CURL *easy, CURLoption option, ...)
 
 /* NOLINTEND(readability-identifier-naming) */
 
-static void create(const char *ca, bool ca_directory)
+static void create_trusting(X509_STORE *authorities, const char *ca, bool ca_directory)
 {
-    struct transport_options options = {
-        .ca = ca, .ca_directory = ca_directory, .verify = true, .parallel = 1};
+    struct transport_options options = {.ca = ca,
+                                        .ca_directory = ca_directory,
+                                        .authorities = authorities,
+                                        .verify = true,
+                                        .parallel = 1};
     struct request request = {.method = "GET", .url = (char[]){"https://fmn/"}, .answer_max = 1};
 
     file = directory = (struct place){0};
     struct exchange *exchange = exchange_create(&options, NULL, &request, NULL, 1000);
     assert_non_null(exchange);
     exchange_destroy(exchange);
+}
+
+static void create(const char *ca, bool ca_directory)
+{
+    create_trusting(NULL, ca, ca_directory);
 }
 
 /* F13: who named an authority trusts that one, not the system's besides it. */
@@ -124,6 +137,19 @@ static void exchange__trusts_the_systems_when_none_is_named(void **state)
     create(NULL, false);
     assert_int_equal(file.times, 0);
     assert_int_equal(directory.times, 0);
+}
+
+/* G11: those that were read are not read again, by the loop. */
+static void exchange__trusts_what_was_read(void **state)
+{
+    (void)state;
+    X509_STORE *store = X509_STORE_new();
+    create_trusting(store, "/ca.pem", false);
+    assert_ptr_equal(trusted, store);
+    assert_int_equal(file.times, 1);
+    assert_string_equal(file.path, "");
+    assert_string_equal(directory.path, "");
+    X509_STORE_free(store);
 }
 
 /* A file that was changed counts soon, not after a day. */
@@ -224,7 +250,7 @@ static void exchange__goes_where_it_is_sent(void **state)
     }
 }
 
-/* F21: never for ever; and one that had to wait before has no more than what is left. */
+/* F21: never for ever. */
 static void exchange__has_an_end(void **state)
 {
     (void)state;
@@ -236,23 +262,8 @@ static void exchange__has_an_end(void **state)
         struct exchange *exchange = begin(true, false, 1, cases[i].asked);
         assert_int_equal(number_of(CURLOPT_TIMEOUT_MS), cases[i].set);
         assert_int_equal(number_of(CURLOPT_CONNECTTIMEOUT_MS), cases[i].set);
-        assert_in_range(exchange_left_ms(exchange), 0, cases[i].set);
         exchange_destroy(exchange);
     }
-    struct exchange *exchange = begin(true, false, 1, 1000000);
-    exchange->started_ns -= UINT64_C(400) * 1000 * 1000000;
-    assert_in_range(exchange_left_ms(exchange), 1, 600000);
-    exchange_waited(exchange, "it waited");
-    assert_in_range(number_of(CURLOPT_TIMEOUT_MS), 1, 600000);
-    assert_in_range(number_of(CURLOPT_CONNECTTIMEOUT_MS), 1, 600000);
-    assert_string_equal(exchange->curl_words, "");
-    exchange->started_ns -= UINT64_C(600) * 1000 * 1000000;
-    assert_int_equal(exchange_left_ms(exchange), 0);
-    exchange_waited(exchange, "it waited");
-    assert_int_equal(number_of(CURLOPT_TIMEOUT_MS), 1); /* 0 would be for ever */
-    assert_int_equal(number_of(CURLOPT_CONNECTTIMEOUT_MS), 1);
-    assert_string_equal(exchange->curl_words, "it waited");
-    exchange_destroy(exchange);
 }
 
 /* ---- what comes of it, as libcurl says ---- */
@@ -294,7 +305,6 @@ static void answer__of_any_length(void **state)
         assert_int_equal(answer.length, MAX);
         assert_memory_equal(answer.body, text, MAX);
         assert_string_equal(answer.words, "");
-        assert_true(answer.took_us >= 0);
         assert_false(answer.tls_fault);
         assert_int_equal(answer_comes(exchange, text, 1), 0); /* one too many ends it */
         answer = exchange_answer(exchange, CURLE_WRITE_ERROR);
@@ -360,6 +370,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exchange__trusts_the_named_authority_alone),
         cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
+        cmocka_unit_test(exchange__trusts_what_was_read),
         cmocka_unit_test(exchange__reads_authorities_again),
         cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
         cmocka_unit_test(exchange__goes_where_it_is_sent),

@@ -51,7 +51,7 @@ static void grants(const char *body, const char *token, int64_t lifetime_ms)
         fail_msg("%s: %s", body, err.text);
     assert_string_equal(secret_expose(grant.token), token);
     assert_int_equal(grant.lifetime_ms, lifetime_ms);
-    oauth_grant_wipe(&grant);
+    secret_wipe(&grant.token);
 }
 
 static void oauth_decode__takes_a_grant(void **state)

@@ -68,7 +68,7 @@ static void apply(struct disk *disk, json_t *change)
 
 static void reserve(struct disk *disk, const char *id, const char *token)
 {
-    apply(disk, change_job(7, id, token, 4, objects_totals(disk->fabric.objects).last_serial + 1));
+    apply(disk, change_job(7, id, token, 4, disk->fabric.objects->totals.last_serial + 1));
 }
 
 static void grow(struct disk *disk, const char *id, const char *step, unsigned mcast_id)
@@ -84,7 +84,7 @@ static void assert_then(const struct disk *disk)
 {
     const struct objects *objects = disk->fabric.objects;
     const struct job *job = objects_job(objects, "c-1");
-    struct objects_totals totals = objects_totals(objects);
+    struct objects_totals totals = objects->totals;
 
     assert_int_equal(totals.jobs, 2);
     assert_int_equal(totals.trees, 1);
@@ -96,8 +96,8 @@ static void assert_then(const struct disk *disk)
     assert_int_equal(job->version, 1);
     assert_int_equal(job->updated_us, 8);
     assert_non_null(objects_job(objects, "c-2"));
-    assert_non_null(objects_tree(objects, 3));
-    assert_string_equal(objects_tree(objects, 3)->step, "0");
+    assert_non_null(objects->trees[3]);
+    assert_string_equal(objects->trees[3]->step, "0");
 }
 
 static void backup__puts_back_what_was(void **state)
@@ -138,8 +138,8 @@ static void backup__of_nothing_empties(void **state)
     assert_non_null(backup);
     reserve(disk, "c-1", "sess-1");
     assert_int_equal(fabric_restore(&disk->fabric, backup, 9, &problem), 0);
-    assert_int_equal(objects_totals(disk->fabric.objects).jobs, 0);
-    assert_int_equal(objects_totals(disk->fabric.objects).last_serial, 0);
+    assert_int_equal(disk->fabric.objects->totals.jobs, 0);
+    assert_int_equal(disk->fabric.objects->totals.last_serial, 0);
     objects_destroy(backup);
 }
 

@@ -172,10 +172,10 @@ static void token__opens_only_its_own_job(void **state)
     assert_int_equal(ask(bench, "GET", JOBS "/c-9", two, NULL), 403);
     assert_int_equal(ask(bench, "GET", JOBS "/c-1", one, NULL), 200);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", two, "{\"jobSteps\":{\"0\":null}}"), 403);
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
+    assert_int_equal(bench->fabric.objects->totals.trees, 1);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, "{\"jobSteps\":{\"0\":null}}"), 200);
     assert_non_null(bench->answer.document);
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+    assert_int_equal(bench->fabric.objects->totals.trees, 0);
     bench_destroy(bench);
 }
 
@@ -209,15 +209,15 @@ static void token__reaches_as_far_as_it_is_told(void **state)
         assert_int_equal(ask(bench, "GET", JOBS "/c-1", two, NULL), 403);
         assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", two, STEP_0), 403);
         assert_int_equal(ask(bench, "DELETE", path, two, NULL), 403);
-        assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
+        assert_int_equal(bench->fabric.objects->totals.trees, 1);
         assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), kinds[i].patch);
-        assert_int_equal(objects_totals(bench->fabric.objects).trees, kinds[i].patch != 200);
+        assert_int_equal(bench->fabric.objects->totals.trees, kinds[i].patch != 200);
         if (kinds[i].patch != 200)
             assert_int_equal(ask(bench, "DELETE", path, one, NULL), 200);
         assert_int_equal(grow(bench, "c-1", "0", one), 201);
         assert_int_equal(ask(bench, "GET", JOBS "/c-1", LOGIN, NULL), 200);
         assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, STEP_0), 200);
-        assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+        assert_int_equal(bench->fabric.objects->totals.trees, 0);
         bench_destroy(bench);
     }
 }
@@ -235,14 +235,14 @@ static void step__ends_alone_and_as_often_as_one_likes(void **state)
     assert_int_equal(grow(bench, "c-1", "0", one), 201);
     assert_int_equal(grow(bench, "c-1", "00", one), 201);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, "{\"jobSteps\":{\"7\":null}}"), 200);
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 3);
+    assert_int_equal(bench->fabric.objects->totals.trees, 3);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), 200);
         steps = json_object_get(bench->answer.document, "jobSteps");
         assert_int_equal(json_object_size(steps), 1);
         assert_int_equal(json_array_size(json_object_get(steps, "00")), 1);
     }
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 1);
+    assert_int_equal(bench->fabric.objects->totals.trees, 1);
     assert_int_equal(ask(bench, "DELETE", JOBS "/c-1", LOGIN, NULL), 200);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, STEP_0), 404);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", one, STEP_0), 403);
@@ -333,7 +333,7 @@ static void body__that_is_wrong_is_400(void **state)
         assert_int_equal(ask(bench, "POST", TREES, bearer, trees[i]), 400);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, "{\"jobSteps\":{\"0\":[]}}"), 400);
     assert_int_equal(ask(bench, "PATCH", JOBS "/c-1", LOGIN, "{}"), 400);
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+    assert_int_equal(bench->fabric.objects->totals.trees, 0);
     bench_destroy(bench);
 }
 
@@ -452,8 +452,8 @@ static void fabric__forgets_some_or_all(void **state)
     assert_int_equal(forget(bench, "{\"jobs\":[\"c-1\",\"unknown\"]}"), 1);
     assert_null(objects_job(bench->fabric.objects, "c-1"));
     assert_int_equal(forget(bench, ""), 2);
-    assert_int_equal(objects_totals(bench->fabric.objects).jobs, 0);
-    assert_int_equal(objects_totals(bench->fabric.objects).trees, 0);
+    assert_int_equal(bench->fabric.objects->totals.jobs, 0);
+    assert_int_equal(bench->fabric.objects->totals.trees, 0);
     bench_destroy(bench);
 }
 
@@ -471,7 +471,7 @@ static void fabric__forgets_all_while_reads_lag(void **state)
     assert_int_equal(forget(bench, ""), 2);
     struct objects *shown = replica_objects(bench->fabric.replica, &none, 1);
     assert_non_null(shown);
-    assert_int_equal(objects_totals(shown).jobs, 0);
+    assert_int_equal(shown->totals.jobs, 0);
     objects_destroy(shown);
     replica_destroy(bench->fabric.replica);
     bench_destroy(bench);

@@ -26,14 +26,12 @@ static struct inventory sized(const char *size)
 
 static json_t *list(const struct inventory *inventory, const char *base)
 {
-    const char *name;
-    const struct inventory_collection *collection = inventory_find(base, &name);
-    json_t *document;
+    struct problem problem;
+    json_t *document = NULL;
 
-    assert_non_null(collection);
-    assert_null(name);
-    document = inventory_list(inventory, collection, 0, 0);
-    assert_non_null(document);
+    assert_true(inventory_owns(base));
+    document = inventory_read(inventory, base, &(struct request){0}, &problem);
+    assert_non_null(json_object_get(document, "documentLinks"));
     return document;
 }
 
@@ -50,14 +48,11 @@ static size_t count(const struct inventory *inventory, const char *base)
 /* NULL: answered with 404. */
 static json_t *get(const struct inventory *inventory, const char *path)
 {
-    const char *name;
-    const struct inventory_collection *collection = inventory_find(path, &name);
     struct problem problem;
     json_t *document;
 
-    assert_non_null(collection);
-    assert_non_null(name);
-    document = inventory_member(inventory, collection, name, &problem);
+    assert_true(inventory_owns(path));
+    document = inventory_read(inventory, path, &(struct request){0}, &problem);
     if (!document)
         assert_int_equal(problem.status, 404);
     return document;
@@ -228,14 +223,11 @@ static void member__that_is_unknown_is_404(void **state)
 
 static void path__of_another_sort_is_not_in_it(void **state)
 {
-    const char *name;
-
     (void)state;
-    assert_null(inventory_find("/fabric/switchesx", &name));
-    assert_null(inventory_find("/fabric/vni", &name));
-    assert_null(inventory_find("/fabric", &name));
-    assert_non_null(inventory_find("/fabric/switches/", &name));
-    assert_null(name);
+    assert_false(inventory_owns("/fabric/switchesx"));
+    assert_false(inventory_owns("/fabric/vni"));
+    assert_false(inventory_owns("/fabric"));
+    json_decref(list(&(struct inventory){2, 2, 4}, "/fabric/switches/"));
 }
 
 /* Also where places are empty, as most of those of links are. */
@@ -244,14 +236,14 @@ static void list__comes_in_pages(void **state)
     struct inventory inventory = sized("9x4x12");
     json_t *whole = list(&inventory, "/fabric/links");
     const json_t *links = json_object_get(whole, "documentLinks");
-    const char *name, *next;
-    uint64_t after = 0;
+    struct request request = {.page_size = 7};
+    struct problem problem;
+    const char *next;
     size_t seen = 0;
 
     (void)state;
     do {
-        json_t *page = inventory_list(&inventory, inventory_find("/fabric/links", &name), 7, after),
-               *link;
+        json_t *page = inventory_read(&inventory, "/fabric/links", &request, &problem), *link;
         size_t place;
 
         json_array_foreach(json_object_get(page, "documentLinks"), place, link)
@@ -262,7 +254,7 @@ static void list__comes_in_pages(void **state)
         }
         assert_in_range(place, 1, 7);
         if ((next = json_string_value(json_object_get(page, "nextPageLink"))))
-            after = strtoull(strrchr(next, '=') + 1, NULL, 10);
+            request.after = strtoull(strrchr(next, '=') + 1, NULL, 10);
         json_decref(page);
     } while (next && seen < json_array_size(links));
     assert_null(next);

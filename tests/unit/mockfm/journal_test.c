@@ -129,14 +129,14 @@ static void objects__are_there_again(void **state)
     /* Twice: the second start reads what the first one rewrote. */
     for (int start = 0; start < 2; start++) {
         holding = open_holding(*state);
-        assert_int_equal(objects_totals(holding.objects).jobs, 2);
-        assert_int_equal(objects_totals(holding.objects).trees, 1);
-        assert_int_equal(objects_totals(holding.objects).last_serial, 3);
-        assert_int_equal(objects_totals(holding.objects).next_mcast_id, 10);
+        assert_int_equal(holding.objects->totals.jobs, 2);
+        assert_int_equal(holding.objects->totals.trees, 1);
+        assert_int_equal(holding.objects->totals.last_serial, 3);
+        assert_int_equal(holding.objects->totals.next_mcast_id, 10);
         assert_non_null(job = objects_job(holding.objects, "c-1"));
         assert_string_equal(job->token, "sess-secret");
         assert_int_equal(job->limit, 23);
-        assert_non_null(tree = objects_tree(holding.objects, 7));
+        assert_non_null(tree = holding.objects->trees[7]);
         assert_ptr_equal(tree->job, job);
         assert_string_equal(tree->step, "/fA/fB");
         assert_int_equal(tree->root, 7);
@@ -164,7 +164,7 @@ static void line__cut_short_is_dropped(void **state)
     make_job(&holding, "c-2", 2);
     close_holding(&holding);
     holding = open_holding(*state);
-    assert_int_equal(objects_totals(holding.objects).jobs, 2);
+    assert_int_equal(holding.objects->totals.jobs, 2);
     close_holding(&holding);
 }
 
@@ -238,8 +238,8 @@ static void file__stays_short(void **state)
     assert_true(count_lines(disk) < ROUNDS);
     close_holding(&holding);
     holding = open_holding(disk);
-    assert_int_equal(objects_totals(holding.objects).jobs, 1);
-    assert_int_equal(objects_totals(holding.objects).last_serial, ROUNDS + 1);
+    assert_int_equal(holding.objects->totals.jobs, 1);
+    assert_int_equal(holding.objects->totals.last_serial, ROUNDS + 1);
     assert_int_equal(count_lines(disk), 2);
     close_holding(&holding);
 }

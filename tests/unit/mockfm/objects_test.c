@@ -24,7 +24,7 @@ static int apply_to(struct objects *objects, json_t *change)
 
 static int reserve(struct objects *objects, const char *id, unsigned limit, struct problem *problem)
 {
-    uint64_t serial = objects_totals(objects).last_serial + 1;
+    uint64_t serial = objects->totals.last_serial + 1;
 
     if (objects_may_reserve(objects, id, limit, problem) < 0)
         return -1;
@@ -107,7 +107,7 @@ static void job__pool_is_reserved_exactly(void **state)
     assert_int_equal(reserve(objects, "c-3", 1, &problem), -1);
     assert_refused(&problem, 507, "02:");
     assert_int_equal(apply_to(objects, change_job_gone(0, "c-1")), 0);
-    assert_int_equal(objects_totals(objects).reserved, 23);
+    assert_int_equal(objects->totals.reserved, 23);
     assert_int_equal(reserve(objects, "c-3", 1, &problem), 0);
     objects_destroy(objects);
 }
@@ -129,14 +129,14 @@ static void job__many_are_found_in_the_order_made(void **state)
         snprintf(id, sizeof id, "c-%d", i);
         assert_int_equal(apply_to(objects, change_job_gone(0, id)), 0);
     }
-    for (const struct job *job = objects_first(objects); job; job = job->next) {
+    for (const struct job *job = objects->first; job; job = job->next) {
         number += number == 0 ? 1 : 2;
         snprintf(id, sizeof id, "c-%d", number);
         assert_string_equal(job->id, id);
         assert_ptr_equal(objects_job(objects, id), job);
     }
     assert_int_equal(number, COUNT - 1);
-    assert_int_equal(objects_totals(objects).jobs, COUNT / 2);
+    assert_int_equal(objects->totals.jobs, COUNT / 2);
     objects_destroy(objects);
 }
 
@@ -150,10 +150,10 @@ static void tree__root_is_one_of_its_nics(void **state)
     reserve(objects, "c-1", 10, &problem);
     id = grow(objects, "c-1", "0", 500, 3, &problem);
     assert_in_range(id, 0, 99);
-    assert_int_equal(objects_tree(objects, (unsigned)id)->root, 500);
+    assert_int_equal(objects->trees[id]->root, 500);
     /* A NIC is the root of one tree only, so the next tree has the next one. */
     id = grow(objects, "c-1", "0", 500, 3, &problem);
-    assert_int_equal(objects_tree(objects, (unsigned)id)->root, 501);
+    assert_int_equal(objects->trees[id]->root, 501);
     objects_destroy(objects);
 }
 
@@ -256,9 +256,9 @@ static void step__goes_alone(void **state)
     other = grow(objects, "c-2", "/fA", 200, 4, &problem);
     assert_int_equal(apply_to(objects, change_step_gone(0, "c-1", "/fA")), 0);
     assert_int_equal(objects_job(objects, "c-1")->trees_in_use, 1);
-    assert_int_equal(objects_totals(objects).trees, 2);
-    assert_non_null(objects_tree(objects, (unsigned)kept));
-    assert_non_null(objects_tree(objects, (unsigned)other));
+    assert_int_equal(objects->totals.trees, 2);
+    assert_non_null(objects->trees[kept]);
+    assert_non_null(objects->trees[other]);
     objects_destroy(objects);
 }
 

@@ -36,7 +36,7 @@ static void options__have_defaults(void **state)
     assert_int_equal(options.auth, AUTH_NONE);
     assert_int_equal(options.addresses, 4086);
     assert_int_equal(options.latency_ms, 0);
-    assert_false(options.seeded);
+    assert_false(options.mint.seeded);
     assert_false(options.overcommit);
     assert_int_equal(options.inventory.groups, 2);
     assert_int_equal(options.inventory.switches, 2);
@@ -65,7 +65,7 @@ static void options__are_read(void **state)
     assert_int_equal(options.addresses, 8192);
     assert_string_equal(options.state, "/x");
     assert_int_equal(options.latency_ms, 20);
-    assert_true(options.seeded);
+    assert_true(options.mint.seeded);
     assert_int_equal(options.reach, SESSION_TREES_ONLY);
     assert_string_equal(options.listener.port_file, "/p");
     assert_true(options.overcommit);
