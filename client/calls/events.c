@@ -170,10 +170,9 @@ static int on_piece(const char *bytes, size_t length, void *data)
 }
 
 /* An answer of success that is no stream. */
-static int read_no_stream(const struct answer *answer, struct result *result,
-                          struct mcast_error *error)
+static int read_no_stream(const struct answer *answer, void **document, struct mcast_error *error)
 {
-    (void)result;
+    (void)document;
     if (strcmp(answer->type, "text/event-stream") == 0)
         return 0;
     return fault_set(error, MCAST_UNCLEAR, "what answers sends no events (%s); is it mcastd?",
@@ -185,12 +184,12 @@ static int read_no_stream(const struct answer *answer, struct result *result,
 static int connect_once(struct mcast *handle, struct subscription *sub, bool follow, bool retry)
 {
     struct call call = {.accept = "text/event-stream", .each = on_piece, .data = sub};
-    struct result result;
+    void *document = NULL;     /* stays so */
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
     call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
              (unsigned long long)sub->after, follow ? "" : "&follow=0");
-    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &result, sub->error);
+    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &document, sub->error);
     call_release(&call);
     return rc;
 }
