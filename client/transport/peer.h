@@ -79,9 +79,6 @@ int credentials_copy(struct credentials *out, const struct credentials *given,
 
 void credentials_release(struct credentials *credentials);
 
-/* Copies the address of a function of a library that was opened at run time. False: none, NULL. */
-bool library_symbol(void *handle, const char *name, void *function, size_t size);
-
 /* ---- who serves the Unix socket: serveruser.c ---- */
 
 /* Tokens are shown there, and what comes back ends up in root's hooks (B8). fd: connected to the
