@@ -3,7 +3,7 @@
 #include "base/duration.h"
 #include "base/jobid.h"
 #include "base/roff.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/release.h"
-#include "cli/text.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
