@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The files of a broker on this machine: its configuration, and those that the configuration
- * names. */
+/* A broker's configuration on this machine. */
 
 #include "cli/doctor/findings.h"
 
@@ -10,9 +9,8 @@
 
 enum { LOCALFILES_PATH_MAX = 1024 };
 
-/* Has mcastd check the configuration, which names each file and folder that others can change, and
- * looks itself whether secrets are their owner's alone. path: of the configuration; NULL:
- * LOCALFILES_CONFIG, which need not be there, for a node has none. munge_socket receives what
- * [broker] munge_socket says, "" when it says nothing. */
+/* Has mcastd check the configuration and all files that it names: what others can read or change.
+ * path: of the configuration; NULL: LOCALFILES_CONFIG, which need not be there, for a node has
+ * none. munge_socket receives what [broker] munge_socket says, "" when it says nothing. */
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
