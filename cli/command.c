@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "base/duration.h"
 #include "base/jobid.h"
+#include "base/memory.h"
 #include "base/roff.h"
 #include "base/text.h"
 
@@ -153,6 +154,8 @@ static int run_command(struct call *call)
         rc = command_no_arguments(call);
     else if (kind == COMMAND_ONE_JOB)
         rc = command_job(call);
+    if (rc == 0 && call->command->broker == COMMAND_CONNECTED)
+        rc = command_open(call);
     if (rc == 0)
         rc = call->command->run(call);
     mcast_close(call->handle);
@@ -245,6 +248,21 @@ int command_number(struct call *call, size_t option, uint64_t min, uint64_t max,
     return 0;
 }
 
+int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *out)
+{
+    const char *value = call->given[option];
+    const int64_t ms = value ? duration_parse(value, DURATION_DAYS, max_ms) : 0;
+    char longest[32];
+    if (!value)
+        return 0;
+    duration_format(longest, sizeof longest, max_ms);
+    if (ms <= 0)
+        return command_misused(call, "--%s %.40s: a time such as 500ms, 30s or 2m, up to %s",
+                               call->command->options[option].name, value, longest);
+    *out = ms;
+    return 0;
+}
+
 int command_word(struct call *call, size_t option, const char *const *words, unsigned *out)
 {
     const char *value = call->given[option];
@@ -327,18 +345,14 @@ int command_open(struct call *call)
 
 int command_print_json(char *json)
 {
-    if (!json) {
-        fputs("mcastctl: memory is exhausted\n", stderr);
-        return EXIT_REFUSED;
-    }
-    puts(json);
+    puts(memory_must(json));
     free(json);
     return command_finish();
 }
 
 int command_print_object(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    char *text = json_dumps(object, JSON_INDENT(2));
     json_decref(object);
     return command_print_json(text);
 }

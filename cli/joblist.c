@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/joblist.h"
 #include "base/jobid.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,8 @@ int joblist_add(struct joblist *list, const char *id)
     char plain[JOB_SIZE];
     if (!jobid_plain(id, plain, sizeof plain))
         return JOBLIST_LONG;
-    if (list->count == list->room) {
-        size_t room = list->room * 2 + 64;
-        char **grown = realloc(list->ids, room * sizeof *grown);
-        if (!grown)
-            return JOBLIST_NOMEM;
-        list->ids = grown;
-        list->room = room;
-    }
-    char *copy = strdup(plain);
-    if (!copy)
-        return JOBLIST_NOMEM;
-    list->ids[list->count++] = copy;
+    list->ids = memory_room(list->ids, list->count, &list->room, sizeof *list->ids);
+    list->ids[list->count++] = memory_text(plain);
     return 0;
 }
 

@@ -17,7 +17,6 @@ enum joblist_fault {
     JOBLIST_LONG = -1,   /* an id that is too long */
     JOBLIST_BINARY = -2, /* a NUL byte: this is no text */
     JOBLIST_READ = -3,   /* reading failed, see errno: the list is not whole */
-    JOBLIST_NOMEM = -4,
 };
 
 /* 0 or an enum joblist_fault. */

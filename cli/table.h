@@ -19,8 +19,7 @@ struct table_column {
     enum table_kind kind;
 };
 
-/* columns: ended by one without a name. NULL when memory is exhausted, which table_print says: the
- * other functions take it. */
+/* columns: ended by one without a name. */
 struct table *table_create(const struct table_column *columns);
 
 /* Two columns without headings: names and values. */

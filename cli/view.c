@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/view.h"
+#include "base/memory.h"
 #include "cli/table.h"
 
 #include <stdio.h>
@@ -76,9 +77,7 @@ char *view_waiting(const struct mcast_reservation *reservation)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
+    FILE *out = memory_must(open_memstream(&text, &size));
     if (reservation->waiting_count == 0)
         fputs(reservation->held_until ? "no node, only the time" : "no node", out);
     if (reservation->waiting_report_count > 0)
@@ -125,7 +124,7 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     const char *until = reservation->held_until;
     char *waiting = view_waiting(reservation);
     table_pair(table, "VNIs held until", "%s", until ? until : "all its nodes have reported");
-    table_pair(table, "Waiting for", "%s", waiting ? waiting : "");
+    table_pair(table, "Waiting for", "%s", waiting);
     free(waiting);
 }
 

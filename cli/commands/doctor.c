@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/localfiles.h"
+#include "cli/doctor/doctor.h"
 #include "cli/program.h"
-#include "cli/doctor/software.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@ static const struct command_option options[] = {[CONFIG] = {"config", true}, {0}
 /* libfabric waits for ever when the file is not there (cli/text/faults.json). */
 static void judge_job_ca(struct findings *findings, const json_t *report)
 {
-    const char *path = json_string_value(json_object_get(report, "job_ca"));
+    const char *path = command_text(report, "job_ca");
     struct stat status;
     if (!path || path[0] != '/')
         return;
@@ -79,8 +77,8 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
     if (rc < 0)
         return; /* what else is wrong has been said */
     json_t *answer = json_loads(text, 0, NULL);
-    const char *identity = json_string_value(json_object_get(answer, "identity"));
-    const char *proof = json_string_value(json_object_get(answer, "proof"));
+    const char *identity = command_text(answer, "identity");
+    const char *proof = command_text(answer, "proof");
     if (proof && strcmp(proof, "none") == 0)
         findings_add(findings, FINDING_WARNING, "identity", "the broker does not know who you are",
                      "show a client certificate (--cert, --key), start munged, or use the broker's "
@@ -164,12 +162,11 @@ static void look_around(const struct call *call, struct findings *findings)
 static int run_doctor(struct call *call)
 {
     struct findings *findings = findings_create();
-    if (!findings)
-        return command_print_json(NULL);
     const int code = ask_broker(call, findings);
     look_around(call, findings);
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }
 
-const struct command command_doctor = {"doctor", "find faults, and say what to do",
-                                       COMMAND_NO_ARGUMENTS, options, run_doctor};
+const struct command command_doctor = {
+    "doctor",  "find faults, and say what to do", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, options,
+    run_doctor};

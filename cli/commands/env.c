@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 
 #include <stdio.h>
@@ -124,23 +125,19 @@ static int print_env(struct call *call, enum format format)
 {
     char *bytes = NULL;
     size_t length = 0;
-    struct gathering gathering = {.format = format, .text = open_memstream(&bytes, &length)};
-    if (!gathering.text)
-        return command_print_json(NULL);
+    struct gathering gathering = {.format = format,
+                                  .text = memory_must(open_memstream(&bytes, &length))};
     int rc = call->given[INHERIT] ? inherit(call, &gathering)
                                   : mcast_env(call->handle, call->cluster, call->job,
                                               call->given[STEP] ? call->step : NULL, gather,
                                               &gathering, &call->error);
     if (rc == 0)
         gather_rest(&gathering);
-    bool whole = !ferror(gathering.text);
-    whole = fclose(gathering.text) == 0 && whole;
+    fclose(gathering.text);
     if (rc >= 0 && gathering.unfit[0]) {
         fprintf(stderr, "mcastctl: %s has a line break in it; use --format sh, json or null\n",
                 gathering.unfit);
         rc = EXIT_REFUSED;
-    } else if (rc >= 0 && !whole) {
-        rc = command_print_json(NULL);
     } else if (rc >= 0) {
         fwrite(bytes, 1, length, stdout);
         rc = command_finish();
@@ -162,5 +159,6 @@ static int run_env(struct call *call)
     return rc < 0 ? rc : print_env(call, (enum format)format);
 }
 
-const struct command command_env = {"env", "print the variables for a step's tasks",
-                                    COMMAND_OWN_ARGUMENTS, options, run_env};
+const struct command command_env = {
+    "env",  "print the variables for a step's tasks", COMMAND_OWN_ARGUMENTS, COMMAND_ALONE, options,
+    run_env};

@@ -76,8 +76,6 @@ static int run_reserve(struct call *call)
         request.traffic_classes = classes;
     if (rc == 0)
         rc = read_request(call, &request);
-    if (rc == 0)
-        rc = command_open(call);
     if (rc == 0 && call->given[ANEW])
         rc = reserve_anew(call, &request, &reservation);
     else if (rc == 0)
@@ -89,15 +87,15 @@ static int run_reserve(struct call *call)
     return rc;
 }
 
-const struct command command_reserve = {"reserve", "reserve a job's VNIs and multicast addresses",
-                                        COMMAND_ONE_JOB, reserve_options, run_reserve};
+const struct command command_reserve = {
+    "reserve",       "reserve a job's VNIs and multicast addresses",
+    COMMAND_ONE_JOB, COMMAND_CONNECTED,
+    reserve_options, run_reserve};
 
 static int run_release(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
+    int rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
@@ -108,5 +106,6 @@ static int run_release(struct call *call)
     return rc;
 }
 
-const struct command command_release = {"release", "release a job's reservation", COMMAND_ONE_JOB,
-                                        NULL, run_release};
+const struct command command_release = {
+    "release",  "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
+    run_release};

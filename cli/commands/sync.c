@@ -20,13 +20,11 @@ static int refuse_list(struct call *call, int fault, size_t line)
         snprintf(text, size, "the job id at %zu is too long; nothing was sent", line);
     else if (fault == JOBLIST_BINARY)
         snprintf(text, size, "line %zu is no text; nothing was sent", line);
-    else if (fault == JOBLIST_READ)
+    else
         snprintf(text, size,
                  "the list could not be read to its end (%s); nothing was sent, because jobs "
                  "missing from it would be released",
                  strerror(errno));
-    else
-        return command_print_json(NULL);
     return MCAST_USAGE;
 }
 
@@ -79,8 +77,6 @@ static int run_sync(struct call *call)
                              "job is active, say --empty",
                              call->cluster);
     if (rc == 0)
-        rc = command_open(call);
-    if (rc == 0)
         rc = mcast_sync(call->handle, call->cluster, (const char *const *)list.ids, list.count,
                         &result, &call->error);
     if (rc == 0)
@@ -90,5 +86,6 @@ static int run_sync(struct call *call)
     return rc;
 }
 
-const struct command command_sync = {"sync", "report which jobs are active", COMMAND_OWN_ARGUMENTS,
-                                     options, run_sync};
+const struct command command_sync = {
+    "sync",  "report which jobs are active", COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED, options,
+    run_sync};

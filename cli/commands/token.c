@@ -207,7 +207,7 @@ static int request_token(struct call *call, const struct wanted *wanted, char *t
 
 static int print_rotated(const struct call *call, json_t *answer)
 {
-    const char *key = json_string_value(json_object_get(answer, "key"));
+    const char *key = command_text(answer, "key");
     (void)call;
     printf("root key %s makes tokens now, %lld are honoured, %lld dropped\n", key ? key : "",
            (long long)json_integer_value(json_object_get(answer, "keys")),
@@ -279,4 +279,7 @@ static int run_token(struct call *call)
 
 const struct command command_token = {"token",
                                       "show, narrow or request a token, rotate the broker's key",
-                                      COMMAND_OWN_ARGUMENTS, options, run_token};
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_ALONE,
+                                      options,
+                                      run_token};

@@ -14,9 +14,8 @@ enum finding_level findings_level(const char *word);
 
 struct findings; /* in the order in which they were added */
 
-/* NULL when memory is exhausted. */
 struct findings *findings_create(void);
-void findings_destroy(struct findings *findings); /* NULL is allowed */
+void findings_destroy(struct findings *findings);
 
 /* check: a stable word. advice: what to do, NULL for nothing. Control characters become '?'. */
 void findings_add(struct findings *findings, enum finding_level level, const char *check,
@@ -37,6 +36,5 @@ size_t findings_count(const struct findings *findings, enum finding_level level)
  * could not be written. */
 int findings_finish(struct findings *findings, bool json, int code, enum finding_level bad);
 
-/* {"problems":N,"warnings":N,"findings":[…]}, worst first; NULL when memory is exhausted. The
- * caller's. */
+/* {"problems":N,"warnings":N,"findings":[…]}, worst first. The caller's. */
 json_t *findings_json(const struct findings *findings);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/localfiles.h"
+#include "cli/doctor/doctor.h"
 #include "cli/program.h"
 
 #include <dirent.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/release.h"
+#include "cli/doctor/doctor.h"
 #include "base/text.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -37,17 +38,13 @@ int release_compare(const struct release *a, const struct release *b)
     return 0;
 }
 
-static const char *text_of(const json_t *fault, const char *name)
-{
-    return json_string_value(json_object_get(fault, name));
-}
-
 static bool is_affected(const json_t *fault, const char *name, const struct release *release)
 {
-    const char *fixed_in = text_of(fault, "fixed");
+    const char *fixed_in = command_text(fault, "fixed");
     struct release from, fixed;
-    return strcmp(text_of(fault, "name"), name) == 0 &&
-           release_find(text_of(fault, "from"), &from) && release_compare(release, &from) >= 0 &&
+    return strcmp(command_text(fault, "name"), name) == 0 &&
+           release_find(command_text(fault, "from"), &from) &&
+           release_compare(release, &from) >= 0 &&
            (!fixed_in || (release_find(fixed_in, &fixed) && release_compare(release, &fixed) < 0));
 }
 
@@ -68,9 +65,9 @@ void release_judge(struct findings *findings, const char *name, const struct rel
         if (!is_affected(fault, name, release))
             continue;
         found++;
-        findings_addf(findings, findings_level(text_of(fault, "level")), name,
-                      text_of(fault, "advice"), "%s (%s): %s", number, where,
-                      text_of(fault, "finding"));
+        findings_addf(findings, findings_level(command_text(fault, "level")), name,
+                      command_text(fault, "advice"), "%s (%s): %s", number, where,
+                      command_text(fault, "finding"));
     }
     json_decref(faults);
     if (found > 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/software.h"
+#include "cli/doctor/doctor.h"
+#include "base/memory.h"
 #include "cli/program.h"
-#include "cli/doctor/release.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -77,13 +77,13 @@ bool software_has_slingshot_plugin(const char *config)
 static int ask_for_slingshot_plugin(char why[OUTPUT_SIZE])
 {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
-    char *text = malloc(CONFIG_SIZE);
-    const int rc = text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
+    char *text = memory_zeroed(CONFIG_SIZE);
+    const int rc = program_run(argv, NULL, text, CONFIG_SIZE);
     int has = -1;
     if (rc == 0 || rc == PROGRAM_NOT_FOUND)
         has = software_has_slingshot_plugin(rc == 0 ? text : NULL);
     else
-        snprintf(why, OUTPUT_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+        snprintf(why, OUTPUT_SIZE, "%.*s", (int)strcspn(text, "\n"), text);
     free(text);
     return has;
 }
