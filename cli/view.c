@@ -45,17 +45,6 @@ static void write_reports(FILE *out, const struct mcast_reservation *reservation
                 reservation->waiting_lingering, reservation->waiting_created);
 }
 
-/* What an older broker tells: "elcap1,elcap2, 3 more". */
-static void write_names(FILE *out, const struct mcast_reservation *reservation)
-{
-    const uint32_t said = reservation->waiting_count - reservation->waiting_unheard;
-    uint32_t named = 0;
-    for (; reservation->waiting_nodes[named]; named++)
-        fprintf(out, "%s%s", named > 0 ? "," : "", reservation->waiting_nodes[named]);
-    if (named < said)
-        fprintf(out, "%s%u more", named > 0 ? ", " : "", said - named);
-}
-
 static void write_silent(FILE *out, const struct mcast_reservation *reservation)
 {
     const char *list = reservation->waiting_silent;
@@ -80,10 +69,7 @@ char *view_waiting(const struct mcast_reservation *reservation)
     FILE *out = memory_must(open_memstream(&text, &size));
     if (reservation->waiting_count == 0)
         fputs(reservation->held_until ? "no node, only the time" : "no node", out);
-    if (reservation->waiting_report_count > 0)
-        write_reports(out, reservation);
-    else
-        write_names(out, reservation);
+    write_reports(out, reservation);
     if (reservation->waiting_unheard > 0)
         write_silent(out, reservation);
     fclose(out);

@@ -33,8 +33,7 @@ static int copy_settings(struct mcast_async *async, struct mcast *handle, struct
         return fault_set(error, MCAST_USAGE,
                          "MUNGE credentials are not available without waiting for munged: set a "
                          "client certificate (cert and key), or use the broker's Unix socket");
-    if ((tcp && ((rc = credentials_settle(&given->credentials, error)) < 0 ||
-                 (rc = curl_check_async(&given->endpoint, error)) < 0)) ||
+    if ((tcp && (rc = credentials_settle(&given->credentials, error)) < 0) ||
         (rc = credentials_copy(&mine->credentials, &given->credentials, error)) < 0)
         return rc;
     mine->credentials.munge = MCAST_MUNGE_NEVER;

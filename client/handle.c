@@ -259,10 +259,9 @@ int handle_run_number(struct mcast *handle, struct call call, const char *name, 
     void *document = NULL;
     uint64_t found = 0;
     int rc = handle_run(handle, call, number ? &document : NULL, error);
-    if (rc < 0 || !number)
-        return rc;
-    rc = field_read(document_root(document), name, FIELD_UINT64, FIELD_OPTIONAL, &found, error);
-    if (rc == 0)
+    if (rc == 0 && number)
+        rc = field_read(document_root(document), name, FIELD_UINT64, FIELD_OPTIONAL, &found, error);
+    if (rc == 0 && number)
         *number = found;
     document_free(document);
     return rc;

@@ -573,8 +573,7 @@ enum mcast_async_flags {
 
 /* Copies the broker's place, credentials and time limit from the handle, but not the retry timeout;
  * the handle may be closed then. flags: enum mcast_async_flags. *out is to be closed with
- * mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS, or where libcurl can look names up only
- * by waiting and the broker's is one. */
+ * mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS. */
 MCAST_API int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
                                struct mcast_error *error);
 

@@ -11,73 +11,54 @@
 
 /* ---- the stream's lines ---- */
 
+/* NULL: the line is not of this field. */
+static const char *value_of(const char *line, const char *field)
+{
+    size_t length = strlen(field);
+    if (strncmp(line, field, length) != 0)
+        return NULL;
+    return line + length + (line[length] == ' ');
+}
+
+/* All lines of an event are there. */
 static int end_event(struct sse *stream, sse_event_fn *each, void *data)
 {
-    const char *name = stream->name.length > 0 ? text_string(&stream->name) : "message";
-    int rc = stream->has_data ? each(name, text_string(&stream->data), data) : 0;
-    text_clear(&stream->name);
-    text_clear(&stream->data);
-    stream->has_data = false;
+    const char *name = "message", *found = NULL;
+    char *line = stream->event.bytes, *end = line + stream->event.length;
+    while (line < end) {
+        char *stop = memchr(line, '\n', (size_t)(end - line));
+        *stop = '\0';
+        const char *of_name = value_of(line, "event:"), *of_data = value_of(line, "data:");
+        name = of_name ? of_name : name;
+        found = of_data ? of_data : found;
+        line = stop + 1;
+    }
+    int rc = found ? each(name, found, data) : 0;
+    text_clear(&stream->event);
     return rc;
-}
-
-static int add_data(struct sse *stream, const char *value, size_t length)
-{
-    if (stream->data.length + length + 1 > SSE_DATA_MAX)
-        return SSE_TOO_LONG;
-    if ((stream->has_data && !text_add(&stream->data, "\n", 1)) ||
-        !text_add(&stream->data, value, length))
-        return SSE_NOMEM;
-    stream->has_data = true;
-    return 0;
-}
-
-static int read_line(struct sse *stream, sse_event_fn *each, void *data)
-{
-    const char *line = text_string(&stream->line);
-    const char *end = line + stream->line.length, *colon = memchr(line, ':', stream->line.length);
-    size_t name = (size_t)((colon ? colon : end) - line);
-    const char *value = colon ? colon + 1 : end;
-    if (line == end)
-        return end_event(stream, each, data);
-    if (value < end && *value == ' ')
-        value++;
-    size_t length = (size_t)(end - value);
-    if (name == 4 && memcmp(line, "data", 4) == 0)
-        return add_data(stream, value, length);
-    if (name != 5 || memcmp(line, "event", 5) != 0)
-        return 0;
-    text_clear(&stream->name);
-    return text_add(&stream->name, value, length) ? 0 : SSE_NOMEM;
 }
 
 int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data)
 {
-    const char *end = bytes + length;
-    while (bytes < end) {
+    const struct text *event = &stream->event;
+    int rc = 0;
+    for (const char *end = bytes + length; rc == 0 && bytes < end;) {
         const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t piece = (size_t)((stop ? stop : end) - bytes);
-        if (stream->line.length + piece > SSE_LINE_MAX)
+        size_t piece = (size_t)((stop ? stop + 1 : end) - bytes);
+        if (event->length + piece > SSE_EVENT_MAX)
             return SSE_TOO_LONG;
-        if (!text_add(&stream->line, bytes, piece))
+        if (!text_add(&stream->event, bytes, piece))
             return SSE_NOMEM;
-        if (!stop)
-            return 0;
-        bytes = stop + 1;
-        int rc = read_line(stream, each, data);
-        text_clear(&stream->line);
-        if (rc != 0)
-            return rc;
+        bytes += piece;
+        if (stop && (event->length == 1 || event->bytes[event->length - 2] == '\n'))
+            rc = end_event(stream, each, data);
     }
-    return 0;
+    return rc;
 }
 
 void sse_release(struct sse *stream)
 {
-    text_release(&stream->line);
-    text_release(&stream->name);
-    text_release(&stream->data);
-    *stream = (struct sse){0};
+    text_release(&stream->event);
 }
 
 /* ---- one event ---- */
@@ -165,7 +146,7 @@ static int on_piece(const char *bytes, size_t length, void *data)
         sub->ended = fault_set(sub->error, MCAST_UNCLEAR,
                                "the broker's stream has an event longer than %d bytes; is it "
                                "mcastd?",
-                               SSE_DATA_MAX);
+                               SSE_EVENT_MAX);
     return sub->ended;
 }
 

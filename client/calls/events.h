@@ -2,32 +2,29 @@
 #pragma once
 
 /* The stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event stream"),
- * read in pieces of any size. Lines end in LF; comments and unknown fields are skipped; an event
- * that the stream's end cuts off never shows. */
+ * read in pieces of any size. Lines end in LF, and an event's data is one line, else the last one
+ * counts; comments and unknown fields are skipped; an event that the stream's end cuts off never
+ * shows. */
 
 #include "client/mcast.h"
 #include "client/text.h"
 
 #include <jansson.h>
 
-enum {
-    SSE_LINE_MAX = 1 << 20,
-    SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
-};
+enum { SSE_EVENT_MAX = 1 << 20 /* bytes of all its lines */ };
 
-/* One event: its name ("message" unless the stream named it) and its lines, joined by LF; valid
- * during the call. Non-zero ends the reading. */
-typedef int sse_event_fn(const char *name, const char *lines, void *data);
+/* One event: its name ("message" unless the stream named it) and its data, valid during the call.
+ * Non-zero ends the reading. */
+typedef int sse_event_fn(const char *name, const char *data, void *arg);
 
 enum sse_fault {
-    SSE_TOO_LONG = -1, /* a line or the data of an event is beyond its limit */
+    SSE_TOO_LONG = -1, /* an event is longer than SSE_EVENT_MAX */
     SSE_NOMEM = -2,
 };
 
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
-    struct text line, name, data;
-    bool has_data; /* at least one data line, perhaps empty */
+    struct text event; /* its lines so far */
 };
 
 /* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the

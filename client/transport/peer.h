@@ -27,9 +27,6 @@ int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_erro
 /* url, or MCAST_URL, or the default socket. */
 int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error);
 
-/* Whether its host is a name that must be resolved. */
-bool endpoint_named(const struct endpoint *endpoint);
-
 /* What to call it in messages: the socket's path, or "https://host:port". */
 const char *endpoint_name(const struct endpoint *endpoint);
 

@@ -47,11 +47,11 @@ static void sse__events_wherever_the_pieces_end(void **state)
     (void)state;
     reads("id: 1\nevent: reserved\ndata: {\"seq\":1}\n\nid: 2\nevent: lost\ndata: x\n\n",
           "reserved|{\"seq\":1};lost|x;");
-    /* Comments are no events; data lines are joined; without data nothing happens. */
+    /* Comments are no events; without data nothing happens. */
     reads(": keep-alive\n\n:\n\n: x\ndata: y\n\n", "message|y;");
-    reads("data: a\ndata:b\ndata\ndata:  c\n\n", "message|a\nb\n\n c;");
+    reads("data: a\ndata:  c\n\n", "message| c;");
     reads("event: lonely\nid: 7\n\ndata: x\n\n", "message|x;");
-    reads("data\n\n", "message|;");
+    reads("data:\n\n", "message|;");
     /* What the end cuts off never shows; unknown fields are skipped. */
     reads("data: whole\n\ndata: half\n", "message|whole;");
     reads("data: whole\n\ndata: hal", "message|whole;");
@@ -67,15 +67,15 @@ static void sse__has_limits(void **state)
     int rc = 0;
     memset(block, 'x', sizeof block);
     size_t fed = 0;
-    for (; rc == 0 && fed < 4 * (size_t)SSE_LINE_MAX; fed += sizeof block)
+    for (; rc == 0 && fed < 4 * (size_t)SSE_EVENT_MAX; fed += sizeof block)
         rc = sse_feed(&line, block, sizeof block, note, log);
     assert_int_equal(rc, SSE_TOO_LONG);
-    assert_true(fed <= (size_t)SSE_LINE_MAX + 2 * sizeof block);
+    assert_true(fed <= (size_t)SSE_EVENT_MAX + 2 * sizeof block);
     rc = 0;
     snprintf(block, sizeof block, "data: ");
     block[6] = 'x';
     block[sizeof block - 1] = '\n';
-    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_DATA_MAX; fed += sizeof block)
+    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_EVENT_MAX; fed += sizeof block)
         rc = sse_feed(&data, block, sizeof block, note, log);
     assert_int_equal(rc, SSE_TOO_LONG);
     assert_string_equal(log, "");
