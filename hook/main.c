@@ -74,13 +74,13 @@ static int read_option(struct options *options, int option)
 /* The same. Fills options also when it fails: strict is known even where something is wrong. */
 static int read_options(struct options *options, int argc, char **argv)
 {
-    int below = 0, wait = 0, strict = 0, status = GO_ON, option;
+    int status = GO_ON, option;
     const struct option known[] = {
         {"step", required_argument, NULL, STEP},
-        {"below", no_argument, &below, 1},
-        {"wait", no_argument, &wait, 1},
+        {"below", no_argument, &options->below, 1},
+        {"wait", no_argument, &options->wait, 1},
         {"deadline", required_argument, NULL, LIMIT},
-        {"strict", no_argument, &strict, 1},
+        {"strict", no_argument, &options->strict, 1},
         {"help", no_argument, NULL, HELP},
         {"man-page", no_argument, NULL, MAN_PAGE},
         {"version", no_argument, NULL, VERSION},
@@ -90,9 +90,6 @@ static int read_options(struct options *options, int argc, char **argv)
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1)
         if (option != 0 && status == GO_ON)
             status = read_option(options, option);
-    options->below = below;
-    options->wait = wait;
-    options->strict = strict;
     options->end_ms = hook_now_ms() + options->deadline_ms;
     /* Not shown: it may be a token. */
     if (status == GO_ON && optind < argc) {

@@ -22,9 +22,10 @@ static const char *const formats[] = {"plain", "sh", "json", "null", NULL};
 /* Gathered first: half an environment must never be evaluated. */
 struct gathering {
     FILE *text;
+    json_t *object; /* of JSON, instead of text */
     enum format format;
-    bool any, seen[NAMES_MAX]; /* by mcast_env_names */
-    char unfit[128];           /* name of a variable that the format cannot carry, "" */
+    bool seen[NAMES_MAX]; /* by mcast_env_names */
+    char unfit[128];      /* name of a variable that the format cannot carry, "" */
 };
 
 /* ---- one variable ---- */
@@ -47,14 +48,6 @@ static void write_sh(FILE *out, const struct mcast_variable *variable)
     fputs("'\n", out);
 }
 
-static void write_json(FILE *out, const struct mcast_variable *variable, bool first)
-{
-    json_t *value = variable->value ? json_string(variable->value) : json_null();
-    fprintf(out, "%s\n  \"%s\": ", first ? "{" : ",", variable->name);
-    json_dumpf(value, out, JSON_ENCODE_ANY);
-    json_decref(value);
-}
-
 /* PLAIN and NUL cannot say that a variable is to be unset. False: the format cannot carry the
  * value, nothing was written. */
 static bool write_variable(struct gathering *gathering, const struct mcast_variable *variable)
@@ -62,13 +55,13 @@ static bool write_variable(struct gathering *gathering, const struct mcast_varia
     if (gathering->format == SH)
         write_sh(gathering->text, variable);
     else if (gathering->format == JSON)
-        write_json(gathering->text, variable, !gathering->any);
+        json_object_set_new(gathering->object, variable->name,
+                            variable->value ? json_string(variable->value) : json_null());
     else if (gathering->format == PLAIN && variable->value && strpbrk(variable->value, "\r\n"))
         return false;
     else if (variable->value)
         fprintf(gathering->text, "%s=%s%c", variable->name, variable->value,
                 gathering->format == PLAIN ? '\n' : '\0');
-    gathering->any = true;
     return true;
 }
 
@@ -100,7 +93,7 @@ static int gather(const struct mcast_variable *given, void *data)
     return 1;
 }
 
-/* What the broker did not name, and the end. */
+/* What the broker did not name. */
 static void gather_rest(struct gathering *gathering)
 {
     const char *const *names = mcast_env_names();
@@ -108,8 +101,6 @@ static void gather_rest(struct gathering *gathering)
         if (!gathering->seen[i])
             (void)gather(&(struct mcast_variable){.name = names[i]}, gathering);
     }
-    if (gathering->format == JSON)
-        fputs(gathering->any ? "\n}\n" : "{}\n", gathering->text);
 }
 
 static int inherit(struct call *call, struct gathering *gathering)
@@ -126,7 +117,8 @@ static int print_env(struct call *call, enum format format)
     char *bytes = NULL;
     size_t length = 0;
     struct gathering gathering = {.format = format,
-                                  .text = memory_must(open_memstream(&bytes, &length))};
+                                  .text = memory_must(open_memstream(&bytes, &length)),
+                                  .object = json_object()};
     int rc = call->given[INHERIT] ? inherit(call, &gathering)
                                   : mcast_env(call->handle, call->cluster, call->job,
                                               call->given[STEP] ? call->step : NULL, gather,
@@ -138,10 +130,13 @@ static int print_env(struct call *call, enum format format)
         fprintf(stderr, "mcastctl: %s has a line break in it; use --format sh, json or null\n",
                 gathering.unfit);
         rc = EXIT_REFUSED;
+    } else if (rc >= 0 && format == JSON) {
+        rc = command_print_object(json_incref(gathering.object));
     } else if (rc >= 0) {
         fwrite(bytes, 1, length, stdout);
         rc = command_finish();
     }
+    json_decref(gathering.object);
     free(bytes);
     return rc;
 }

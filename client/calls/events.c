@@ -82,19 +82,17 @@ static const struct field of_gap[] = {
     {"to", FIELD_UINT64, FIELD_REQUIRED, AT(gap_to)},
 };
 
-int event_decode(struct event *event, const char *name, const char *lines,
-                 struct mcast_error *error)
+int event_decode(struct event *event, const char *name, const char *line, struct mcast_error *error)
 {
     *event = (struct event){0};
-    int rc = field_parse(lines, strlen(lines), &event->root, error);
+    int rc = field_parse(line, strlen(line), &event->root, error);
     if (rc == 0 && strcmp(name, "gap") == 0) {
         event->seen.event = "gap";
         rc = FIELDS_READ(event->root, of_gap, &event->seen, error);
     } else if (rc == 0) {
         rc = FIELDS_READ(event->root, of_event, &event->seen, error);
     }
-    if (rc == 0 && !(event->seen.json = event->line = field_json(event->root, 0)))
-        rc = fault_nomem(error);
+    event->seen.json = line;
     if (rc < 0)
         event_release(event);
     return rc;
@@ -102,7 +100,6 @@ int event_decode(struct event *event, const char *name, const char *lines,
 
 void event_release(struct event *event)
 {
-    free(event->line);
     json_decref(event->root);
     *event = (struct event){0};
 }
@@ -119,11 +116,11 @@ struct subscription {
     bool progress;  /* something came over this connection */
 };
 
-static int on_event(const char *name, const char *lines, void *data)
+static int on_event(const char *name, const char *line, void *data)
 {
     struct subscription *sub = data;
     struct event event;
-    int rc = event_decode(&event, name, lines, sub->error);
+    int rc = event_decode(&event, name, line, sub->error);
     if (rc < 0)
         return sub->ended = rc;
     rc = sub->each(&event.seen, sub->data);

@@ -36,12 +36,11 @@ void sse_release(struct sse *stream);
 /* One event of the broker's (F24). */
 struct event {
     struct mcast_event seen;
-    json_t *root; /* the strings live here, */
-    char *line;   /* and the data in one line here */
+    json_t *root; /* the strings live here, and in its data */
 };
 
-/* event_release it after 0. name and lines may go away before. */
-int event_decode(struct event *event, const char *name, const char *lines,
+/* event_release it after 0. line: its data, which must stay until then; name may go away. */
+int event_decode(struct event *event, const char *name, const char *line,
                  struct mcast_error *error);
 
 void event_release(struct event *event);

@@ -109,8 +109,8 @@ static void event__fatal_one(void **state)
     struct event event;
     assert_int_equal(
         event_decode(&event, "lost",
-                     "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\",\n"
-                     " \"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
+                     "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\","
+                     "\"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
                      "\"uid\":9,\"detail\":\"gone after a restart\"}",
                      NULL),
         0);
