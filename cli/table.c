@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct table {
     struct libscols_table *columns;
@@ -14,27 +15,25 @@ struct table {
     size_t cell;
 };
 
-static struct table *create_table(const struct table_column *columns, bool headings)
+struct table *table_create(const char *columns)
 {
-    static const int flags[] = {[TABLE_RIGHT] = SCOLS_FL_RIGHT, [TABLE_WRAP] = SCOLS_FL_WRAP};
-    scols_init_debug(0);
+    char *names = memory_text(columns), *rest = names;
     struct table *table = memory_zeroed(sizeof *table);
+    scols_init_debug(0);
     table->columns = memory_must(scols_new_table());
-    scols_table_enable_noheadings(table->columns, !headings);
-    for (; columns->name; columns++)
-        memory_must(scols_table_new_column(table->columns, columns->name, 0, flags[columns->kind]));
+    for (const char *name; (name = strsep(&rest, ","));) {
+        const int flags = name[0] == '>' ? SCOLS_FL_RIGHT : name[0] == '~' ? SCOLS_FL_WRAP : 0;
+        memory_must(scols_table_new_column(table->columns, name + (flags != 0), 0, flags));
+    }
+    free(names);
     return table;
-}
-
-struct table *table_create(const struct table_column *columns)
-{
-    return create_table(columns, true);
 }
 
 struct table *table_create_pairs(void)
 {
-    static const struct table_column columns[] = {{"NAME", TABLE_LEFT}, {"VALUE", TABLE_WRAP}, {0}};
-    return create_table(columns, false);
+    struct table *table = table_create("NAME,~VALUE");
+    scols_table_enable_noheadings(table->columns, 1);
+    return table;
 }
 
 void table_row(struct table *table)

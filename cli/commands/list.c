@@ -96,25 +96,12 @@ static int list_json(struct call *call, const struct mcast_filter *filter, struc
 
 static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
-    const struct table_column all[] = {{"NUMBER", TABLE_RIGHT},
-                                       {"CLUSTER", TABLE_LEFT},
-                                       {"JOB", TABLE_LEFT},
-                                       {"STATE", TABLE_LEFT},
-                                       {"UID", TABLE_RIGHT},
-                                       {"NODES", TABLE_RIGHT},
-                                       {"VNIS", TABLE_LEFT},
-                                       {"HWCOLL", TABLE_LEFT},
-                                       {"ADDRESSES", TABLE_RIGHT},
-                                       {"CREATED", TABLE_LEFT},
-                                       {output->placed ? "ON NODE" : NULL, TABLE_LEFT},
-                                       {0}};
-    static const struct table_column held[] = {
-        {"NUMBER", TABLE_RIGHT},   {"CLUSTER", TABLE_LEFT},
-        {"JOB", TABLE_LEFT},       {"VNIS", TABLE_LEFT},
-        {"SINCE", TABLE_LEFT},     {"UNTIL", TABLE_LEFT},
-        {"WAITS FOR", TABLE_WRAP}, {0},
-    };
-    output->table = table_create(output->held ? held : all);
+    const char *columns =
+        output->held ? ">NUMBER,CLUSTER,JOB,VNIS,SINCE,UNTIL,~WAITS FOR"
+        : output->placed
+            ? ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED,ON NODE"
+            : ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED";
+    output->table = table_create(columns);
     int rc = mcast_list(call->handle, filter, print_one, output, &call->error);
     /* What came before a failure is shown, but the exit code tells that it is not all. */
     const int printed = table_print(output->table);

@@ -16,8 +16,6 @@ static const struct command_option options[] = {[STEPS] = {"steps", false}, {0}}
 
 static int print_steps(const struct mcast_steps *steps)
 {
-    static const struct table_column columns[] = {
-        {"STEP", TABLE_LEFT}, {"COUNT", TABLE_RIGHT}, {"TREES", TABLE_WRAP}, {0}};
     if (steps->skipped > 0)
         fprintf(stderr, "mcastctl: %llu that the fabric manager listed cannot be the job's\n",
                 (unsigned long long)steps->skipped);
@@ -26,7 +24,7 @@ static int print_steps(const struct mcast_steps *steps)
                 "mcastctl: %llu of these steps have names that no cleanup can be asked for: their "
                 "trees go with the job\n",
                 (unsigned long long)steps->unreachable);
-    struct table *table = table_create(columns);
+    struct table *table = table_create("STEP,>COUNT,~TREES");
     for (size_t i = 0; i < steps->step_count; i++) {
         const struct mcast_step *step = &steps->steps[i];
         char *trees = NULL;
