@@ -3,28 +3,18 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool release_find(const char *text, struct release *out)
 {
-    for (; *text; text++) {
-        if (!isdigit((unsigned char)*text))
-            continue;
-        unsigned count = 0;
-        const char *at = text;
+    static const char digits[] = "0123456789";
+    unsigned *part = out->part;
+    while (*(text += strcspn(text, digits))) {
         *out = (struct release){0};
-        for (; count < RELEASE_PARTS && isdigit((unsigned char)*at); count++) {
-            char *end;
-            out->part[count] = (unsigned)strtoul(at, &end, 10);
-            at = *end == '.' ? end + 1 : "";
-            text = end;
-        }
-        if (count > 1)
+        if (sscanf(text, "%9u.%9u.%9u.%9u", &part[0], &part[1], &part[2], &part[3]) > 1)
             return true;
-        text--;
+        text += strspn(text, digits);
     }
     return false;
 }

@@ -38,7 +38,8 @@ static int end_event(struct sse *stream, sse_event_fn *each, void *data)
     return rc;
 }
 
-int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data)
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data,
+             struct mcast_error *error)
 {
     const struct text *event = &stream->event;
     int rc = 0;
@@ -46,9 +47,11 @@ int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn 
         const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
         size_t piece = (size_t)((stop ? stop + 1 : end) - bytes);
         if (event->length + piece > SSE_EVENT_MAX)
-            return SSE_TOO_LONG;
+            return fault_set(error, MCAST_UNCLEAR,
+                             "the broker's stream has an event longer than %d bytes; is it mcastd?",
+                             SSE_EVENT_MAX);
         if (!text_add(&stream->event, bytes, piece))
-            return SSE_NOMEM;
+            return fault_nomem(error);
         bytes += piece;
         if (stop && (event->length == 1 || event->bytes[event->length - 2] == '\n'))
             rc = end_event(stream, each, data);
@@ -122,28 +125,21 @@ static int on_event(const char *name, const char *line, void *data)
     struct event event;
     int rc = event_decode(&event, name, line, sub->error);
     if (rc < 0)
-        return sub->ended = rc;
+        return rc;
     rc = sub->each(&event.seen, sub->data);
     /* What a gap covers needs not be asked for again. */
     uint64_t reached = event.seen.seq > 0 ? event.seen.seq : event.seen.gap_to;
     if (reached > sub->after)
         sub->after = reached;
     event_release(&event);
-    return sub->ended = rc;
+    return rc;
 }
 
 static int on_piece(const char *bytes, size_t length, void *data)
 {
     struct subscription *sub = data;
     sub->progress = true;
-    int rc = sse_feed(&sub->stream, bytes, length, on_event, sub);
-    if (rc == SSE_NOMEM && sub->ended == 0)
-        sub->ended = fault_nomem(sub->error);
-    else if (rc != 0 && sub->ended == 0)
-        sub->ended = fault_set(sub->error, MCAST_UNCLEAR,
-                               "the broker's stream has an event longer than %d bytes; is it "
-                               "mcastd?",
-                               SSE_EVENT_MAX);
+    sub->ended = sse_feed(&sub->stream, bytes, length, on_event, sub, sub->error);
     return sub->ended;
 }
 

@@ -17,19 +17,15 @@ enum { SSE_EVENT_MAX = 1 << 20 /* bytes of all its lines */ };
  * Non-zero ends the reading. */
 typedef int sse_event_fn(const char *name, const char *data, void *arg);
 
-enum sse_fault {
-    SSE_TOO_LONG = -1, /* an event is longer than SSE_EVENT_MAX */
-    SSE_NOMEM = -2,
-};
-
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
     struct text event; /* its lines so far */
 };
 
-/* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the
- * parser is only good for sse_release. */
-int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
+/* 0, or what the callback returned if that was not 0; MCAST_UNCLEAR: an event is longer than
+ * SSE_EVENT_MAX; MCAST_NOMEM. After anything but 0 the parser is only good for sse_release. */
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data,
+             struct mcast_error *error);
 
 void sse_release(struct sse *stream);
 
