@@ -125,7 +125,7 @@ static int read_options(struct call *call, const struct command *const commands[
         switch (option) {
         case '?':
             (void)command_misused(call, NULL); /* getopt has said what is wrong */
-            return EXIT_USAGE;
+            return MCAST_EXIT_USAGE;
         case 'h':
             return print_help(call, commands);
         case OPTION_MAN_PAGE:
@@ -180,7 +180,7 @@ int command_main(const struct command *const commands[], int argc, char **argv)
     }
     if (!call.command) {
         (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
-        return EXIT_USAGE;
+        return MCAST_EXIT_USAGE;
     }
     argc -= optind;
     argv[optind] = argv[0]; /* what getopt calls the program in its messages */
@@ -372,7 +372,7 @@ int command_print_answer(const struct call *call, char *json,
 int command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_OK;
+        return MCAST_EXIT_OK;
     fprintf(stderr, "mcastctl: the output could not be written: %s\n", strerror(errno));
-    return EXIT_REFUSED;
+    return MCAST_EXIT_REFUSED;
 }

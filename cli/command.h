@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The commands of mcastctl, and what they have in common: options, the connection, exit codes. */
+/* The commands of mcastctl, and what they have in common: options, the connection, exit codes (enum
+ * mcast_exit; MCAST_EXIT_REFUSED also when the output cannot be written). */
 
 #include "client/mcast.h"
 
 #include <jansson.h>
-
-/* Scripts rely on these (docs/promises.md). */
-enum exit_code {
-    EXIT_OK = MCAST_EXIT_OK,
-    EXIT_REFUSED = MCAST_EXIT_REFUSED, /* or the output could not be written */
-    EXIT_USAGE = MCAST_EXIT_USAGE,
-    EXIT_NOT_FOUND = MCAST_EXIT_NOT_FOUND,
-    EXIT_UNREACHABLE = MCAST_EXIT_NO_ANSWER,
-};
 
 enum { COMMAND_OPTIONS_MAX = 12, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
 
@@ -116,5 +108,5 @@ static inline const char *command_text(const json_t *object, const char *name)
     return json_string_value(json_object_get(object, name));
 }
 
-/* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
+/* Flushes standard output; MCAST_EXIT_REFUSED after a message when that fails (a full disk). */
 int command_finish(void);

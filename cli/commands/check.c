@@ -85,7 +85,8 @@ static int ask_broker(struct call *call, struct findings *findings, const json_t
     if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
         findings_add(findings, FINDING_PROBLEM, "broker", call->error.text,
                      "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
-        return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
+        return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? MCAST_EXIT_NO_ANSWER
+                                                                       : MCAST_EXIT_OK;
     }
     (void)mcast_status(call->handle, &status, NULL); /* not everyone may see it */
     json_t *who = json_loads(whoami, 0, NULL), *how = status ? json_loads(status, 0, NULL) : NULL;
@@ -94,7 +95,7 @@ static int ask_broker(struct call *call, struct findings *findings, const json_t
     json_decref(how);
     free(whoami);
     free(status);
-    return EXIT_OK;
+    return MCAST_EXIT_OK;
 }
 
 static int run_check(struct call *call)
@@ -110,7 +111,8 @@ static int run_check(struct call *call)
                               "", "node", "", "url", "", "cacert", "");
     char *output = memory_zeroed(OUTPUT_SIZE);
     run_script(call, findings, facts, output);
-    const int code = command_text(facts, "cluster") ? ask_broker(call, findings, facts) : EXIT_OK;
+    const int code =
+        command_text(facts, "cluster") ? ask_broker(call, findings, facts) : MCAST_EXIT_OK;
     json_decref(facts);
     free(output);
     return findings_finish(findings, call->json, code, FINDING_WARNING);

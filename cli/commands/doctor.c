@@ -94,7 +94,7 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
 static int ask_broker(struct call *call, struct findings *findings)
 {
     char *text = NULL;
-    int code = EXIT_OK;
+    int code = MCAST_EXIT_OK;
     if (command_open(call) == 0 && mcast_doctor(call->handle, &text, &call->error) == 0) {
         json_t *report = json_loads(text, 0, NULL);
         findings_add_json(findings, json_object_get(report, "findings"));
@@ -103,9 +103,9 @@ static int ask_broker(struct call *call, struct findings *findings)
     } else {
         judge_refusal(findings, &call->error);
         if (mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER)
-            code = EXIT_UNREACHABLE;
+            code = MCAST_EXIT_NO_ANSWER;
     }
-    if (call->handle && code == EXIT_OK) {
+    if (call->handle && code == MCAST_EXIT_OK) {
         judge_identity(findings, call->handle);
         judge_clock(findings, call->handle);
     }

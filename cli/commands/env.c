@@ -129,7 +129,7 @@ static int print_env(struct call *call, enum format format)
     if (rc >= 0 && gathering.unfit[0]) {
         fprintf(stderr, "mcastctl: %s has a line break in it; use --format sh, json or null\n",
                 gathering.unfit);
-        rc = EXIT_REFUSED;
+        rc = MCAST_EXIT_REFUSED;
     } else if (rc >= 0 && format == JSON) {
         rc = command_print_object(json_incref(gathering.object));
     } else if (rc >= 0) {

@@ -8,7 +8,7 @@ enum { EMPTY };
 
 static const struct command_option options[] = {[EMPTY] = {"empty", false}, {0}};
 
-/* What is wrong with the list ends the program with EXIT_USAGE: nothing was sent. */
+/* What is wrong with the list ends the program with MCAST_EXIT_USAGE: nothing was sent. */
 static int gather(struct call *call, struct joblist *list)
 {
     struct error err = {0};

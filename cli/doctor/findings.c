@@ -171,10 +171,10 @@ int findings_finish(struct findings *findings, bool json, int code, enum finding
 {
     const int printed =
         json ? command_print_object(findings_json(findings)) : print_findings(findings);
-    for (int i = 0; i <= (int)bad && code == EXIT_OK; i++)
-        code = json_array_size(findings->levels[i]) > 0 ? EXIT_REFUSED : EXIT_OK;
+    for (int i = 0; i <= (int)bad && code == MCAST_EXIT_OK; i++)
+        code = json_array_size(findings->levels[i]) > 0 ? MCAST_EXIT_REFUSED : MCAST_EXIT_OK;
     findings_destroy(findings);
-    return code != EXIT_OK ? code : printed;
+    return code != MCAST_EXIT_OK ? code : printed;
 }
 
 json_t *findings_json(const struct findings *findings)

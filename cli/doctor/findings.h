@@ -32,8 +32,8 @@ void findings_add_json(struct findings *findings, const json_t *array);
 size_t findings_count(const struct findings *findings, enum finding_level level);
 
 /* Prints them grouped by level, the worst first, each with its advice, or as JSON, and destroys
- * them. code, if that is not EXIT_OK; EXIT_REFUSED: one is as bad as that, or worse, or the output
- * could not be written. */
+ * them. code, if that is not MCAST_EXIT_OK; MCAST_EXIT_REFUSED: one is as bad as that, or worse, or
+ * the output could not be written. */
 int findings_finish(struct findings *findings, bool json, int code, enum finding_level bad);
 
 /* {"problems":N,"warnings":N,"findings":[…]}, worst first. The caller's. */
