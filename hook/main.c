@@ -5,7 +5,7 @@
 
 #include "base/duration.h"
 #include "base/roff.h"
-#include "base/text.h"
+#include "base/embedded.h"
 
 #include <errno.h>
 #include <fcntl.h>
