@@ -31,7 +31,7 @@ static void read_script_line(struct findings *findings, json_t *facts, char *lin
         (void)json_object_set_new_nocheck(facts, check,
                                           json_string_nocheck(finding ? finding : ""));
     else if (finding)
-        findings_add(findings, findings_level(level), check, finding, advice);
+        findings_add(findings, findings_level(level), check, advice, "%s", finding);
     else if (level[0])
         fprintf(stderr, "%s\n", level);
 }
@@ -44,9 +44,10 @@ static void run_script(const struct call *call, struct findings *findings, json_
     char path[PROGRAM_PATH_SIZE];
     size_t count = 1;
     if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
-        findings_add(findings, FINDING_PROBLEM, "hooks",
-                     "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them",
-                     "install mcastd here (cmake --install, or the package)");
+        findings_add(
+            findings, FINDING_PROBLEM, "hooks",
+            "install mcastd here (cmake --install, or the package)",
+            "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them");
         return;
     }
     argv[0] = path;
@@ -65,9 +66,9 @@ static void run_script(const struct call *call, struct findings *findings, json_
         read_script_line(findings, facts, line);
     if (rc != 0 ||
         (!command_text(facts, "cluster") && findings_count(findings, FINDING_PROBLEM) == 0))
-        findings_addf(findings, FINDING_PROBLEM, "hooks",
-                      "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
-                      "%s failed", path);
+        findings_add(findings, FINDING_PROBLEM, "hooks",
+                     "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
+                     "%s failed", path);
 }
 
 /* ---- the broker ---- */
@@ -83,8 +84,9 @@ static int ask_broker(struct call *call, struct findings *findings, const json_t
     if (!call->cacert && cacert[0])
         call->cacert = cacert;
     if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
-        findings_add(findings, FINDING_PROBLEM, "broker", call->error.text,
-                     "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
+        findings_add(findings, FINDING_PROBLEM, "broker",
+                     "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…", "%s",
+                     call->error.text);
         return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? MCAST_EXIT_NO_ANSWER
                                                                        : MCAST_EXIT_OK;
     }

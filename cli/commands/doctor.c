@@ -25,27 +25,27 @@ static void judge_job_ca(struct findings *findings, const json_t *report)
     if (!path || path[0] != '/')
         return;
     if (stat(path, &status) < 0)
-        findings_addf(findings, FINDING_PROBLEM, "job-ca",
-                      "put the file there on every node, or set [hwcoll] job_ca = yes and have the "
-                      "CA in the system's store",
-                      "jobs verify the fabric manager with %s, which is not on this "
-                      "machine: their start hangs where it is missing",
-                      path);
+        findings_add(findings, FINDING_PROBLEM, "job-ca",
+                     "put the file there on every node, or set [hwcoll] job_ca = yes and have the "
+                     "CA in the system's store",
+                     "jobs verify the fabric manager with %s, which is not on this "
+                     "machine: their start hangs where it is missing",
+                     path);
     else
-        findings_addf(findings, FINDING_OK, "job-ca", NULL, "%s is on this machine", path);
+        findings_add(findings, FINDING_OK, "job-ca", NULL, "%s is on this machine", path);
 }
 
 static void judge_refusal(struct findings *findings, const struct mcast_error *error)
 {
     if (error->code == MCAST_NOT_FOUND)
-        findings_addf(findings, FINDING_WARNING, "broker", "upgrade mcastd",
-                      "the broker has no findings to offer, it is older than this mcastctl (%s)",
-                      mcast_version());
+        findings_add(findings, FINDING_WARNING, "broker", "upgrade mcastd",
+                     "the broker has no findings to offer, it is older than this mcastctl (%s)",
+                     mcast_version());
     else if (error->code == MCAST_REFUSED && error->status == 403)
-        findings_add(findings, FINDING_WARNING, "broker", error->text,
-                     "the broker tells its findings to admins only");
+        findings_add(findings, FINDING_WARNING, "broker",
+                     "the broker tells its findings to admins only", "%s", error->text);
     else
-        findings_add(findings, FINDING_PROBLEM, "broker", error->text, NULL);
+        findings_add(findings, FINDING_PROBLEM, "broker", NULL, "%s", error->text);
 }
 
 static void judge_clock(struct findings *findings, struct mcast *handle)
@@ -58,13 +58,13 @@ static void judge_clock(struct findings *findings, struct mcast *handle)
                                : apart >= CLOCK_WARNING_MS ? FINDING_WARNING
                                                            : FINDING_OK;
     if (level == FINDING_OK)
-        findings_add(findings, level, "clock", "the broker's clock and this machine's agree", NULL);
+        findings_add(findings, level, "clock", NULL, "the broker's clock and this machine's agree");
     else
-        findings_addf(findings, level, "clock",
-                      "set both by NTP (chronyc tracking, timedatectl): MUNGE credentials and "
-                      "certificates depend on it",
-                      "the broker's clock is %.0f s %s this machine's", (double)apart / 1000,
-                      ahead > 0 ? "ahead of" : "behind");
+        findings_add(findings, level, "clock",
+                     "set both by NTP (chronyc tracking, timedatectl): MUNGE credentials and "
+                     "certificates depend on it",
+                     "the broker's clock is %.0f s %s this machine's", (double)apart / 1000,
+                     ahead > 0 ? "ahead of" : "behind");
 }
 
 static void judge_identity(struct findings *findings, struct mcast *handle)
@@ -73,19 +73,20 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
     char *text = NULL;
     int rc = mcast_whoami(handle, &text, &error);
     if (rc == MCAST_REFUSED)
-        findings_add(findings, FINDING_PROBLEM, "identity", error.text, NULL);
+        findings_add(findings, FINDING_PROBLEM, "identity", NULL, "%s", error.text);
     if (rc < 0)
         return; /* what else is wrong has been said */
     json_t *answer = json_loads(text, 0, NULL);
     const char *identity = command_text(answer, "identity");
     const char *proof = command_text(answer, "proof");
     if (proof && strcmp(proof, "none") == 0)
-        findings_add(findings, FINDING_WARNING, "identity", "the broker does not know who you are",
+        findings_add(findings, FINDING_WARNING, "identity",
                      "show a client certificate (--cert, --key), start munged, or use the broker's "
-                     "Unix socket");
+                     "Unix socket",
+                     "the broker does not know who you are");
     else if (identity)
-        findings_addf(findings, FINDING_OK, "identity", NULL, "the broker identifies you as %s%s",
-                      identity, json_is_true(json_object_get(answer, "admin")) ? ", an admin" : "");
+        findings_add(findings, FINDING_OK, "identity", NULL, "the broker identifies you as %s%s",
+                     identity, json_is_true(json_object_get(answer, "admin")) ? ", an admin" : "");
     json_decref(answer);
     free(text);
 }
@@ -127,8 +128,8 @@ static void judge_munge(struct findings *findings, const char *socket)
     if (rc == PROGRAM_NOT_FOUND) {
         if (socket)
             findings_add(findings, FINDING_WARNING, "munge",
-                         "MUNGE is configured, but its programs are not installed",
-                         "apt-get install munge (dnf install munge)");
+                         "apt-get install munge (dnf install munge)",
+                         "MUNGE is configured, but its programs are not installed");
         return;
     }
     if (rc == 0)
@@ -139,13 +140,13 @@ static void judge_munge(struct findings *findings, const char *socket)
     output[strcspn(output, "\n")] = '\0';
     const char *said = output[0] ? output : "it says nothing";
     if (rc == 0)
-        findings_add(findings, FINDING_OK, "munge", "munged makes and reads credentials", NULL);
+        findings_add(findings, FINDING_OK, "munge", NULL, "munged makes and reads credentials");
     else if (socket)
-        findings_addf(findings, FINDING_PROBLEM, "munge",
-                      "systemctl status munge; its log names the cause",
-                      "munged at %s does not work: %s", socket, said);
+        findings_add(findings, FINDING_PROBLEM, "munge",
+                     "systemctl status munge; its log names the cause",
+                     "munged at %s does not work: %s", socket, said);
     else
-        findings_addf(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
+        findings_add(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
 }
 
 static void look_around(const struct call *call, struct findings *findings)

@@ -49,23 +49,17 @@ static json_t *plain(const char *text)
 }
 
 void findings_add(struct findings *findings, enum finding_level level, const char *check,
-                  const char *finding, const char *advice)
-{
-    json_array_append_new(findings->levels[level],
-                          json_pack("{s:o, s:s, s:o, s:o}", "check", plain(check), "level",
-                                    level_words[level], "finding", plain(finding), "advice",
-                                    plain(advice)));
-}
-
-void findings_addf(struct findings *findings, enum finding_level level, const char *check,
-                   const char *advice, const char *format, ...)
+                  const char *advice, const char *format, ...)
 {
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    findings_add(findings, level, check, text, advice);
+    json_array_append_new(findings->levels[level],
+                          json_pack("{s:o, s:s, s:o, s:o}", "check", plain(check), "level",
+                                    level_words[level], "finding", plain(text), "advice",
+                                    plain(advice)));
 }
 
 enum finding_level findings_level(const char *word)
@@ -85,8 +79,8 @@ void findings_add_json(struct findings *findings, const json_t *array)
     {
         const char *check = command_text(one, "check"), *finding = command_text(one, "finding");
         if (check && finding)
-            findings_add(findings, findings_level(command_text(one, "level")), check, finding,
-                         command_text(one, "advice"));
+            findings_add(findings, findings_level(command_text(one, "level")), check,
+                         command_text(one, "advice"), "%s", finding);
     }
 }
 

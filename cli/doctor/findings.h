@@ -17,13 +17,12 @@ struct findings; /* in the order in which they were added */
 struct findings *findings_create(void);
 void findings_destroy(struct findings *findings);
 
-/* check: a stable word. advice: what to do, NULL for nothing. Control characters become '?'. */
-void findings_add(struct findings *findings, enum finding_level level, const char *check,
-                  const char *finding, const char *advice);
-__attribute__((format(printf, 5, 6))) void findings_addf(struct findings *findings,
-                                                         enum finding_level level,
-                                                         const char *check, const char *advice,
-                                                         const char *format, ...);
+/* check: a stable word. advice: what to do, NULL for nothing. Then what was found, as printf has
+ * it. Control characters become '?'. */
+__attribute__((format(printf, 5, 6))) void findings_add(struct findings *findings,
+                                                        enum finding_level level, const char *check,
+                                                        const char *advice, const char *format,
+                                                        ...);
 
 /* The broker's own: an array of objects with check, level, finding, advice. What is no finding is
  * left out; a level that this version does not know is a warning. */

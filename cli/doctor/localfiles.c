@@ -64,10 +64,10 @@ static void check_config(struct findings *findings, const char *path)
     const char *argv[] = {mcastd, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof output);
     if (status < 0) {
-        findings_addf(findings, FINDING_WARNING, "config",
-                      "run this where mcastd is installed, or add its folder to PATH",
-                      "%s could not be checked: mcastd %s", path,
-                      status == PROGRAM_NOT_FOUND ? "is not there" : "did not end well");
+        findings_add(findings, FINDING_WARNING, "config",
+                     "run this where mcastd is installed, or add its folder to PATH",
+                     "%s could not be checked: mcastd %s", path,
+                     status == PROGRAM_NOT_FOUND ? "is not there" : "did not end well");
         return;
     }
     bool any = false;
@@ -77,17 +77,18 @@ static void check_config(struct findings *findings, const char *path)
         if (!line[0] || (status == 0 && !warning))
             continue;
         any = true;
-        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config", line,
+        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config",
                      warning ? NULL
                              : "correct it; a broker that runs keeps its old configuration "
-                               "until then, one that is started does not start");
+                               "until then, one that is started does not start",
+                     "%s", line);
     }
     if (!any && status == 0)
-        findings_addf(findings, FINDING_OK, "config", NULL, "%s: mcastd finds nothing wrong in it",
-                      path);
+        findings_add(findings, FINDING_OK, "config", NULL, "%s: mcastd finds nothing wrong in it",
+                     path);
     else if (!any)
-        findings_addf(findings, FINDING_PROBLEM, "config", "run mcastd --check and see",
-                      "%s: mcastd --check ends with %d and says nothing", path, status);
+        findings_add(findings, FINDING_PROBLEM, "config", "run mcastd --check and see",
+                     "%s: mcastd --check ends with %d and says nothing", path, status);
 }
 
 void localfiles_judge(struct findings *findings, const char *path,
@@ -98,12 +99,12 @@ void localfiles_judge(struct findings *findings, const char *path,
     if (access(config, R_OK) < 0) {
         int cause = errno;
         if (cause == ENOENT && !path)
-            findings_addf(findings, FINDING_OK, "config", NULL,
-                          "there is no %s: this is no broker's machine", config);
+            findings_add(findings, FINDING_OK, "config", NULL,
+                         "there is no %s: this is no broker's machine", config);
         else
-            findings_addf(findings, path ? FINDING_PROBLEM : FINDING_OK, "config",
-                          cause == EACCES ? "run this as root to have it looked at" : NULL,
-                          "%s cannot be read: %s", config, strerror(cause));
+            findings_add(findings, path ? FINDING_PROBLEM : FINDING_OK, "config",
+                         cause == EACCES ? "run this as root to have it looked at" : NULL,
+                         "%s cannot be read: %s", config, strerror(cause));
         return;
     }
     check_config(findings, config);

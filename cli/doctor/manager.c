@@ -41,24 +41,24 @@ static void judge_identity(struct findings *findings, const json_t *facts, const
     const char *cluster = command_text(facts, "cluster"), *user = command_text(facts, "user");
     const int length = (int)strcspn(user, "(");
     if (find_cluster(json_object_get(whoami, "clusters"), cluster)) {
-        findings_addf(findings, FINDING_OK, "broker", NULL,
-                      "it answers, and takes %s for the resource manager of %s",
-                      identity ? identity : "you", cluster);
+        findings_add(findings, FINDING_OK, "broker", NULL,
+                     "it answers, and takes %s for the resource manager of %s",
+                     identity ? identity : "you", cluster);
     } else if (!is_true(facts, "controller")) {
-        findings_add(findings, FINDING_OK, "broker", "it answers", NULL);
+        findings_add(findings, FINDING_OK, "broker", NULL, "it answers");
     } else if (is_other_user(user, whoami)) {
         snprintf(advice, sizeof advice, "runuser -u %.*s -- mcastctl check slurm", length, user);
-        findings_addf(findings, is_true(facts, "node") ? FINDING_OK : FINDING_WARNING, "broker",
-                      advice,
-                      "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
-                      "can see",
-                      length, user, cluster, length, user);
+        findings_add(findings, is_true(facts, "node") ? FINDING_OK : FINDING_WARNING, "broker",
+                     advice,
+                     "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
+                     "can see",
+                     length, user, cluster, length, user);
     } else {
         snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] users = %.*s", cluster,
                  length, user);
-        findings_addf(findings, FINDING_PROBLEM, "broker", advice,
-                      "it answers, but %s is not the resource manager of %s",
-                      identity ? identity : "this user", cluster);
+        findings_add(findings, FINDING_PROBLEM, "broker", advice,
+                     "it answers, but %s is not the resource manager of %s",
+                     identity ? identity : "this user", cluster);
     }
 }
 
@@ -70,15 +70,15 @@ static void judge_list(struct findings *findings, const json_t *facts, const jso
     snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] list_command = %.900s/jobs",
              command_text(facts, "cluster"), command_text(facts, "hooks"));
     if (!json_is_true(json_object_get(cluster, "list_command")))
-        findings_add(findings, FINDING_PROBLEM, "list_command",
-                     "not set: jobs whose epilog Slurm never ran are never released", advice);
+        findings_add(findings, FINDING_PROBLEM, "list_command", advice,
+                     "not set: jobs whose epilog Slurm never ran are never released");
     else if (failures > 0 && error && error[0])
-        findings_addf(findings, FINDING_PROBLEM, "list_command",
-                      "run it as mcastd's user and see; docs/operations.md",
-                      "it fails (%lld times so far): %s", (long long)failures, error);
+        findings_add(findings, FINDING_PROBLEM, "list_command",
+                     "run it as mcastd's user and see; docs/operations.md",
+                     "it fails (%lld times so far): %s", (long long)failures, error);
     else
-        findings_add(findings, FINDING_OK, "list_command",
-                     "mcastd asks Slurm which jobs are active", NULL);
+        findings_add(findings, FINDING_OK, "list_command", NULL,
+                     "mcastd asks Slurm which jobs are active");
 }
 
 void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
@@ -94,6 +94,6 @@ void manager_judge(struct findings *findings, const json_t *facts, const json_t 
     if (cluster)
         judge_list(findings, facts, cluster);
     else if (clusters && is_true(facts, "controller"))
-        findings_addf(findings, FINDING_PROBLEM, "list_command", advice,
-                      "the broker shows no cluster %s", name);
+        findings_add(findings, FINDING_PROBLEM, "list_command", advice,
+                     "the broker shows no cluster %s", name);
 }

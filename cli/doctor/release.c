@@ -55,19 +55,19 @@ void release_judge(struct findings *findings, const char *name, const struct rel
         if (!is_affected(fault, name, release))
             continue;
         found++;
-        findings_addf(findings, findings_level(command_text(fault, "level")), name,
-                      command_text(fault, "advice"), "%s (%s): %s", number, where,
-                      command_text(fault, "finding"));
+        findings_add(findings, findings_level(command_text(fault, "level")), name,
+                     command_text(fault, "advice"), "%s (%s): %s", number, where,
+                     command_text(fault, "finding"));
     }
     json_decref(faults);
     if (found > 0)
         return;
     if (strcmp(name, "libfabric") == 0 && release_compare(release, &first_cxi) < 0)
-        findings_addf(findings, FINDING_OK, name, NULL,
-                      "%s (%s): as published it has no cxi provider; what HPE's build of this "
-                      "number does is not publicly known",
-                      number, where);
+        findings_add(findings, FINDING_OK, name, NULL,
+                     "%s (%s): as published it has no cxi provider; what HPE's build of this "
+                     "number does is not publicly known",
+                     number, where);
     else
-        findings_addf(findings, FINDING_OK, name, NULL, "%s (%s): nothing bad is known of it",
-                      number, where);
+        findings_add(findings, FINDING_OK, name, NULL, "%s (%s): nothing bad is known of it",
+                     number, where);
 }

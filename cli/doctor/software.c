@@ -80,16 +80,16 @@ static void judge_slurm(struct findings *findings, const struct release *release
     snprintf(number, sizeof number, "%u.%02u.%u", release->part[0], release->part[1],
              release->part[2]);
     if (rc != 0 && rc != PROGRAM_NOT_FOUND)
-        findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
-                      "%s (%s); whether it has switch/hpe_slingshot is not known, as scontrol show "
-                      "config fails: %.*s",
-                      number, where, (int)strcspn(config, "\n"), config);
+        findings_add(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
+                     "%s (%s); whether it has switch/hpe_slingshot is not known, as scontrol show "
+                     "config fails: %.*s",
+                     number, where, (int)strcspn(config, "\n"), config);
     else if (software_has_slingshot_plugin(rc == 0 ? config : NULL))
         release_judge(findings, "slurm", release, where);
     else
-        findings_addf(findings, FINDING_OK, "slurm", NULL,
-                      "%s (%s), without switch/hpe_slingshot: it assigns no VNIs itself", number,
-                      where);
+        findings_add(findings, FINDING_OK, "slurm", NULL,
+                     "%s (%s), without switch/hpe_slingshot: it assigns no VNIs itself", number,
+                     where);
     free(config);
 }
 
@@ -141,6 +141,6 @@ void software_judge(struct findings *findings)
         any = any || known[0];
     }
     if (!any)
-        findings_add(findings, FINDING_OK, "software", "no libfabric, libcxi, Slurm or Flux here",
-                     NULL);
+        findings_add(findings, FINDING_OK, "software", NULL,
+                     "no libfabric, libcxi, Slurm or Flux here");
 }
