@@ -69,7 +69,7 @@ int program_run_for(int timeout_ms, const char *const argv[], const char *input,
         rc = await_program(child, timeout_ms);
     else
         rc = rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
-    const ssize_t got = pread(to, out, size - 1, 0);
+    const ssize_t got = to >= 0 ? pread(to, out, size - 1, 0) : -1;
     out[got > 0 ? got : 0] = '\0';
     if (from >= 0)
         close(from);

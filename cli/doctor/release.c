@@ -9,11 +9,13 @@
 bool release_find(const char *text, struct release *out)
 {
     static const char digits[] = "0123456789";
-    unsigned *part = out->part;
     while (*(text += strcspn(text, digits))) {
-        *out = (struct release){0};
-        if (sscanf(text, "%9u.%9u.%9u.%9u", &part[0], &part[1], &part[2], &part[3]) > 1)
+        struct release found = {0};
+        unsigned *part = found.part;
+        if (sscanf(text, "%9u.%9u.%9u.%9u", &part[0], &part[1], &part[2], &part[3]) > 1) {
+            *out = found;
             return true;
+        }
         text += strspn(text, digits);
     }
     return false;
