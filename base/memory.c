@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 void *memory_must(void *memory)
 {
     if (!memory) {
-        fputs("mcastd: out of memory: stopping; what was acknowledged is on disk\n", stderr);
+        (void)fprintf(stderr, "%s: out of memory: stopping\n", program_invocation_short_name);
         abort();
     }
     return memory;

@@ -2,8 +2,9 @@
 #include "cli/command.h"
 #include "base/duration.h"
 #include "base/jobid.h"
+#include "base/memory.h"
 #include "base/roff.h"
-#include "cli/text.h"
+#include "base/embedded.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -124,7 +125,7 @@ static int read_options(struct call *call, const struct command *const commands[
         switch (option) {
         case '?':
             (void)command_misused(call, NULL); /* getopt has said what is wrong */
-            return EXIT_USAGE;
+            return MCAST_EXIT_USAGE;
         case 'h':
             return print_help(call, commands);
         case OPTION_MAN_PAGE:
@@ -153,6 +154,8 @@ static int run_command(struct call *call)
         rc = command_no_arguments(call);
     else if (kind == COMMAND_ONE_JOB)
         rc = command_job(call);
+    if (rc == 0 && call->command->broker == COMMAND_CONNECTED)
+        rc = command_open(call);
     if (rc == 0)
         rc = call->command->run(call);
     mcast_close(call->handle);
@@ -177,7 +180,7 @@ int command_main(const struct command *const commands[], int argc, char **argv)
     }
     if (!call.command) {
         (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
-        return EXIT_USAGE;
+        return MCAST_EXIT_USAGE;
     }
     argc -= optind;
     argv[optind] = argv[0]; /* what getopt calls the program in its messages */
@@ -242,6 +245,21 @@ int command_number(struct call *call, size_t option, uint64_t min, uint64_t max,
                                call->command->options[option].name, value, (unsigned long long)min,
                                (unsigned long long)max);
     *out = number;
+    return 0;
+}
+
+int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *out)
+{
+    const char *value = call->given[option];
+    const int64_t ms = value ? duration_parse(value, DURATION_DAYS, max_ms) : 0;
+    char longest[32];
+    if (!value)
+        return 0;
+    duration_format(longest, sizeof longest, max_ms);
+    if (ms <= 0)
+        return command_misused(call, "--%s %.40s: a time such as 500ms, 30s or 2m, up to %s",
+                               call->command->options[option].name, value, longest);
+    *out = ms;
     return 0;
 }
 
@@ -327,18 +345,14 @@ int command_open(struct call *call)
 
 int command_print_json(char *json)
 {
-    if (!json) {
-        fputs("mcastctl: memory is exhausted\n", stderr);
-        return EXIT_REFUSED;
-    }
-    puts(json);
+    puts(memory_must(json));
     free(json);
     return command_finish();
 }
 
 int command_print_object(json_t *object)
 {
-    char *text = object ? json_dumps(object, JSON_INDENT(2)) : NULL;
+    char *text = json_dumps(object, JSON_INDENT(2));
     json_decref(object);
     return command_print_json(text);
 }
@@ -358,7 +372,7 @@ int command_print_answer(const struct call *call, char *json,
 int command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_OK;
+        return MCAST_EXIT_OK;
     fprintf(stderr, "mcastctl: the output could not be written: %s\n", strerror(errno));
-    return EXIT_REFUSED;
+    return MCAST_EXIT_REFUSED;
 }

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The commands of mcastctl, and what they have in common: options, the connection, exit codes. */
+/* The commands of mcastctl, and what they have in common: options, the connection, exit codes (enum
+ * mcast_exit; MCAST_EXIT_REFUSED also when the output cannot be written). */
 
 #include "client/mcast.h"
 
 #include <jansson.h>
-
-/* Scripts rely on these (docs/promises.md). */
-enum exit_code {
-    EXIT_OK = MCAST_EXIT_OK,
-    EXIT_REFUSED = MCAST_EXIT_REFUSED, /* or the output could not be written */
-    EXIT_USAGE = MCAST_EXIT_USAGE,
-    EXIT_NOT_FOUND = MCAST_EXIT_NOT_FOUND,
-    EXIT_UNREACHABLE = MCAST_EXIT_NO_ANSWER,
-};
 
 enum { COMMAND_OPTIONS_MAX = 12, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
 
@@ -26,11 +18,16 @@ struct command_option {
 };
 
 enum command_arguments { COMMAND_NO_ARGUMENTS, COMMAND_ONE_JOB, COMMAND_OWN_ARGUMENTS };
+enum command_broker {
+    COMMAND_CONNECTED, /* call->handle is open */
+    COMMAND_ALONE,     /* it may need no broker: it calls command_open itself */
+};
 
 struct command {
     const char *name;    /* its help is cli/text/NAME.txt */
     const char *summary; /* one line for `mcastctl --help` */
     enum command_arguments arguments;
+    enum command_broker broker;
     const struct command_option *options; /* of its own, ended by a zero entry; NULL: none */
     /* Returns an exit code; or a negative code: call->error says why, unless it has no text. */
     int (*run)(struct call *call);
@@ -56,7 +53,7 @@ struct call {
     size_t argument_count;
     char job[COMMAND_JOB_SIZE];   /* of COMMAND_ONE_JOB, in its plain form (base/jobid.h) */
     char step[COMMAND_STEP_SIZE]; /* of command_step */
-    struct mcast *handle;         /* of command_open; closed after the command */
+    struct mcast *handle;         /* closed after the command */
     struct mcast_error error;
 };
 
@@ -79,6 +76,9 @@ int command_step(struct call *call, size_t option);
 /* A number from min to max, digits only; *out stays when the option was not given. */
 int command_number(struct call *call, size_t option, uint64_t min, uint64_t max, uint64_t *out);
 
+/* A time from 1 to max_ms milliseconds; *out stays when the option was not given. */
+int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *out);
+
 /* Which of the words, ended by NULL, the option's value is; *out stays when it was not given. */
 int command_word(struct call *call, size_t option, const char *const *words, unsigned *out);
 
@@ -93,15 +93,21 @@ int command_open(struct call *call);
 
 /* ---- Output: an exit code ---- */
 
-/* Prints JSON text and a newline, and frees it; NULL is memory exhausted. */
+/* Prints JSON text and a newline, and frees it. */
 int command_print_json(char *json);
 
 /* Prints an answer of the broker, which it frees: indented, or by a function of the command. */
 int command_print_answer(const struct call *call, char *json,
                          int (*print)(const struct call *call, json_t *answer));
 
-/* The same for what the caller has made of it; NULL is memory exhausted. */
+/* The same for what the caller has made of it. */
 int command_print_object(json_t *object);
 
-/* Flushes standard output; EXIT_REFUSED after a message when that fails (a full disk). */
+/* The text of a member of an object; NULL: there is none. */
+static inline const char *command_text(const json_t *object, const char *name)
+{
+    return json_string_value(json_object_get(object, name));
+}
+
+/* Flushes standard output; MCAST_EXIT_REFUSED after a message when that fails (a full disk). */
 int command_finish(void);

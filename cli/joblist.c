@@ -1,55 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/joblist.h"
 #include "base/jobid.h"
+#include "base/memory.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { JOB_SIZE = 160 };
 
-int joblist_add(struct joblist *list, const char *id)
+int joblist_add(struct joblist *list, const char *id, size_t at, struct error *err)
 {
     char plain[JOB_SIZE];
     if (!jobid_plain(id, plain, sizeof plain))
-        return JOBLIST_LONG;
-    if (list->count == list->room) {
-        size_t room = list->room * 2 + 64;
-        char **grown = realloc(list->ids, room * sizeof *grown);
-        if (!grown)
-            return JOBLIST_NOMEM;
-        list->ids = grown;
-        list->room = room;
-    }
-    char *copy = strdup(plain);
-    if (!copy)
-        return JOBLIST_NOMEM;
-    list->ids[list->count++] = copy;
+        return error_set(err, ERROR_INVALID, "the job id at %zu is too long; nothing was sent", at);
+    list->ids = memory_room(list->ids, list->count, &list->room, sizeof *list->ids);
+    list->ids[list->count++] = memory_text(plain);
     return 0;
 }
 
-int joblist_read(struct joblist *list, FILE *in, size_t *line)
+int joblist_read(struct joblist *list, FILE *in, struct error *err)
 {
     static const char white[] = " \t\r\n";
     char *text = NULL;
     size_t room = 0;
     ssize_t length;
     int rc = 0;
-    for (*line = 1; rc == 0 && (length = getline(&text, &room, in)) >= 0; ++*line) {
-        if (strlen(text) != (size_t)length) {
-            rc = JOBLIST_BINARY;
-            break;
-        }
-        char *start = text + strspn(text, white);
-        char *end = text + length;
+    for (size_t line = 1; rc == 0 && (length = getline(&text, &room, in)) >= 0; line++) {
+        char *start = text + strspn(text, white), *end = text + length;
         while (end > start && strchr(white, end[-1]))
             end--;
+        if (strlen(text) != (size_t)length)
+            rc = error_set(err, ERROR_INVALID, "line %zu is no text; nothing was sent", line);
         *end = '\0';
-        if (*start && (rc = joblist_add(list, start)) < 0)
-            break;
+        if (rc == 0 && *start)
+            rc = joblist_add(list, start, line, err);
     }
     /* getline ends alike at the end of the text and at a failure. */
     if (rc == 0 && !feof(in))
-        rc = JOBLIST_READ;
+        rc = error_set(err, ERROR_IO,
+                       "the list could not be read to its end (%s); nothing was sent, because jobs "
+                       "missing from it would be released",
+                       strerror(errno));
     free(text);
     return rc;
 }

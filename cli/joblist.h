@@ -3,7 +3,8 @@
 
 /* A list of job ids in their plain form (base/jobid.h). */
 
-#include <stdbool.h>
+#include "base/error.h"
+
 #include <stddef.h>
 #include <stdio.h>
 
@@ -13,18 +14,11 @@ struct joblist {
     size_t room;
 };
 
-enum joblist_fault {
-    JOBLIST_LONG = -1,   /* an id that is too long */
-    JOBLIST_BINARY = -2, /* a NUL byte: this is no text */
-    JOBLIST_READ = -3,   /* reading failed, see errno: the list is not whole */
-    JOBLIST_NOMEM = -4,
-};
+/* at: which one it is, for the sentence. 0; ERROR_INVALID: it is too long. */
+int joblist_add(struct joblist *list, const char *id, size_t at, struct error *err);
 
-/* 0 or an enum joblist_fault. */
-int joblist_add(struct joblist *list, const char *id);
-
-/* One id a line; white space around it and empty lines are skipped. *line is the number of the line
- * at which it ended. */
-int joblist_read(struct joblist *list, FILE *in, size_t *line);
+/* One id a line; white space around it and empty lines are skipped. 0; ERROR_INVALID: one is too
+ * long, or there is a NUL byte; ERROR_IO: the list is not whole. */
+int joblist_read(struct joblist *list, FILE *in, struct error *err);
 
 void joblist_release(struct joblist *list);

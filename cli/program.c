@@ -2,26 +2,17 @@
 #include "cli/program.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int start_program(const char *const argv[], int input, int output, pid_t *child)
 {
@@ -40,37 +31,27 @@ static int start_program(const char *const argv[], int input, int output, pid_t 
     return rc;
 }
 
-/* Everything until the other end is closed, of which what fits is kept. False: it took too long. */
-static bool read_output(int input, int timeout_ms, char *out, size_t size)
+/* Its exit status, or PROGRAM_FAILED; kills it when it takes too long. */
+static int await_program(pid_t child, int timeout_ms)
 {
-    int64_t deadline = now_ms() + timeout_ms;
-    size_t used = 0;
-    for (;;) {
-        char piece[4096];
-        struct pollfd waiting = {.fd = input, .events = POLLIN};
-        int64_t left = deadline - now_ms();
-        int ready = left > 0 ? poll(&waiting, 1, (int)left) : 0;
-        if (ready == 0)
-            return false;
-        ssize_t got = ready > 0 ? read(input, piece, sizeof piece) : -1;
-        if (got == 0)
-            return true;
-        if (got < 0 && errno != EINTR)
-            return false;
-        size_t space = size - 1 - used;
-        size_t kept = got > 0 ? (size_t)got : 0;
-        kept = kept < space ? kept : space;
-        memcpy(out + used, piece, kept);
-        used += kept;
-        out[used] = '\0';
-    }
+    struct pollfd end = {.fd = (int)syscall(SYS_pidfd_open, child, 0U), .events = POLLIN};
+    int status = 0, ready;
+    while ((ready = poll(&end, 1, timeout_ms)) < 0 && errno == EINTR)
+        continue;
+    if (ready <= 0)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (end.fd >= 0)
+        close(end.fd);
+    return ready > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : PROGRAM_FAILED;
 }
 
 /* A file without a name that holds the text; or negative. */
 static int open_text(const char *text)
 {
-    const size_t length = text ? strlen(text) : 0;
-    const int file = memfd_create("input", MFD_CLOEXEC);
+    const size_t length = strlen(text);
+    const int file = memfd_create("text", MFD_CLOEXEC);
     if (file >= 0 && write(file, text, length) == (ssize_t)length && lseek(file, 0, SEEK_SET) == 0)
         return file;
     if (file >= 0)
@@ -81,30 +62,20 @@ static int open_text(const char *text)
 int program_run_for(int timeout_ms, const char *const argv[], const char *input, char *out,
                     size_t size)
 {
-    int ends[2], status = 0;
+    const int from = open_text(input ? input : ""), to = open_text("");
     pid_t child = 0;
-    out[0] = '\0';
-    int from = open_text(input);
-    if (from < 0)
-        return PROGRAM_FAILED;
-    if (pipe2(ends, O_CLOEXEC) < 0) {
+    int rc = from >= 0 && to >= 0 ? start_program(argv, from, to, &child) : errno;
+    if (rc == 0)
+        rc = await_program(child, timeout_ms);
+    else
+        rc = rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
+    const ssize_t got = to >= 0 ? pread(to, out, size - 1, 0) : -1;
+    out[got > 0 ? got : 0] = '\0';
+    if (from >= 0)
         close(from);
-        return PROGRAM_FAILED;
-    }
-    int rc = start_program(argv, from, ends[1], &child);
-    close(from);
-    close(ends[1]);
-    if (rc != 0) {
-        close(ends[0]);
-        return rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
-    }
-    bool whole = read_output(ends[0], timeout_ms, out, size);
-    close(ends[0]);
-    if (!whole)
-        kill(child, SIGKILL);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    return whole && WIFEXITED(status) ? WEXITSTATUS(status) : PROGRAM_FAILED;
+    if (to >= 0)
+        close(to);
+    return rc;
 }
 
 int program_run(const char *const argv[], const char *input, char *out, size_t size)

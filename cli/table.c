@@ -1,72 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/table.h"
+#include "base/memory.h"
 #include "cli/command.h"
 
 #include <libsmartcols.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct table {
     struct libscols_table *columns;
     struct libscols_line *line;
     size_t cell;
-    bool failed; /* memory was exhausted somewhere: said once, at the end */
 };
 
-static struct table *create_table(const struct table_column *columns, bool headings)
+struct table *table_create(const char *columns)
 {
-    static const int flags[] = {[TABLE_RIGHT] = SCOLS_FL_RIGHT, [TABLE_WRAP] = SCOLS_FL_WRAP};
+    char *names = memory_text(columns), *rest = names;
+    struct table *table = memory_zeroed(sizeof *table);
     scols_init_debug(0);
-    struct table *table = calloc(1, sizeof *table);
-    if (!table || !(table->columns = scols_new_table())) {
-        free(table);
-        return NULL;
+    table->columns = memory_must(scols_new_table());
+    for (const char *name; (name = strsep(&rest, ","));) {
+        const int flags = name[0] == '>' ? SCOLS_FL_RIGHT : name[0] == '~' ? SCOLS_FL_WRAP : 0;
+        memory_must(scols_table_new_column(table->columns, name + (flags != 0), 0, flags));
     }
-    scols_table_enable_noheadings(table->columns, !headings);
-    for (; columns->name; columns++) {
-        if (!scols_table_new_column(table->columns, columns->name, 0, flags[columns->kind]))
-            table->failed = true;
-    }
+    free(names);
     return table;
-}
-
-struct table *table_create(const struct table_column *columns)
-{
-    return create_table(columns, true);
 }
 
 struct table *table_create_pairs(void)
 {
-    static const struct table_column columns[] = {{"NAME", TABLE_LEFT}, {"VALUE", TABLE_WRAP}, {0}};
-    return create_table(columns, false);
+    struct table *table = table_create("NAME,~VALUE");
+    scols_table_enable_noheadings(table->columns, 1);
+    return table;
 }
 
 void table_row(struct table *table)
 {
-    if (!table)
-        return;
     table->cell = 0;
-    table->line = scols_table_new_line(table->columns, NULL);
-    table->failed |= !table->line;
+    table->line = memory_must(scols_table_new_line(table->columns, NULL));
 }
 
 void table_cell(struct table *table, const char *text)
 {
-    if (!table)
-        return;
     size_t cell = table->cell++;
-    if (text && text[0] && (!table->line || scols_line_set_data(table->line, cell, text) < 0))
-        table->failed = true;
+    if (text && text[0])
+        memory_must(scols_line_set_data(table->line, cell, text) == 0 ? table : NULL);
 }
 
 static void add_formatted(struct table *table, const char *format, va_list args)
 {
     char *text = NULL;
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    if (table && !text)
-        table->failed = true;
+    memory_must(vasprintf(&text, format, args) >= 0 ? text : NULL);
     table_cell(table, text);
     free(text);
 }
@@ -91,13 +77,8 @@ void table_pair(struct table *table, const char *name, const char *format, ...)
 
 int table_print(struct table *table)
 {
-    bool ok = table && !table->failed && scols_print_table(table->columns) == 0;
-    if (table)
-        scols_unref_table(table->columns);
+    memory_must(scols_print_table(table->columns) == 0 ? table : NULL);
+    scols_unref_table(table->columns);
     free(table);
-    if (!ok) {
-        fputs("mcastctl: the table could not be made: memory is exhausted\n", stderr);
-        return EXIT_REFUSED;
-    }
     return command_finish();
 }

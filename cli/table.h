@@ -3,25 +3,13 @@
 
 /* Tables for people, printed by libsmartcols as lsblk and findmnt print theirs. */
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct table;
 
-enum table_kind {
-    TABLE_LEFT,
-    TABLE_RIGHT, /* numbers */
-    TABLE_WRAP,  /* long text, continued on further lines of a terminal */
-};
-
-struct table_column {
-    const char *name;
-    enum table_kind kind;
-};
-
-/* columns: ended by one without a name. NULL when memory is exhausted, which table_print says: the
- * other functions take it. */
-struct table *table_create(const struct table_column *columns);
+/* columns: their names, with commas between. ">" before one: numbers, at the right; "~": long text,
+ * continued on further lines of a terminal. */
+struct table *table_create(const char *columns);
 
 /* Two columns without headings: names and values. */
 struct table *table_create_pairs(void);

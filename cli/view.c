@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/view.h"
+#include "base/memory.h"
 #include "cli/table.h"
 
 #include <stdio.h>
@@ -44,17 +45,6 @@ static void write_reports(FILE *out, const struct mcast_reservation *reservation
                 reservation->waiting_lingering, reservation->waiting_created);
 }
 
-/* What an older broker tells: "elcap1,elcap2, 3 more". */
-static void write_names(FILE *out, const struct mcast_reservation *reservation)
-{
-    const uint32_t said = reservation->waiting_count - reservation->waiting_unheard;
-    uint32_t named = 0;
-    for (; reservation->waiting_nodes[named]; named++)
-        fprintf(out, "%s%s", named > 0 ? "," : "", reservation->waiting_nodes[named]);
-    if (named < said)
-        fprintf(out, "%s%u more", named > 0 ? ", " : "", said - named);
-}
-
 static void write_silent(FILE *out, const struct mcast_reservation *reservation)
 {
     const char *list = reservation->waiting_silent;
@@ -76,15 +66,10 @@ char *view_waiting(const struct mcast_reservation *reservation)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
+    FILE *out = memory_must(open_memstream(&text, &size));
     if (reservation->waiting_count == 0)
         fputs(reservation->held_until ? "no node, only the time" : "no node", out);
-    if (reservation->waiting_report_count > 0)
-        write_reports(out, reservation);
-    else
-        write_names(out, reservation);
+    write_reports(out, reservation);
     if (reservation->waiting_unheard > 0)
         write_silent(out, reservation);
     fclose(out);
@@ -125,7 +110,7 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     const char *until = reservation->held_until;
     char *waiting = view_waiting(reservation);
     table_pair(table, "VNIs held until", "%s", until ? until : "all its nodes have reported");
-    table_pair(table, "Waiting for", "%s", waiting ? waiting : "");
+    table_pair(table, "Waiting for", "%s", waiting);
     free(waiting);
 }
 

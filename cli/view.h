@@ -22,5 +22,5 @@ uint32_t view_addresses(const struct mcast_reservation *reservation);
 
 /* Which nodes its VNIs are quarantined for, while they are (held_until): "elcap1 (lingering:
  * cxi2:2), elcap2 (created), silent: elcap[3-128]"; "no node, only the time". The caller's to
- * free(); NULL when memory is exhausted. */
+ * free(). */
 char *view_waiting(const struct mcast_reservation *reservation);

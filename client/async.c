@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The form of the library that never waits (mcast.h, "Without waiting"). */
 
-#include "client/text.h"
+#include "client/calls/field.h"
 #include "client/handle.h"
+#include "client/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct mcast_async {
     bool dispatching;
 };
 
-/* The handle settles its credentials and token, so that the environment is read once. */
+/* The handle settles its credentials, so that the environment is read once. */
 static int copy_settings(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
 {
     struct peer *given = &handle->broker.peer, *mine = &async->broker.peer;
@@ -32,15 +33,13 @@ static int copy_settings(struct mcast_async *async, struct mcast *handle, struct
         return fault_set(error, MCAST_USAGE,
                          "MUNGE credentials are not available without waiting for munged: set a "
                          "client certificate (cert and key), or use the broker's Unix socket");
-    if ((tcp && ((rc = credentials_settle(&given->credentials, error)) < 0 ||
-                 (rc = curl_check_async(&given->endpoint, error)) < 0)) ||
-        (rc = credentials_copy(&mine->credentials, &given->credentials, error)) < 0 ||
-        (rc = handle_settle_token(handle, error)) < 0)
+    if ((tcp && (rc = credentials_settle(&given->credentials, error)) < 0) ||
+        (rc = credentials_copy(&mine->credentials, &given->credentials, error)) < 0)
         return rc;
     mine->credentials.munge = MCAST_MUNGE_NEVER;
     async->timeout_ms = handle->timeout_ms;
     async->broker.unproved = no_munge;
-    return handle_set_token(mine, secret_expose(given->token), error);
+    return 0;
 }
 
 int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
@@ -135,11 +134,9 @@ struct begun {
 static void on_done(struct request *request)
 {
     struct begun *begun = (struct begun *)request;
-    struct mcast_outcome *outcome = &request->result.seen;
-    outcome->code = request->rc;
-    outcome->error = &request->error;
-    begun->done(outcome, begun->arg);
-    result_release(&request->result);
+    begun->done(&(struct mcast_outcome){request->rc, &request->error, request->document},
+                begun->arg);
+    document_free(request->document);
     call_release(&request->call);
     free(begun);
 }
@@ -149,8 +146,6 @@ int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done
 {
     struct begun *begun = NULL;
     int rc = call.rc;
-    if (rc == 0)
-        rc = handle_check_token(&async->broker.peer, &call, error);
     if (rc == 0 && !(begun = calloc(1, sizeof *begun)))
         rc = fault_nomem(error);
     if (rc == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/handle.h"
 #include "base/names.h"
+#include "client/calls/field.h"
 #include "client/text.h"
 
 #include <errno.h>
@@ -100,8 +101,9 @@ static bool token_possible(const char *token)
     return length > 0 && length <= TOKEN_MAX;
 }
 
-int handle_set_token(struct peer *peer, const char *token, struct mcast_error *error)
+int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error)
 {
+    struct secret *place = &handle->broker.peer.token;
     char *copy = NULL;
     if (token && !token_possible(token))
         return fault_set(error, MCAST_USAGE,
@@ -109,31 +111,22 @@ int handle_set_token(struct peer *peer, const char *token, struct mcast_error *e
                          TOKEN_MAX);
     if (token && !(copy = strdup(token)))
         return fault_nomem(error);
-    secret_wipe(&peer->token);
-    peer->token = secret_of(copy);
+    secret_wipe(place);
+    *place = secret_of(copy);
     return 0;
 }
 
-int mcast_set_token(struct mcast *handle, const char *token, struct mcast_error *error)
+/* Where no token was set it is MCAST_TOKEN's. */
+static int settle_token(struct mcast *handle, struct mcast_error *error)
 {
-    return handle_set_token(&handle->broker.peer, token, error);
-}
-
-int handle_check_token(const struct peer *peer, const struct call *call, struct mcast_error *error)
-{
-    if (!call->with_token || !secret_none(peer->token))
+    const char *given = secure_getenv("MCAST_TOKEN");
+    if (!secret_none(handle->broker.peer.token))
         return 0;
+    if (given && given[0])
+        return mcast_set_token(handle, given, error);
     return fault_set(error, MCAST_USAGE,
                      "no token is given: set MCAST_TOKEN to the job's (in its tasks it is "
                      "FI_CXI_COLL_MCAST_TOKEN)");
-}
-
-int handle_settle_token(struct mcast *handle, struct mcast_error *error)
-{
-    const char *given = secure_getenv("MCAST_TOKEN");
-    if (!secret_none(handle->broker.peer.token) || !given || !given[0])
-        return 0;
-    return mcast_set_token(handle, given, error);
 }
 
 const char *mcast_version(void)
@@ -200,7 +193,7 @@ static void wait_for(struct mcast *handle, struct wanted *wanted)
     }
 }
 
-int handle_ask(struct mcast *handle, const struct call *call, bool retry, struct result *result,
+int handle_ask(struct mcast *handle, const struct call *call, bool retry, void **document,
                struct mcast_error *error)
 {
     struct peer *peer = &handle->broker.peer;
@@ -224,36 +217,67 @@ int handle_ask(struct mcast *handle, const struct call *call, bool retry, struct
     handle->busy = true;
     wait_for(handle, &wanted);
     handle->busy = false;
-    *result = wanted.request.result;
+    *document = wanted.request.document;
     if (wanted.request.error.code != 0 && error)
         *error = wanted.request.error;
     return wanted.request.rc;
 }
 
-int handle_run(struct mcast *handle, struct call call, struct result *result,
-               struct mcast_error *error)
+int handle_run(struct mcast *handle, struct call call, void *out, struct mcast_error *error)
 {
+    void *document = NULL;
     int rc = call.rc;
-    if (rc == 0 && call.with_token && (rc = handle_settle_token(handle, error)) == 0)
-        rc = handle_check_token(&handle->broker.peer, &call, error);
+    if (!out)
+        call.read = NULL;
+    if (rc == 0 && call.with_token)
+        rc = settle_token(handle, error);
     if (rc == 0)
-        rc = handle_ask(handle, &call, true, result, error);
+        rc = handle_ask(handle, &call, true, &document, error);
+    if (rc == 0 && out)
+        memcpy(out, &document, sizeof document);
     call_release(&call);
     return rc;
 }
 
-int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
-                   struct mcast_error *error)
+int handle_run_json(struct mcast *handle, struct call call, char **json, struct mcast_error *error)
 {
-    struct result result = {0};
-    char *place = (char *)&result.seen + member;
-    if (!out)
-        call.read = NULL;
-    int rc = handle_run(handle, call, &result, error);
-    if (rc == 0 && out) {
-        memcpy(out, place, size);
-        memset(place, 0, size); /* it is the caller's */
-    }
-    result_release(&result);
+    void *document = NULL;
+    int rc = handle_run(handle, call, &document, error);
+    if (rc < 0)
+        return rc;
+    char *text = field_json(document_root(document), 0);
+    document_free(document);
+    if (!text)
+        return fault_nomem(error);
+    *json = text;
+    return 0;
+}
+
+int handle_run_number(struct mcast *handle, struct call call, const char *name, uint64_t *number,
+                      struct mcast_error *error)
+{
+    void *document = NULL;
+    uint64_t found = 0;
+    int rc = handle_run(handle, call, number ? &document : NULL, error);
+    if (rc == 0 && number)
+        rc = field_read(document_root(document), name, FIELD_UINT64, FIELD_OPTIONAL, &found, error);
+    if (rc == 0 && number)
+        *number = found;
+    document_free(document);
+    return rc;
+}
+
+int handle_run_word(struct mcast *handle, struct call call, const char *name, const char *word,
+                    bool *is, struct mcast_error *error)
+{
+    void *document = NULL;
+    const char *found = "";
+    int rc = handle_run(handle, call, is ? &document : NULL, error);
+    if (rc < 0 || !is)
+        return rc;
+    rc = field_read(document_root(document), name, FIELD_STRING, FIELD_OPTIONAL, &found, error);
+    if (rc == 0)
+        *is = strcmp(found, word) == 0;
+    document_free(document);
     return rc;
 }

@@ -579,14 +579,11 @@ MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct 
 
 /* ---- Without waiting ------------------------------------------------------------------------- */
 
-/* The same requests for programs with an event loop, any number of them in flight at once. None of
- * these functions waits for the broker, a name or a connection: that is done by
+/* To reserve and release for programs with an event loop, any number of requests in flight at once.
+ * None of these functions waits for the broker, a name or a connection: that is done by
  * mcast_async_dispatch. There is one descriptor to watch, for sockets and for time alike. No thread
  * is started, except by libcurl for the look-up of a host's name. MUNGE is not used, because it
- * would have to be waited for: over TCP a client certificate says who asks.
- *
- * Experimental, because nothing in mcastd uses them yet: env, steps, report_node, own, cleanup,
- * sync, status, show. */
+ * would have to be waited for: over TCP a client certificate says who asks. */
 
 struct mcast_async; /* used by one thread at a time, as a handle is */
 
@@ -598,10 +595,9 @@ enum mcast_async_flags {
     MCAST_PATIENT = MCAST_RETRY_TIMEOUT, /* its older name */
 };
 
-/* Copies the broker's place, credentials, token and time limit from the handle, but not the retry
- * timeout; the handle may be closed then. flags: enum mcast_async_flags. *out is to be closed with
- * mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS, or where libcurl can look names up only
- * by waiting and the broker's is one. */
+/* Copies the broker's place, credentials and time limit from the handle, but not the retry timeout;
+ * the handle may be closed then. flags: enum mcast_async_flags. *out is to be closed with
+ * mcast_async_close. MCAST_USAGE: with MCAST_MUNGE_ALWAYS. */
 MCAST_API int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
                                struct mcast_error *error);
 
@@ -637,14 +633,7 @@ MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned co
 struct mcast_outcome {
     int code;                                    /* MCAST_OK, or as the calls that wait return it */
     const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
-    const struct mcast_reservation *reservation; /* of reserve, release, launch, show, own */
-    const struct mcast_steps *steps;             /* of steps */
-    const struct mcast_sync_result *sync;        /* of sync */
-    const struct mcast_variable *env;            /* of env: env_count of them */
-    size_t env_count;
-    const char *json; /* of status */
-    bool releasing;   /* of report_node */
-    bool gone;        /* of cleanup */
+    const struct mcast_reservation *reservation; /* NULL after a failure */
 };
 
 /* Called exactly once for each request that was begun (0 was returned): by mcast_async_dispatch, or
@@ -665,28 +654,6 @@ MCAST_API int mcast_async_launch(struct mcast_async *async, const char *cluster,
 MCAST_API int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
                                   mcast_done_fn *done, void *arg, uint64_t *request,
                                   struct mcast_error *error);
-MCAST_API int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
-                               mcast_done_fn *done, void *arg, uint64_t *request,
-                               struct mcast_error *error);
-MCAST_API int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
-                              const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
-                              struct mcast_error *error);
-MCAST_API int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
-                                unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
-                                struct mcast_error *error);
-MCAST_API int mcast_async_report_node(struct mcast_async *async,
-                                      const struct mcast_node_report *report, mcast_done_fn *done,
-                                      void *arg, uint64_t *request, struct mcast_error *error);
-MCAST_API int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg,
-                              uint64_t *request, struct mcast_error *error);
-MCAST_API int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
-                                  unsigned wait_ms, mcast_done_fn *done, void *arg,
-                                  uint64_t *request, struct mcast_error *error);
-MCAST_API int mcast_async_sync(struct mcast_async *async, const char *cluster,
-                               const char *const *jobs, size_t job_count, mcast_done_fn *done,
-                               void *arg, uint64_t *request, struct mcast_error *error);
-MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
-                                 uint64_t *request, struct mcast_error *error);
 
 /* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
  * carried out all the same: after a reserve, release the job. False: it has been answered. */

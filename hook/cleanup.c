@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hook/hook.h"
 
+#include "base/library.h"
 #include "client/mcast.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,19 +74,18 @@ static bool path_beside_program(char path[static PATH_MAX], const char *file)
 static enum outcome clean_by_fabric(const struct environment *s, const struct options *options,
                                     struct error *err)
 {
-    char path[PATH_MAX];
-    fabric_fn *clean;
-    const bool found = path_beside_program(path, FABRIC_OBJECT);
-    void *object = found ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    void *symbol = object ? dlsym(object, FABRIC_SYMBOL) : NULL;
-    if (!symbol) {
-        const char *why = found ? dlerror() : "/proc does not show this program's path";
-        (void)error_set(err, ERROR_IO, FABRIC_OBJECT " cannot be opened: %.200s",
-                        why ? why : "no reason is given");
-        return OUTCOME_REFUSED;
-    }
-    memcpy(&clean, &symbol, sizeof clean); /* ISO C has no cast for it */
-    return clean(s, options, err);
+    static char path[PATH_MAX];
+    static fabric_fn *clean;
+    static const struct library_function functions[] = {{FABRIC_SYMBOL, &clean}, {0}};
+    static struct library object = {
+        .name = path, .functions = functions, .lock = PTHREAD_MUTEX_INITIALIZER};
+    const char *why = path_beside_program(path, FABRIC_OBJECT)
+                          ? library_fault(&object)
+                          : "/proc does not show this program's path";
+    if (!why)
+        return clean(s, options, err);
+    (void)error_set(err, ERROR_IO, FABRIC_OBJECT " cannot be opened: %.200s", why);
+    return OUTCOME_REFUSED;
 }
 
 /* ---- Both ---- */

@@ -22,9 +22,10 @@ static inline int64_t hook_now_ms(void)
 /* The command line. */
 struct options {
     const char *step; /* NULL: that of the environment */
-    bool below;       /* also the steps below it */
-    bool wait;        /* until the trees are gone */
-    bool strict;
+    /* each 0 or 1, as getopt sets them */
+    int below; /* also the steps below it */
+    int wait;  /* until the trees are gone */
+    int strict;
     int64_t deadline_ms; /* from the start */
     int64_t end_ms;      /* hook_now_ms of the deadline */
 };

@@ -5,6 +5,7 @@
 
 #include "base/duration.h"
 #include "base/roff.h"
+#include "base/embedded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,78 +20,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEADLINE "30s"
-
-enum { DEADLINE_MAX_MS = 3600 * 1000, GRACE_S = 2, GO_ON = -1, FAILED = 1, MISUSED = 2 };
+/* Unless --deadline is given; hook/text/usage.txt says it, too. */
+enum {
+    DEADLINE_MS = 30000,
+    DEADLINE_MAX_MS = 3600 * 1000,
+    GRACE_S = 2,
+    GO_ON = -1,
+    FAILED = 1,
+    MISUSED = 2
+};
 
 /* ---- command line ---- */
-
-static const char usage[] =
-    "Usage: mcast-cleanup [--step STEP] [--below] [--wait] [--deadline TIME] [--strict]\n"
-    "Has the multicast trees of a job's step removed that ended without doing so itself, with\n"
-    "the job's token alone: by mcastd, or straight at the fabric manager where mcastd does not\n"
-    "answer. Comes back at once, goes on in the background, and never fails a job.\n\n"
-    "  --step STEP      the step: Flux's job id path, or Slurm's step; without it,\n"
-    "                   FI_CXI_COLL_JOB_STEP_ID\n"
-    "  --below          all steps below it, too\n"
-    "  --wait           stay until the trees are gone\n"
-    "  --deadline TIME  give up then: 500ms, 30s, 10m; at most 1h (default: " DEADLINE ")\n"
-    "  --strict         exit status 1 when something is wrong, 2 for wrong usage; without it, 0\n"
-    "  -h, --help       this text\n"
-    "  --man-page       mcast-cleanup(8), for man -l\n"
-    "  --version        the release\n\n"
-    "Example, in the epilog of a nested Flux instance:\n"
-    "  mcast-cleanup --below --step \"$FI_CXI_COLL_JOB_STEP_ID/$FLUX_JOB_ID\"\n";
-
-static const char page_head[] =
-    ".SH NAME\n"
-    "mcast\\-cleanup \\- removes the multicast trees of a job\\(aqs step\n"
-    ".SH SYNOPSIS\n"
-    ".B mcast\\-cleanup\n"
-    ".RI [ options ]\n"
-    ".SH DESCRIPTION\n"
-    "For epilogs and rc3 of Flux, for epilogs of Slurm, and by hand, as any user and without a\n"
-    "configuration file. What it needs is in the environment of every task of the job.\n";
-
-static const char page_tail[] =
-    ".PP\n"
-    "The process in the background has a session of its own and none of the caller\\(aqs open\n"
-    "files; no process waits for it. It retries while no service answers, and ends by the\n"
-    "deadline, whatever happens.\n"
-    ".PP\n"
-    "Where the fabric manager shows the token neither the job nor lets it end a step, nothing\n"
-    "can be done without\n"
-    ".BR mcastd (8).\n"
-    "Trees that stay are removed with the job.\n"
-    ".SH ENVIRONMENT\n"
-    ".TP\n.B MCAST_URL\nThe broker, as in\n.BR mcastctl (1),\n"
-    "which is asked first; over TLS with\n.BR MCAST_CACERT ,\n"
-    "over a Unix socket that another user may serve with\n.BR MCAST_SERVER_USER .\n"
-    ".TP\n.B MCAST_TOKEN\nA token of the broker\\(aqs, perhaps a narrowed one; without it, the\n"
-    "job\\(aqs own is shown.\n"
-    ".TP\n.BR FI_CXI_COLL_FABRIC_MGR_URL \", \" FI_CXI_COLL_FABRIC_MGR_CACERT\n"
-    "The fabric manager, and the CA of its certificate.\n"
-    ".TP\n.BR FI_CXI_COLL_JOB_ID \", \" FI_CXI_COLL_MCAST_TOKEN\n"
-    "The job\\(aqs name there, and its token.\n"
-    ".TP\n.B FI_CXI_COLL_JOB_STEP_ID\nThe step, without\n.BR \\-\\-step .\n"
-    ".PP\n"
-    "A job without hardware collectives has none of them, and nothing is done.\n"
-    ".SH EXIT STATUS\n"
-    ".TP\n.B 0\nAlways, unless\n.B \\-\\-strict\nis given: then only when it was accepted or is\n"
-    "done, or has been left to the background.\n"
-    ".TP\n.B 1\nSomething is missing or wrong, which one line on standard error says; with\n"
-    ".B \\-\\-wait\nalso when the trees are not known to be gone.\n"
-    ".TP\n.B 2\nWrong usage.\n"
-    ".SH SEE ALSO\n"
-    ".BR mcastctl (1),\n"
-    ".BR mcastd (8)\n";
 
 static void print_page(FILE *out)
 {
     roff_title(out, "MCAST\\-CLEANUP", 8);
-    fputs(page_head, out);
-    roff_example(out, usage);
-    fputs(page_tail, out);
+    fputs(text_find("page-head", ".man"), out);
+    roff_example(out, text_find("usage", ".txt"));
+    fputs(text_find("page-tail", ".man"), out);
 }
 
 enum option_id { STEP = 1, LIMIT, HELP = 'h', MAN_PAGE = 256, VERSION };
@@ -112,7 +59,7 @@ static int read_option(struct options *options, int option)
                 optarg);
         return MISUSED;
     case HELP:
-        fputs(usage, stdout);
+        fputs(text_find("usage", ".txt"), stdout);
         return 0;
     case MAN_PAGE:
         print_page(stdout);
@@ -127,25 +74,22 @@ static int read_option(struct options *options, int option)
 /* The same. Fills options also when it fails: strict is known even where something is wrong. */
 static int read_options(struct options *options, int argc, char **argv)
 {
-    int below = 0, wait = 0, strict = 0, status = GO_ON, option;
+    int status = GO_ON, option;
     const struct option known[] = {
         {"step", required_argument, NULL, STEP},
-        {"below", no_argument, &below, 1},
-        {"wait", no_argument, &wait, 1},
+        {"below", no_argument, &options->below, 1},
+        {"wait", no_argument, &options->wait, 1},
         {"deadline", required_argument, NULL, LIMIT},
-        {"strict", no_argument, &strict, 1},
+        {"strict", no_argument, &options->strict, 1},
         {"help", no_argument, NULL, HELP},
         {"man-page", no_argument, NULL, MAN_PAGE},
         {"version", no_argument, NULL, VERSION},
         {0},
     };
-    *options = (struct options){.deadline_ms = duration_parse(DEADLINE, 0, DEADLINE_MAX_MS)};
+    *options = (struct options){.deadline_ms = DEADLINE_MS};
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1)
         if (option != 0 && status == GO_ON)
             status = read_option(options, option);
-    options->below = below;
-    options->wait = wait;
-    options->strict = strict;
     options->end_ms = hook_now_ms() + options->deadline_ms;
     /* Not shown: it may be a token. */
     if (status == GO_ON && optind < argc) {

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/credential.h"
 
+#include "base/library.h"
 #include "base/memory.h"
 
-#include <dlfcn.h>
 #include <assert.h>
 #include <munge.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char library_name[] = "libmunge.so.2";
 
 #define FUNCTIONS(X)                                                                               \
     X(munge_ctx_create)                                                                            \
@@ -25,31 +22,23 @@ static struct {
     FUNCTIONS(MEMBER)
 #undef MEMBER
 } munge;
-static bool is_open;
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-static void open_library(void)
-{
-    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    void *symbol;
-    is_open = library != NULL;
-#define FIND(name)                                                                                 \
-    symbol = library ? dlsym(library, #name) : NULL;                                               \
-    memcpy(&munge.name, &symbol, sizeof symbol); /* ISO C has no cast for it */                    \
-    is_open = is_open && symbol;
-    FUNCTIONS(FIND)
-#undef FIND
-}
+static const struct library_function functions[] = {
+#define FUNCTION(name) {#name, &munge.name},
+    FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {0}};
+static struct library library = {
+    .name = "libmunge.so.2", .functions = functions, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A context for this socket; NULL with an error. */
 static munge_ctx_t open_context(const char *socket, struct error *err)
 {
-    pthread_once(&library_once, open_library);
-    if (!is_open) {
+    if (library_fault(&library)) {
         (void)error_set(err, ERROR_IO,
                         "%s cannot be opened: install libmunge (Debian: libmunge2), or give the "
                         "broker and its nodes a launch key",
-                        library_name);
+                        library.name);
         return NULL;
     }
     munge_ctx_t context = munge.munge_ctx_create();

@@ -2,17 +2,14 @@
 #include "launch/crypto.h"
 
 #include "base/base64url.h"
+#include "base/library.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
-
-static const char library_name[] = "libcrypto.so.3";
 
 #define FUNCTIONS(X)                                                                               \
     X(EVP_Q_digest)                                                                                \
@@ -40,31 +37,23 @@ static struct {
     FUNCTIONS(MEMBER)
 #undef MEMBER
 } crypto;
-static bool is_open;
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
-static void open_library(void)
-{
-    void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    void *symbol;
-    is_open = library != NULL;
-#define FIND(name)                                                                                 \
-    symbol = library ? dlsym(library, #name) : NULL;                                               \
-    memcpy(&crypto.name, &symbol, sizeof symbol); /* ISO C has no cast for it */                   \
-    is_open = is_open && symbol;
-    FUNCTIONS(FIND)
-#undef FIND
-}
+static const struct library_function functions[] = {
+#define FUNCTION(name) {#name, &crypto.name},
+    FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {0}};
+static struct library library = {
+    .name = "libcrypto.so.3", .functions = functions, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int need_library(struct error *err)
 {
-    pthread_once(&library_once, open_library);
-    if (is_open)
+    if (!library_fault(&library))
         return 0;
     return error_set(err, ERROR_IO,
                      "sealed launch documents need %s (OpenSSL 3), which cannot be opened: install "
                      "it (Debian: libssl3)",
-                     library_name);
+                     library.name);
 }
 
 static int cannot(const char *what, struct error *err)

@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/chain.h"
 
+#include "base/library.h"
+
 #include <assert.h>
-#include <dlfcn.h>
 #include <openssl/evp.h>
-#include <pthread.h>
 #include <string.h>
 
 enum { TEXT_MAX = 512 };
 
-/* libcrypto is opened at the first use: programs that seldom narrow a token start in half the time
- * without it. */
-static const char library_name[] = "libcrypto.so.3";
+static __typeof__(&EVP_Q_mac) q_mac;
 
-static __typeof__(&EVP_Q_mac) q_mac; /* NULL: no libcrypto */
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
-
-static void open_library(void)
-{
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    void *symbol = handle ? dlsym(handle, "EVP_Q_mac") : NULL;
-    memcpy(&q_mac, &symbol, sizeof q_mac); /* ISO C has no cast for it */
-}
+static const struct library_function functions[] = {{"EVP_Q_mac", &q_mac}, {0}};
+static struct library library = {
+    .name = "libcrypto.so.3", .functions = functions, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int hmac_sha256(const unsigned char key[CHAIN_SIZE], const unsigned char *bytes, size_t size,
                        unsigned char out[CHAIN_SIZE], struct error *err)
 {
     size_t written = 0;
-    pthread_once(&library_once, open_library);
-    if (!q_mac)
+    if (library_fault(&library))
         return error_set(err, ERROR_IO,
                          "tokens need %s (OpenSSL 3), which cannot be opened; install it (Debian: "
                          "libssl3)",
-                         library_name);
+                         library.name);
     if (q_mac(NULL, "HMAC", NULL, "SHA256", NULL, key, CHAIN_SIZE, bytes, size, out, CHAIN_SIZE,
               &written) &&
         written == CHAIN_SIZE)

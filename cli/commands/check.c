@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/manager.h"
+#include "cli/doctor/doctor.h"
 #include "cli/program.h"
 
 #include <stdio.h>
@@ -21,18 +21,6 @@ static const struct command_option options[] = {[CONF] = {"conf", true},
 
 /* ---- the script ---- */
 
-/* What it has found out of this host, with which the broker is asked; NULL: nothing. */
-static const char *fact_of(const json_t *facts, const char *name)
-{
-    return json_string_value(json_object_get(facts, name));
-}
-
-static bool is_set(const json_t *facts, const char *name)
-{
-    const char *value = fact_of(facts, name);
-    return value && value[0];
-}
-
 /* "level<TAB>check<TAB>finding<TAB>advice", or "fact<TAB>name<TAB>value"; anything else comes from
  * the hooks' settings. */
 static void read_script_line(struct findings *findings, json_t *facts, char *line)
@@ -43,7 +31,7 @@ static void read_script_line(struct findings *findings, json_t *facts, char *lin
         (void)json_object_set_new_nocheck(facts, check,
                                           json_string_nocheck(finding ? finding : ""));
     else if (finding)
-        findings_add(findings, findings_level(level), check, finding, advice);
+        findings_add(findings, findings_level(level), check, advice, "%s", finding);
     else if (level[0])
         fprintf(stderr, "%s\n", level);
 }
@@ -56,9 +44,10 @@ static void run_script(const struct call *call, struct findings *findings, json_
     char path[PROGRAM_PATH_SIZE];
     size_t count = 1;
     if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
-        findings_add(findings, FINDING_PROBLEM, "hooks",
-                     "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them",
-                     "install mcastd here (cmake --install, or the package)");
+        findings_add(
+            findings, FINDING_PROBLEM, "hooks",
+            "install mcastd here (cmake --install, or the package)",
+            "mcastd's Slurm hooks are not installed beside mcastctl, nor what checks them");
         return;
     }
     argv[0] = path;
@@ -75,52 +64,40 @@ static void run_script(const struct call *call, struct findings *findings, json_
     const int rc = program_run_for(CHECK_TIMEOUT_MS, argv, NULL, output, OUTPUT_SIZE);
     for (char *line; (line = strsep(&output, "\n"));)
         read_script_line(findings, facts, line);
-    if (rc != 0 || (!fact_of(facts, "cluster") && findings_count(findings, FINDING_PROBLEM) == 0))
-        findings_addf(findings, FINDING_PROBLEM, "hooks",
-                      "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
-                      "%s failed", path);
+    if (rc != 0 ||
+        (!command_text(facts, "cluster") && findings_count(findings, FINDING_PROBLEM) == 0))
+        findings_add(findings, FINDING_PROBLEM, "hooks",
+                     "run it by hand; it reads the hooks' settings (/etc/mcastd/slurm-hooks)",
+                     "%s failed", path);
 }
 
 /* ---- the broker ---- */
-
-/* Texts of JSON; status: NULL: none. */
-static void judge_answers(struct findings *findings, const json_t *facts, const char *whoami,
-                          const char *status)
-{
-    const char *hooks = fact_of(facts, "hooks"), *user = fact_of(facts, "user");
-    const struct manager manager = {
-        .cluster = fact_of(facts, "cluster"),
-        .hooks = hooks ? hooks : "",
-        .user = user ? user : "",
-        .controller = is_set(facts, "controller"),
-        .node = is_set(facts, "node"),
-    };
-    json_t *who = json_loads(whoami, 0, NULL);
-    json_t *how = status ? json_loads(status, 0, NULL) : NULL;
-    manager_judge(findings, &manager, who, how);
-    json_decref(who);
-    json_decref(how);
-}
 
 /* As the hooks do: what is not said on the command line is in their settings. An exit code, but for
  * problems that were found. */
 static int ask_broker(struct call *call, struct findings *findings, const json_t *facts)
 {
     char *whoami = NULL, *status = NULL;
-    if (!call->url && is_set(facts, "url"))
-        call->url = fact_of(facts, "url");
-    if (!call->cacert && is_set(facts, "cacert"))
-        call->cacert = fact_of(facts, "cacert");
+    const char *url = command_text(facts, "url"), *cacert = command_text(facts, "cacert");
+    if (!call->url && url[0])
+        call->url = url;
+    if (!call->cacert && cacert[0])
+        call->cacert = cacert;
     if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
-        findings_add(findings, FINDING_PROBLEM, "broker", call->error.text,
-                     "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…");
-        return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? EXIT_UNREACHABLE : EXIT_OK;
+        findings_add(findings, FINDING_PROBLEM, "broker",
+                     "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…", "%s",
+                     call->error.text);
+        return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? MCAST_EXIT_NO_ANSWER
+                                                                       : MCAST_EXIT_OK;
     }
     (void)mcast_status(call->handle, &status, NULL); /* not everyone may see it */
-    judge_answers(findings, facts, whoami, status);
+    json_t *who = json_loads(whoami, 0, NULL), *how = status ? json_loads(status, 0, NULL) : NULL;
+    manager_judge(findings, facts, who, how);
+    json_decref(who);
+    json_decref(how);
     free(whoami);
     free(status);
-    return EXIT_OK;
+    return MCAST_EXIT_OK;
 }
 
 static int run_check(struct call *call)
@@ -132,16 +109,20 @@ static int run_check(struct call *call)
         return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
     struct findings *findings = findings_create();
-    json_t *facts = json_object();
-    char *output = malloc(OUTPUT_SIZE);
-    if (!findings || !facts || !output)
-        return command_print_json(NULL);
+    json_t *facts = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "hooks", "", "user", "", "controller",
+                              "", "node", "", "url", "", "cacert", "");
+    char *output = memory_zeroed(OUTPUT_SIZE);
     run_script(call, findings, facts, output);
-    const int code = fact_of(facts, "cluster") ? ask_broker(call, findings, facts) : EXIT_OK;
+    const int code =
+        command_text(facts, "cluster") ? ask_broker(call, findings, facts) : MCAST_EXIT_OK;
     json_decref(facts);
     free(output);
     return findings_finish(findings, call->json, code, FINDING_WARNING);
 }
 
-const struct command command_check = {"check", "check Slurm's configuration for mcastd",
-                                      COMMAND_OWN_ARGUMENTS, options, run_check};
+const struct command command_check = {"check",
+                                      "check Slurm's configuration for mcastd",
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_ALONE,
+                                      options,
+                                      run_check};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "base/duration.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@ static const struct command_option options[] = {
 
 static int print_state(const struct call *call, json_t *answer)
 {
-    const char *state = json_string_value(json_object_get(answer, "state"));
+    const char *state = command_text(answer, "state");
     bool gone = state && strcmp(state, "cleaned") == 0;
     printf("%s%s: %s\n", call->step, call->given[BELOW] ? " and below" : "",
            gone ? "no trees are left" : "accepted");
@@ -23,23 +22,19 @@ static int print_state(const struct call *call, json_t *answer)
 
 static int run_cleanup(struct call *call)
 {
-    const char *wait = call->given[WAIT];
-    const int64_t wait_ms = wait ? duration_parse(wait, DURATION_DAYS, WAIT_MAX_MS) : 0;
+    int64_t wait_ms = 0;
     char *json = NULL;
     int rc = command_step(call, STEP);
-    if (rc == 0 && wait && wait_ms <= 0)
-        rc =
-            command_misused(call, "--wait %.40s: a number with its unit, as 500ms or 2s, up to %ds",
-                            wait, WAIT_MAX_MS / 1000);
+    if (rc == 0)
+        rc = command_duration(call, WAIT, WAIT_MAX_MS, &wait_ms);
     if (rc == 0 && !call->step[0])
         rc = command_misused(call, "which step? give --step STEP");
-    if (rc == 0)
-        rc = command_open(call);
     if (rc == 0)
         rc = mcast_cleanup_json(call->handle, call->step, call->given[BELOW] ? MCAST_BELOW : 0,
                                 (unsigned)wait_ms, &json, &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_state);
 }
 
-const struct command command_cleanup = {"cleanup", "remove a step's multicast trees",
-                                        COMMAND_NO_ARGUMENTS, options, run_cleanup};
+const struct command command_cleanup = {
+    "cleanup",  "remove a step's multicast trees", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options,
+    run_cleanup};

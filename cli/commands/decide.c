@@ -35,9 +35,7 @@ static int run_fence(struct call *call)
         return command_misused(call, "which node? name exactly one");
     if (!call->given[REASON])
         return command_misused(call, "why? give --reason TEXT");
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_fence_json(call->handle, call->arguments[0], call->given[REASON], &json,
+    int rc = mcast_fence_json(call->handle, call->arguments[0], call->given[REASON], &json,
                               &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_fence);
 }
@@ -54,9 +52,7 @@ static int print_count(const struct call *call, uint64_t count, const char *deci
 static int run_accept_loss(struct call *call)
 {
     uint64_t count = 0;
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_accept_loss(call->handle, &count, &call->error);
+    int rc = mcast_accept_loss(call->handle, &count, &call->error);
     return rc < 0 ? rc : print_count(call, count, "accepted as lost");
 }
 
@@ -66,17 +62,26 @@ static int run_claim(struct call *call)
     uint64_t count = 0;
     if (call->argument_count != 1)
         return command_misused(call, "which cluster? name exactly one");
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_claim(call->handle, call->arguments[0], &count, &call->error);
+    int rc = mcast_claim(call->handle, call->arguments[0], &count, &call->error);
     return rc < 0 ? rc : print_count(call, count, "claimed");
 }
 
-const struct command command_fence = {"fence", "declare an unresponsive node clean",
-                                      COMMAND_OWN_ARGUMENTS, fence_options, run_fence};
+const struct command command_fence = {"fence",
+                                      "declare an unresponsive node clean",
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_CONNECTED,
+                                      fence_options,
+                                      run_fence};
 const struct command command_accept_loss = {
-    "accept-loss", "accept that what the fabric manager no longer has is lost",
-    COMMAND_NO_ARGUMENTS, NULL, run_accept_loss};
+    "accept-loss",
+    "accept that what the fabric manager no longer has is lost",
+    COMMAND_NO_ARGUMENTS,
+    COMMAND_CONNECTED,
+    NULL,
+    run_accept_loss};
 const struct command command_claim = {"claim",
                                       "declare that no other broker or Slurm uses a cluster's name",
-                                      COMMAND_OWN_ARGUMENTS, NULL, run_claim};
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_CONNECTED,
+                                      NULL,
+                                      run_claim};

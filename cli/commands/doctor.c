@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/localfiles.h"
+#include "cli/doctor/doctor.h"
 #include "cli/program.h"
-#include "cli/doctor/software.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,32 +20,32 @@ static const struct command_option options[] = {[CONFIG] = {"config", true}, {0}
 /* libfabric waits for ever when the file is not there (cli/text/faults.json). */
 static void judge_job_ca(struct findings *findings, const json_t *report)
 {
-    const char *path = json_string_value(json_object_get(report, "job_ca"));
+    const char *path = command_text(report, "job_ca");
     struct stat status;
     if (!path || path[0] != '/')
         return;
     if (stat(path, &status) < 0)
-        findings_addf(findings, FINDING_PROBLEM, "job-ca",
-                      "put the file there on every node, or set [hwcoll] job_ca = yes and have the "
-                      "CA in the system's store",
-                      "jobs verify the fabric manager with %s, which is not on this "
-                      "machine: their start hangs where it is missing",
-                      path);
+        findings_add(findings, FINDING_PROBLEM, "job-ca",
+                     "put the file there on every node, or set [hwcoll] job_ca = yes and have the "
+                     "CA in the system's store",
+                     "jobs verify the fabric manager with %s, which is not on this "
+                     "machine: their start hangs where it is missing",
+                     path);
     else
-        findings_addf(findings, FINDING_OK, "job-ca", NULL, "%s is on this machine", path);
+        findings_add(findings, FINDING_OK, "job-ca", NULL, "%s is on this machine", path);
 }
 
 static void judge_refusal(struct findings *findings, const struct mcast_error *error)
 {
     if (error->code == MCAST_NOT_FOUND)
-        findings_addf(findings, FINDING_WARNING, "broker", "upgrade mcastd",
-                      "the broker has no findings to offer, it is older than this mcastctl (%s)",
-                      mcast_version());
+        findings_add(findings, FINDING_WARNING, "broker", "upgrade mcastd",
+                     "the broker has no findings to offer, it is older than this mcastctl (%s)",
+                     mcast_version());
     else if (error->code == MCAST_REFUSED && error->status == 403)
-        findings_add(findings, FINDING_WARNING, "broker", error->text,
-                     "the broker tells its findings to admins only");
+        findings_add(findings, FINDING_WARNING, "broker",
+                     "the broker tells its findings to admins only", "%s", error->text);
     else
-        findings_add(findings, FINDING_PROBLEM, "broker", error->text, NULL);
+        findings_add(findings, FINDING_PROBLEM, "broker", NULL, "%s", error->text);
 }
 
 static void judge_clock(struct findings *findings, struct mcast *handle)
@@ -60,13 +58,13 @@ static void judge_clock(struct findings *findings, struct mcast *handle)
                                : apart >= CLOCK_WARNING_MS ? FINDING_WARNING
                                                            : FINDING_OK;
     if (level == FINDING_OK)
-        findings_add(findings, level, "clock", "the broker's clock and this machine's agree", NULL);
+        findings_add(findings, level, "clock", NULL, "the broker's clock and this machine's agree");
     else
-        findings_addf(findings, level, "clock",
-                      "set both by NTP (chronyc tracking, timedatectl): MUNGE credentials and "
-                      "certificates depend on it",
-                      "the broker's clock is %.0f s %s this machine's", (double)apart / 1000,
-                      ahead > 0 ? "ahead of" : "behind");
+        findings_add(findings, level, "clock",
+                     "set both by NTP (chronyc tracking, timedatectl): MUNGE credentials and "
+                     "certificates depend on it",
+                     "the broker's clock is %.0f s %s this machine's", (double)apart / 1000,
+                     ahead > 0 ? "ahead of" : "behind");
 }
 
 static void judge_identity(struct findings *findings, struct mcast *handle)
@@ -75,19 +73,20 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
     char *text = NULL;
     int rc = mcast_whoami(handle, &text, &error);
     if (rc == MCAST_REFUSED)
-        findings_add(findings, FINDING_PROBLEM, "identity", error.text, NULL);
+        findings_add(findings, FINDING_PROBLEM, "identity", NULL, "%s", error.text);
     if (rc < 0)
         return; /* what else is wrong has been said */
     json_t *answer = json_loads(text, 0, NULL);
-    const char *identity = json_string_value(json_object_get(answer, "identity"));
-    const char *proof = json_string_value(json_object_get(answer, "proof"));
+    const char *identity = command_text(answer, "identity");
+    const char *proof = command_text(answer, "proof");
     if (proof && strcmp(proof, "none") == 0)
-        findings_add(findings, FINDING_WARNING, "identity", "the broker does not know who you are",
+        findings_add(findings, FINDING_WARNING, "identity",
                      "show a client certificate (--cert, --key), start munged, or use the broker's "
-                     "Unix socket");
+                     "Unix socket",
+                     "the broker does not know who you are");
     else if (identity)
-        findings_addf(findings, FINDING_OK, "identity", NULL, "the broker identifies you as %s%s",
-                      identity, json_is_true(json_object_get(answer, "admin")) ? ", an admin" : "");
+        findings_add(findings, FINDING_OK, "identity", NULL, "the broker identifies you as %s%s",
+                     identity, json_is_true(json_object_get(answer, "admin")) ? ", an admin" : "");
     json_decref(answer);
     free(text);
 }
@@ -96,7 +95,7 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
 static int ask_broker(struct call *call, struct findings *findings)
 {
     char *text = NULL;
-    int code = EXIT_OK;
+    int code = MCAST_EXIT_OK;
     if (command_open(call) == 0 && mcast_doctor(call->handle, &text, &call->error) == 0) {
         json_t *report = json_loads(text, 0, NULL);
         findings_add_json(findings, json_object_get(report, "findings"));
@@ -105,9 +104,9 @@ static int ask_broker(struct call *call, struct findings *findings)
     } else {
         judge_refusal(findings, &call->error);
         if (mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER)
-            code = EXIT_UNREACHABLE;
+            code = MCAST_EXIT_NO_ANSWER;
     }
-    if (call->handle && code == EXIT_OK) {
+    if (call->handle && code == MCAST_EXIT_OK) {
         judge_identity(findings, call->handle);
         judge_clock(findings, call->handle);
     }
@@ -129,8 +128,8 @@ static void judge_munge(struct findings *findings, const char *socket)
     if (rc == PROGRAM_NOT_FOUND) {
         if (socket)
             findings_add(findings, FINDING_WARNING, "munge",
-                         "MUNGE is configured, but its programs are not installed",
-                         "apt-get install munge (dnf install munge)");
+                         "apt-get install munge (dnf install munge)",
+                         "MUNGE is configured, but its programs are not installed");
         return;
     }
     if (rc == 0)
@@ -141,13 +140,13 @@ static void judge_munge(struct findings *findings, const char *socket)
     output[strcspn(output, "\n")] = '\0';
     const char *said = output[0] ? output : "it says nothing";
     if (rc == 0)
-        findings_add(findings, FINDING_OK, "munge", "munged makes and reads credentials", NULL);
+        findings_add(findings, FINDING_OK, "munge", NULL, "munged makes and reads credentials");
     else if (socket)
-        findings_addf(findings, FINDING_PROBLEM, "munge",
-                      "systemctl status munge; its log names the cause",
-                      "munged at %s does not work: %s", socket, said);
+        findings_add(findings, FINDING_PROBLEM, "munge",
+                     "systemctl status munge; its log names the cause",
+                     "munged at %s does not work: %s", socket, said);
     else
-        findings_addf(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
+        findings_add(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
 }
 
 static void look_around(const struct call *call, struct findings *findings)
@@ -164,12 +163,11 @@ static void look_around(const struct call *call, struct findings *findings)
 static int run_doctor(struct call *call)
 {
     struct findings *findings = findings_create();
-    if (!findings)
-        return command_print_json(NULL);
     const int code = ask_broker(call, findings);
     look_around(call, findings);
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }
 
-const struct command command_doctor = {"doctor", "find faults, and say what to do",
-                                       COMMAND_NO_ARGUMENTS, options, run_doctor};
+const struct command command_doctor = {
+    "doctor",  "find faults, and say what to do", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, options,
+    run_doctor};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 
 #include <stdio.h>
@@ -21,9 +22,10 @@ static const char *const formats[] = {"plain", "sh", "json", "null", NULL};
 /* Gathered first: half an environment must never be evaluated. */
 struct gathering {
     FILE *text;
+    json_t *object; /* of JSON, instead of text */
     enum format format;
-    bool any, seen[NAMES_MAX]; /* by mcast_env_names */
-    char unfit[128];           /* name of a variable that the format cannot carry, "" */
+    bool seen[NAMES_MAX]; /* by mcast_env_names */
+    char unfit[128];      /* name of a variable that the format cannot carry, "" */
 };
 
 /* ---- one variable ---- */
@@ -46,14 +48,6 @@ static void write_sh(FILE *out, const struct mcast_variable *variable)
     fputs("'\n", out);
 }
 
-static void write_json(FILE *out, const struct mcast_variable *variable, bool first)
-{
-    json_t *value = variable->value ? json_string(variable->value) : json_null();
-    fprintf(out, "%s\n  \"%s\": ", first ? "{" : ",", variable->name);
-    json_dumpf(value, out, JSON_ENCODE_ANY);
-    json_decref(value);
-}
-
 /* PLAIN and NUL cannot say that a variable is to be unset. False: the format cannot carry the
  * value, nothing was written. */
 static bool write_variable(struct gathering *gathering, const struct mcast_variable *variable)
@@ -61,13 +55,13 @@ static bool write_variable(struct gathering *gathering, const struct mcast_varia
     if (gathering->format == SH)
         write_sh(gathering->text, variable);
     else if (gathering->format == JSON)
-        write_json(gathering->text, variable, !gathering->any);
+        json_object_set_new(gathering->object, variable->name,
+                            variable->value ? json_string(variable->value) : json_null());
     else if (gathering->format == PLAIN && variable->value && strpbrk(variable->value, "\r\n"))
         return false;
     else if (variable->value)
         fprintf(gathering->text, "%s=%s%c", variable->name, variable->value,
                 gathering->format == PLAIN ? '\n' : '\0');
-    gathering->any = true;
     return true;
 }
 
@@ -99,7 +93,7 @@ static int gather(const struct mcast_variable *given, void *data)
     return 1;
 }
 
-/* What the broker did not name, and the end. */
+/* What the broker did not name. */
 static void gather_rest(struct gathering *gathering)
 {
     const char *const *names = mcast_env_names();
@@ -107,8 +101,6 @@ static void gather_rest(struct gathering *gathering)
         if (!gathering->seen[i])
             (void)gather(&(struct mcast_variable){.name = names[i]}, gathering);
     }
-    if (gathering->format == JSON)
-        fputs(gathering->any ? "\n}\n" : "{}\n", gathering->text);
 }
 
 static int inherit(struct call *call, struct gathering *gathering)
@@ -124,27 +116,27 @@ static int print_env(struct call *call, enum format format)
 {
     char *bytes = NULL;
     size_t length = 0;
-    struct gathering gathering = {.format = format, .text = open_memstream(&bytes, &length)};
-    if (!gathering.text)
-        return command_print_json(NULL);
+    struct gathering gathering = {.format = format,
+                                  .text = memory_must(open_memstream(&bytes, &length)),
+                                  .object = json_object()};
     int rc = call->given[INHERIT] ? inherit(call, &gathering)
                                   : mcast_env(call->handle, call->cluster, call->job,
                                               call->given[STEP] ? call->step : NULL, gather,
                                               &gathering, &call->error);
     if (rc == 0)
         gather_rest(&gathering);
-    bool whole = !ferror(gathering.text);
-    whole = fclose(gathering.text) == 0 && whole;
+    fclose(gathering.text);
     if (rc >= 0 && gathering.unfit[0]) {
         fprintf(stderr, "mcastctl: %s has a line break in it; use --format sh, json or null\n",
                 gathering.unfit);
-        rc = EXIT_REFUSED;
-    } else if (rc >= 0 && !whole) {
-        rc = command_print_json(NULL);
+        rc = MCAST_EXIT_REFUSED;
+    } else if (rc >= 0 && format == JSON) {
+        rc = command_print_object(json_incref(gathering.object));
     } else if (rc >= 0) {
         fwrite(bytes, 1, length, stdout);
         rc = command_finish();
     }
+    json_decref(gathering.object);
     free(bytes);
     return rc;
 }
@@ -162,5 +154,6 @@ static int run_env(struct call *call)
     return rc < 0 ? rc : print_env(call, (enum format)format);
 }
 
-const struct command command_env = {"env", "print the variables for a step's tasks",
-                                    COMMAND_OWN_ARGUMENTS, options, run_env};
+const struct command command_env = {
+    "env",  "print the variables for a step's tasks", COMMAND_OWN_ARGUMENTS, COMMAND_ALONE, options,
+    run_env};

@@ -37,16 +37,14 @@ static int print_event(const struct mcast_event *event, void *data)
 static int run_events(struct call *call)
 {
     uint64_t after = 0;
-    int rc = command_number(call, AFTER, 0, INT64_MAX, &after);
-    if (rc == 0)
-        rc = command_open(call);
-    if (rc < 0)
-        return rc;
-    rc = mcast_events(call->handle, after, call->given[FOLLOW] ? MCAST_FOLLOW : 0, print_event,
-                      call, &call->error);
+    if (command_number(call, AFTER, 0, INT64_MAX, &after) < 0)
+        return MCAST_USAGE;
+    int rc = mcast_events(call->handle, after, call->given[FOLLOW] ? MCAST_FOLLOW : 0, print_event,
+                          call, &call->error);
     const int printed = command_finish();
     return rc < 0 ? rc : printed;
 }
 
-const struct command command_events = {"events", "list events, and follow new ones",
-                                       COMMAND_NO_ARGUMENTS, options, run_events};
+const struct command command_events = {
+    "events",  "list events, and follow new ones", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options,
+    run_events};

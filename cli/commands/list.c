@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/view.h"
@@ -24,7 +25,6 @@ struct output {
     bool held;           /* only those whose VNIs are quarantined, */
     uint64_t held_max;   /* at most so many; 0: all */
     uint64_t count;      /* printed so far */
-    bool failed;         /* memory was exhausted */
 };
 
 static void add_row(struct table *table, const struct mcast_reservation *reservation)
@@ -60,12 +60,10 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     free(waiting);
 }
 
-static void print_json(struct output *output, const struct mcast_reservation *reservation)
+static void print_json(const struct output *output, const struct mcast_reservation *reservation)
 {
-    char *json = mcast_reservation_json(reservation, 0);
-    output->failed = !json;
-    if (json)
-        printf("%s\n  %s", output->count == 0 ? opening : ",", json);
+    char *json = memory_must(mcast_reservation_json(reservation, 0));
+    printf("%s\n  %s", output->count == 0 ? opening : ",", json);
     free(json);
 }
 
@@ -84,7 +82,7 @@ static int print_one(const struct mcast_reservation *reservation, void *data)
             table_cell(output->table, reservation->on_node ? reservation->on_node : "-");
     }
     output->count++;
-    return output->failed || output->count == output->held_max ? 1 : 0;
+    return output->count == output->held_max ? 1 : 0;
 }
 
 static int list_json(struct call *call, const struct mcast_filter *filter, struct output *output)
@@ -92,35 +90,18 @@ static int list_json(struct call *call, const struct mcast_filter *filter, struc
     int rc = mcast_list(call->handle, filter, print_one, output, &call->error);
     if (rc < 0)
         return rc;
-    if (output->failed)
-        return command_print_json(NULL);
     printf("%s]}\n", output->count == 0 ? opening : "");
     return command_finish();
 }
 
 static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
-    const struct table_column all[] = {{"NUMBER", TABLE_RIGHT},
-                                       {"CLUSTER", TABLE_LEFT},
-                                       {"JOB", TABLE_LEFT},
-                                       {"STATE", TABLE_LEFT},
-                                       {"UID", TABLE_RIGHT},
-                                       {"NODES", TABLE_RIGHT},
-                                       {"VNIS", TABLE_LEFT},
-                                       {"HWCOLL", TABLE_LEFT},
-                                       {"ADDRESSES", TABLE_RIGHT},
-                                       {"CREATED", TABLE_LEFT},
-                                       {output->placed ? "ON NODE" : NULL, TABLE_LEFT},
-                                       {0}};
-    static const struct table_column held[] = {
-        {"NUMBER", TABLE_RIGHT},   {"CLUSTER", TABLE_LEFT},
-        {"JOB", TABLE_LEFT},       {"VNIS", TABLE_LEFT},
-        {"SINCE", TABLE_LEFT},     {"UNTIL", TABLE_LEFT},
-        {"WAITS FOR", TABLE_WRAP}, {0},
-    };
-    output->table = table_create(output->held ? held : all);
-    if (!output->table)
-        return table_print(NULL);
+    const char *columns =
+        output->held ? ">NUMBER,CLUSTER,JOB,VNIS,SINCE,UNTIL,~WAITS FOR"
+        : output->placed
+            ? ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED,ON NODE"
+            : ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED";
+    output->table = table_create(columns);
     int rc = mcast_list(call->handle, filter, print_one, output, &call->error);
     /* What came before a failure is shown, but the exit code tells that it is not all. */
     const int printed = table_print(output->table);
@@ -150,11 +131,8 @@ static int run_list(struct call *call)
     struct mcast_filter filter = MCAST_FILTER_INIT;
     struct output output = {.held = call->given[HELD], .placed = call->given[NODE]};
     uint64_t hidden = 0; /* on the node that was asked for, and not shown */
-    int rc = read_filter(call, &filter);
-    if (rc == 0)
-        rc = command_open(call);
-    if (rc < 0)
-        return rc;
+    if (read_filter(call, &filter) < 0)
+        return MCAST_USAGE;
     if (filter.node)
         filter.hidden = &hidden;
     /* Those with quarantined VNIs are picked from the releasing ones here, so the limit is, too. */
@@ -162,7 +140,7 @@ static int run_list(struct call *call)
         output.held_max = filter.limit;
         filter.limit = 0;
     }
-    rc = call->json ? list_json(call, &filter, &output) : list_table(call, &filter, &output);
+    int rc = call->json ? list_json(call, &filter, &output) : list_table(call, &filter, &output);
     if (hidden > 0)
         fprintf(stderr,
                 "mcastctl: %llu more may have something on %s, of clusters whose reservations are "
@@ -171,5 +149,5 @@ static int run_list(struct call *call)
     return rc;
 }
 
-const struct command command_list = {"list", "list reservations", COMMAND_NO_ARGUMENTS, options,
-                                     run_list};
+const struct command command_list = {
+    "list", "list reservations", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options, run_list};

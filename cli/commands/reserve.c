@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/duration.h"
 #include "cli/command.h"
 #include "cli/view.h"
 
@@ -32,15 +31,12 @@ static int read_launch(struct call *call, size_t restart, size_t expires,
 {
     uint64_t count = UINT64_MAX;
     int64_t lifetime_ms = 0;
-    if (command_number(call, restart, 0, INT32_MAX, &count) < 0)
+    if (command_number(call, restart, 0, INT32_MAX, &count) < 0 ||
+        command_duration(call, expires, INT64_C(366) * 86400000, &lifetime_ms) < 0)
         return MCAST_USAGE;
     if (count != UINT64_MAX)
         launch->restart = (int64_t)count;
-    if (call->given[expires] && (lifetime_ms = duration_parse(call->given[expires], DURATION_DAYS,
-                                                              INT64_C(366) * 86400000)) < 1000)
-        return command_misused(call, "--expires %.40s: a time such as 90s, 12h or 7d, at most 366d",
-                               call->given[expires]);
-    launch->lifetime_s = (uint32_t)(lifetime_ms / 1000);
+    launch->lifetime_s = (uint32_t)((lifetime_ms + 999) / 1000);
     return 0;
 }
 
@@ -120,8 +116,6 @@ static int run_reserve(struct call *call)
         rc = read_launch(call, RESTART, EXPIRES, &launch);
     if (call->given[LAUNCH])
         request.launch = &launch;
-    if (rc == 0)
-        rc = command_open(call);
     if (rc == 0 && call->given[ANEW])
         rc = reserve_anew(call, &request, &reservation);
     else if (rc == 0)
@@ -134,8 +128,10 @@ static int run_reserve(struct call *call)
     return rc;
 }
 
-const struct command command_reserve = {"reserve", "reserve a job's VNIs and multicast addresses",
-                                        COMMAND_ONE_JOB, reserve_options, run_reserve};
+const struct command command_reserve = {
+    "reserve",       "reserve a job's VNIs and multicast addresses",
+    COMMAND_ONE_JOB, COMMAND_CONNECTED,
+    reserve_options, run_reserve};
 
 enum { LAUNCH_RESTART, LAUNCH_EXPIRES };
 
@@ -148,8 +144,6 @@ static int run_launch(struct call *call)
     struct mcast_reservation *reservation = NULL;
     int rc = read_launch(call, LAUNCH_RESTART, LAUNCH_EXPIRES, &launch);
     if (rc == 0)
-        rc = command_open(call);
-    if (rc == 0)
         rc = mcast_launch(call->handle, call->cluster, call->job, &launch, &reservation,
                           &call->error);
     if (rc == 0)
@@ -158,15 +152,14 @@ static int run_launch(struct call *call)
     return rc;
 }
 
-const struct command command_launch = {"launch", "print a job's launch document", COMMAND_ONE_JOB,
-                                       launch_options, run_launch};
+const struct command command_launch = {"launch",        "print a job's launch document",
+                                       COMMAND_ONE_JOB, COMMAND_CONNECTED,
+                                       launch_options,  run_launch};
 
 static int run_release(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
+    int rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
@@ -177,5 +170,6 @@ static int run_release(struct call *call)
     return rc;
 }
 
-const struct command command_release = {"release", "release a job's reservation", COMMAND_ONE_JOB,
-                                        NULL, run_release};
+const struct command command_release = {
+    "release",  "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
+    run_release};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/view.h"
@@ -15,8 +16,6 @@ static const struct command_option options[] = {[STEPS] = {"steps", false}, {0}}
 
 static int print_steps(const struct mcast_steps *steps)
 {
-    static const struct table_column columns[] = {
-        {"STEP", TABLE_LEFT}, {"COUNT", TABLE_RIGHT}, {"TREES", TABLE_WRAP}, {0}};
     if (steps->skipped > 0)
         fprintf(stderr, "mcastctl: %llu that the fabric manager listed cannot be the job's\n",
                 (unsigned long long)steps->skipped);
@@ -25,16 +24,15 @@ static int print_steps(const struct mcast_steps *steps)
                 "mcastctl: %llu of these steps have names that no cleanup can be asked for: their "
                 "trees go with the job\n",
                 (unsigned long long)steps->unreachable);
-    struct table *table = table_create(columns);
+    struct table *table = table_create("STEP,>COUNT,~TREES");
     for (size_t i = 0; i < steps->step_count; i++) {
         const struct mcast_step *step = &steps->steps[i];
         char *trees = NULL;
         size_t size;
-        FILE *out = open_memstream(&trees, &size);
-        for (size_t j = 0; out && j < step->tree_count; j++)
+        FILE *out = memory_must(open_memstream(&trees, &size));
+        for (size_t j = 0; j < step->tree_count; j++)
             fprintf(out, "%s%u", j > 0 ? "," : "", step->trees[j]);
-        if (out)
-            fclose(out);
+        fclose(out);
         table_row(table);
         table_cell(table, step->step);
         table_cellf(table, "%zu", step->tree_count);
@@ -79,16 +77,14 @@ static int show_steps(struct call *call)
 static int run_show(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    int rc = command_open(call);
-    if (rc == 0 && call->given[STEPS])
+    if (call->given[STEPS])
         return show_steps(call);
-    if (rc == 0)
-        rc = mcast_show(call->handle, call->cluster, call->job, &reservation, &call->error);
+    int rc = mcast_show(call->handle, call->cluster, call->job, &reservation, &call->error);
     if (rc == 0)
         rc = view_reservation(reservation, call, 0);
     mcast_reservation_free(reservation);
     return rc;
 }
 
-const struct command command_show = {"show", "show one reservation", COMMAND_ONE_JOB, options,
-                                     run_show};
+const struct command command_show = {
+    "show", "show one reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, options, run_show};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/table.h"
@@ -15,8 +16,7 @@ enum { SOON_S = 7 * 86400 };
 /* Of root, or of an object in it; "" for none. */
 static const char *text_of(const json_t *root, const char *object, const char *name)
 {
-    const json_t *inner = object ? json_object_get(root, object) : root;
-    const char *text = json_string_value(json_object_get(inner, name));
+    const char *text = command_text(object ? json_object_get(root, object) : root, name);
     return text ? text : "";
 }
 
@@ -223,15 +223,13 @@ static void add_row(struct table *table, const char *kind, const char *name, jso
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return;
+    FILE *out = memory_must(open_memstream(&text, &size));
     fputs(kind, out);
     write_name(out, name);
     fputc('\0', out);
     write_value(out, value);
-    if (fclose(out) == 0)
-        table_pair(table, text, "%s", text + strlen(text) + 1);
+    fclose(out);
+    table_pair(table, text, "%s", text + strlen(text) + 1);
     free(text);
 }
 
@@ -261,11 +259,9 @@ static int print_table(const struct call *call, json_t *root)
 static int run_status(struct call *call)
 {
     char *json = NULL;
-    int rc = command_open(call);
-    if (rc == 0)
-        rc = mcast_status(call->handle, &json, &call->error);
+    int rc = mcast_status(call->handle, &json, &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_table);
 }
 
-const struct command command_status = {"status", "show broker status", COMMAND_NO_ARGUMENTS, NULL,
-                                       run_status};
+const struct command command_status = {
+    "status", "show broker status", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, NULL, run_status};

@@ -2,43 +2,24 @@
 #include "cli/command.h"
 #include "cli/joblist.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { EMPTY };
 
 static const struct command_option options[] = {[EMPTY] = {"empty", false}, {0}};
 
-/* Ends the program with EXIT_USAGE: nothing was sent. */
-static int refuse_list(struct call *call, int fault, size_t line)
-{
-    call->error = (struct mcast_error){.code = MCAST_USAGE};
-    char *text = call->error.text;
-    const size_t size = sizeof call->error.text;
-    if (fault == JOBLIST_LONG)
-        snprintf(text, size, "the job id at %zu is too long; nothing was sent", line);
-    else if (fault == JOBLIST_BINARY)
-        snprintf(text, size, "line %zu is no text; nothing was sent", line);
-    else if (fault == JOBLIST_READ)
-        snprintf(text, size,
-                 "the list could not be read to its end (%s); nothing was sent, because jobs "
-                 "missing from it would be released",
-                 strerror(errno));
-    else
-        return command_print_json(NULL);
-    return MCAST_USAGE;
-}
-
+/* What is wrong with the list ends the program with MCAST_EXIT_USAGE: nothing was sent. */
 static int gather(struct call *call, struct joblist *list)
 {
-    size_t at = 0;
-    int rc = 0;
-    if (call->argument_count == 0)
-        rc = joblist_read(list, stdin, &at);
-    while (rc == 0 && at < call->argument_count)
-        rc = joblist_add(list, call->arguments[at++]);
-    return rc < 0 ? refuse_list(call, rc, at) : 0;
+    struct error err = {0};
+    int rc = call->argument_count == 0 ? joblist_read(list, stdin, &err) : 0;
+    for (size_t i = 0; rc == 0 && i < call->argument_count; i++)
+        rc = joblist_add(list, call->arguments[i], i + 1, &err);
+    if (rc == 0)
+        return 0;
+    call->error = (struct mcast_error){.code = MCAST_USAGE};
+    snprintf(call->error.text, sizeof call->error.text, "%s", err.text);
+    return MCAST_USAGE;
 }
 
 static void print_names(const char *what, uint64_t count, const char *const *names)
@@ -79,8 +60,6 @@ static int run_sync(struct call *call)
                              "job is active, say --empty",
                              call->cluster);
     if (rc == 0)
-        rc = command_open(call);
-    if (rc == 0)
         rc = mcast_sync(call->handle, call->cluster, (const char *const *)list.ids, list.count,
                         &result, &call->error);
     if (rc == 0)
@@ -90,5 +69,6 @@ static int run_sync(struct call *call)
     return rc;
 }
 
-const struct command command_sync = {"sync", "report which jobs are active", COMMAND_OWN_ARGUMENTS,
-                                     options, run_sync};
+const struct command command_sync = {
+    "sync",  "report which jobs are active", COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED, options,
+    run_sync};

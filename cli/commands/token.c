@@ -60,40 +60,30 @@ static int misused_length(struct call *call)
                            MCAST_TOKEN_SIZE - 1);
 }
 
-/* The one line that there is, without its end. */
-static int copy_line(struct call *call, const char *text, size_t length,
-                     char token[MCAST_TOKEN_SIZE])
+/* One line, of which no copy stays in a buffer. */
+static int read_stdin(struct call *call, char token[MCAST_TOKEN_SIZE])
 {
-    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
-        length--;
+    size_t length = 0;
+    int c;
+    if (isatty(STDIN_FILENO))
+        return command_misused(call, "which token? set MCAST_TOKEN, or give it on standard input");
+    setvbuf(stdin, NULL, _IONBF, 0);
+    while ((c = getc(stdin)) > 0 && c != '\n' && c != '\r') {
+        if (length == MCAST_TOKEN_SIZE - 1)
+            return misused_length(call);
+        token[length++] = (char)c;
+    }
+    token[length] = '\0';
+    while (c == '\n' || c == '\r')
+        c = getc(stdin);
+    if (ferror(stdin))
+        return command_misused(call, "standard input cannot be read: %s", strerror(errno));
+    if (c != EOF)
+        return command_misused(call, "standard input is more than one line: give the token alone");
     if (length == 0)
         return command_misused(call, "standard input is empty: give the token there, or in the "
                                      "environment variable MCAST_TOKEN");
-    if (memchr(text, '\n', length) || memchr(text, '\0', length))
-        return command_misused(call, "standard input is more than one line: give the token alone");
-    if (length >= MCAST_TOKEN_SIZE)
-        return misused_length(call);
-    memcpy(token, text, length);
-    token[length] = '\0';
     return 0;
-}
-
-static int read_stdin(struct call *call, char token[MCAST_TOKEN_SIZE])
-{
-    char text[MCAST_TOKEN_SIZE + 2]; /* with a line's end */
-    size_t length = 0;
-    ssize_t more = 1;
-    if (isatty(STDIN_FILENO))
-        return command_misused(call, "which token? set MCAST_TOKEN, or give it on standard input");
-    while (more != 0 && length < sizeof text) {
-        more = read(STDIN_FILENO, text + length, sizeof text - length);
-        if (more < 0 && errno != EINTR)
-            return command_misused(call, "standard input cannot be read: %s", strerror(errno));
-        length += more > 0 ? (size_t)more : 0;
-    }
-    int rc = copy_line(call, text, length, token);
-    explicit_bzero(text, sizeof text);
-    return rc;
 }
 
 /* From MCAST_TOKEN or, if that is unset or empty, from standard input, one line. To be wiped. */
@@ -207,7 +197,7 @@ static int request_token(struct call *call, const struct wanted *wanted, char *t
 
 static int print_rotated(const struct call *call, json_t *answer)
 {
-    const char *key = json_string_value(json_object_get(answer, "key"));
+    const char *key = command_text(answer, "key");
     (void)call;
     printf("root key %s makes tokens now, %lld are honoured, %lld dropped\n", key ? key : "",
            (long long)json_integer_value(json_object_get(answer, "keys")),
@@ -279,4 +269,7 @@ static int run_token(struct call *call)
 
 const struct command command_token = {"token",
                                       "show, narrow or request a token, rotate the broker's key",
-                                      COMMAND_OWN_ARGUMENTS, options, run_token};
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_ALONE,
+                                      options,
+                                      run_token};

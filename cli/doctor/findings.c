@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/findings.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 
@@ -21,20 +22,15 @@ static const char *const level_words[] = {
 
 struct findings *findings_create(void)
 {
-    struct findings *findings = calloc(1, sizeof *findings);
-    for (int i = 0; findings && i < FINDING_LEVELS; i++) {
-        findings->levels[i] = json_array();
-        if (!findings->levels[i]) {
-            findings_destroy(findings);
-            return NULL;
-        }
-    }
+    struct findings *findings = memory_zeroed(sizeof *findings);
+    for (int i = 0; i < FINDING_LEVELS; i++)
+        findings->levels[i] = memory_must(json_array());
     return findings;
 }
 
 void findings_destroy(struct findings *findings)
 {
-    for (int i = 0; findings && i < FINDING_LEVELS; i++)
+    for (int i = 0; i < FINDING_LEVELS; i++)
         json_decref(findings->levels[i]);
     free(findings);
 }
@@ -53,23 +49,17 @@ static json_t *plain(const char *text)
 }
 
 void findings_add(struct findings *findings, enum finding_level level, const char *check,
-                  const char *finding, const char *advice)
-{
-    json_array_append_new(findings->levels[level],
-                          json_pack("{s:o, s:s, s:o, s:o}", "check", plain(check), "level",
-                                    level_words[level], "finding", plain(finding), "advice",
-                                    plain(advice)));
-}
-
-void findings_addf(struct findings *findings, enum finding_level level, const char *check,
-                   const char *advice, const char *format, ...)
+                  const char *advice, const char *format, ...)
 {
     char text[TEXT_SIZE];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    findings_add(findings, level, check, text, advice);
+    json_array_append_new(findings->levels[level],
+                          json_pack("{s:o, s:s, s:o, s:o}", "check", plain(check), "level",
+                                    level_words[level], "finding", plain(text), "advice",
+                                    plain(advice)));
 }
 
 enum finding_level findings_level(const char *word)
@@ -87,11 +77,10 @@ void findings_add_json(struct findings *findings, const json_t *array)
     const json_t *one;
     json_array_foreach(array, index, one)
     {
-        const char *check = json_string_value(json_object_get(one, "check"));
-        const char *finding = json_string_value(json_object_get(one, "finding"));
+        const char *check = command_text(one, "check"), *finding = command_text(one, "finding");
         if (check && finding)
-            findings_add(findings, findings_level(json_string_value(json_object_get(one, "level"))),
-                         check, finding, json_string_value(json_object_get(one, "advice")));
+            findings_add(findings, findings_level(command_text(one, "level")), check,
+                         command_text(one, "advice"), "%s", finding);
     }
 }
 
@@ -150,9 +139,9 @@ static void print_level(const json_t *list, const char *title, size_t width)
     json_array_foreach(list, index, one)
     {
         char lead[64];
-        const char *advice = json_string_value(json_object_get(one, "advice"));
-        snprintf(lead, sizeof lead, "%-12s ", json_string_value(json_object_get(one, "check")));
-        print_wrapped(width, 2, lead, json_string_value(json_object_get(one, "finding")));
+        const char *advice = command_text(one, "advice");
+        snprintf(lead, sizeof lead, "%-12s ", command_text(one, "check"));
+        print_wrapped(width, 2, lead, command_text(one, "finding"));
         if (advice)
             print_wrapped(width, 2 + strlen(lead), "→ ", advice);
     }
@@ -176,16 +165,16 @@ int findings_finish(struct findings *findings, bool json, int code, enum finding
 {
     const int printed =
         json ? command_print_object(findings_json(findings)) : print_findings(findings);
-    for (int i = 0; i <= (int)bad && code == EXIT_OK; i++)
-        code = json_array_size(findings->levels[i]) > 0 ? EXIT_REFUSED : EXIT_OK;
+    for (int i = 0; i <= (int)bad && code == MCAST_EXIT_OK; i++)
+        code = json_array_size(findings->levels[i]) > 0 ? MCAST_EXIT_REFUSED : MCAST_EXIT_OK;
     findings_destroy(findings);
-    return code != EXIT_OK ? code : printed;
+    return code != MCAST_EXIT_OK ? code : printed;
 }
 
 json_t *findings_json(const struct findings *findings)
 {
     json_t *all = json_array();
-    for (int i = 0; all && i < FINDING_LEVELS; i++)
+    for (int i = 0; i < FINDING_LEVELS; i++)
         json_array_extend(all, findings->levels[i]);
     return json_pack("{s:I, s:I, s:o}", "problems",
                      (json_int_t)findings_count(findings, FINDING_PROBLEM), "warnings",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/manager.h"
+#include "cli/command.h"
+#include "cli/doctor/doctor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +8,18 @@
 
 enum { LINE_SIZE = 1024 };
 
+static bool is_true(const json_t *facts, const char *name)
+{
+    return command_text(facts, name)[0] != '\0';
+}
+
 static const json_t *find_cluster(const json_t *list, const char *name)
 {
     size_t index;
     const json_t *one;
     json_array_foreach(list, index, one)
     {
-        const char *text = json_is_string(one) ? json_string_value(one)
-                                               : json_string_value(json_object_get(one, "name"));
+        const char *text = json_is_string(one) ? json_string_value(one) : command_text(one, "name");
         if (text && strcmp(text, name) == 0)
             return one;
     }
@@ -29,66 +34,66 @@ static bool is_other_user(const char *user, const json_t *whoami)
     return number && json_is_integer(uid) && json_integer_value(uid) != atoll(number + 1);
 }
 
-static void judge_identity(struct findings *findings, const struct manager *manager,
-                           const json_t *whoami)
+static void judge_identity(struct findings *findings, const json_t *facts, const json_t *whoami)
 {
     char advice[LINE_SIZE];
-    const char *identity = json_string_value(json_object_get(whoami, "identity"));
-    const char *user = manager->user;
+    const char *identity = command_text(whoami, "identity");
+    const char *cluster = command_text(facts, "cluster"), *user = command_text(facts, "user");
     const int length = (int)strcspn(user, "(");
-    if (find_cluster(json_object_get(whoami, "clusters"), manager->cluster)) {
-        findings_addf(findings, FINDING_OK, "broker", NULL,
-                      "it answers, and takes %s for the resource manager of %s",
-                      identity ? identity : "you", manager->cluster);
-    } else if (!manager->controller) {
-        findings_add(findings, FINDING_OK, "broker", "it answers", NULL);
+    if (find_cluster(json_object_get(whoami, "clusters"), cluster)) {
+        findings_add(findings, FINDING_OK, "broker", NULL,
+                     "it answers, and takes %s for the resource manager of %s",
+                     identity ? identity : "you", cluster);
+    } else if (!is_true(facts, "controller")) {
+        findings_add(findings, FINDING_OK, "broker", NULL, "it answers");
     } else if (is_other_user(user, whoami)) {
         snprintf(advice, sizeof advice, "runuser -u %.*s -- mcastctl check slurm", length, user);
-        findings_addf(findings, manager->node ? FINDING_OK : FINDING_WARNING, "broker", advice,
-                      "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
-                      "can see",
-                      length, user, manager->cluster, length, user);
+        findings_add(findings, is_true(facts, "node") ? FINDING_OK : FINDING_WARNING, "broker",
+                     advice,
+                     "it answers; whether it takes %.*s for the resource manager of %s only %.*s "
+                     "can see",
+                     length, user, cluster, length, user);
     } else {
-        snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] users = %.*s",
-                 manager->cluster, length, user);
-        findings_addf(findings, FINDING_PROBLEM, "broker", advice,
-                      "it answers, but %s is not the resource manager of %s",
-                      identity ? identity : "this user", manager->cluster);
+        snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] users = %.*s", cluster,
+                 length, user);
+        findings_add(findings, FINDING_PROBLEM, "broker", advice,
+                     "it answers, but %s is not the resource manager of %s",
+                     identity ? identity : "this user", cluster);
     }
 }
 
-static void judge_list(struct findings *findings, const struct manager *manager,
-                       const json_t *cluster)
+static void judge_list(struct findings *findings, const json_t *facts, const json_t *cluster)
 {
     char advice[LINE_SIZE];
     const json_int_t failures = json_integer_value(json_object_get(cluster, "list_failures"));
-    const char *error = json_string_value(json_object_get(cluster, "list_error"));
+    const char *error = command_text(cluster, "list_error");
     snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] list_command = %.900s/jobs",
-             manager->cluster, manager->hooks);
+             command_text(facts, "cluster"), command_text(facts, "hooks"));
     if (!json_is_true(json_object_get(cluster, "list_command")))
-        findings_add(findings, FINDING_PROBLEM, "list_command",
-                     "not set: jobs whose epilog Slurm never ran are never released", advice);
+        findings_add(findings, FINDING_PROBLEM, "list_command", advice,
+                     "not set: jobs whose epilog Slurm never ran are never released");
     else if (failures > 0 && error && error[0])
-        findings_addf(findings, FINDING_PROBLEM, "list_command",
-                      "run it as mcastd's user and see; docs/operations.md",
-                      "it fails (%lld times so far): %s", (long long)failures, error);
+        findings_add(findings, FINDING_PROBLEM, "list_command",
+                     "run it as mcastd's user and see; docs/operations.md",
+                     "it fails (%lld times so far): %s", (long long)failures, error);
     else
-        findings_add(findings, FINDING_OK, "list_command",
-                     "mcastd asks Slurm which jobs are active", NULL);
+        findings_add(findings, FINDING_OK, "list_command", NULL,
+                     "mcastd asks Slurm which jobs are active");
 }
 
-void manager_judge(struct findings *findings, const struct manager *manager, const json_t *whoami,
+void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
                    const json_t *status)
 {
     const json_t *clusters = json_object_get(status, "clusters");
-    const json_t *cluster = find_cluster(clusters, manager->cluster);
+    const char *name = command_text(facts, "cluster");
+    const json_t *cluster = find_cluster(clusters, name);
     char advice[LINE_SIZE];
     if (whoami)
-        judge_identity(findings, manager, whoami);
-    snprintf(advice, sizeof advice, "mcastd.conf: a section [cluster \"%.32s\"]", manager->cluster);
+        judge_identity(findings, facts, whoami);
+    snprintf(advice, sizeof advice, "mcastd.conf: a section [cluster \"%.32s\"]", name);
     if (cluster)
-        judge_list(findings, manager, cluster);
-    else if (clusters && manager->controller)
-        findings_addf(findings, FINDING_PROBLEM, "list_command", advice,
-                      "the broker shows no cluster %s", manager->cluster);
+        judge_list(findings, facts, cluster);
+    else if (clusters && is_true(facts, "controller"))
+        findings_add(findings, FINDING_PROBLEM, "list_command", advice,
+                     "the broker shows no cluster %s", name);
 }

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/release.h"
-#include "cli/text.h"
+#include "cli/doctor/doctor.h"
+#include "base/embedded.h"
+#include "cli/command.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool release_find(const char *text, struct release *out)
 {
-    for (; *text; text++) {
-        if (!isdigit((unsigned char)*text))
-            continue;
-        unsigned count = 0;
-        const char *at = text;
-        *out = (struct release){0};
-        for (; count < RELEASE_PARTS && isdigit((unsigned char)*at); count++) {
-            char *end;
-            out->part[count] = (unsigned)strtoul(at, &end, 10);
-            at = *end == '.' ? end + 1 : "";
-            text = end;
-        }
-        if (count > 1)
+    static const char digits[] = "0123456789";
+    while (*(text += strcspn(text, digits))) {
+        struct release found = {0};
+        unsigned *part = found.part;
+        if (sscanf(text, "%9u.%9u.%9u.%9u", &part[0], &part[1], &part[2], &part[3]) > 1) {
+            *out = found;
             return true;
-        text--;
+        }
+        text += strspn(text, digits);
     }
     return false;
 }
@@ -37,17 +30,13 @@ int release_compare(const struct release *a, const struct release *b)
     return 0;
 }
 
-static const char *text_of(const json_t *fault, const char *name)
-{
-    return json_string_value(json_object_get(fault, name));
-}
-
 static bool is_affected(const json_t *fault, const char *name, const struct release *release)
 {
-    const char *fixed_in = text_of(fault, "fixed");
+    const char *fixed_in = command_text(fault, "fixed");
     struct release from, fixed;
-    return strcmp(text_of(fault, "name"), name) == 0 &&
-           release_find(text_of(fault, "from"), &from) && release_compare(release, &from) >= 0 &&
+    return strcmp(command_text(fault, "name"), name) == 0 &&
+           release_find(command_text(fault, "from"), &from) &&
+           release_compare(release, &from) >= 0 &&
            (!fixed_in || (release_find(fixed_in, &fixed) && release_compare(release, &fixed) < 0));
 }
 
@@ -68,19 +57,19 @@ void release_judge(struct findings *findings, const char *name, const struct rel
         if (!is_affected(fault, name, release))
             continue;
         found++;
-        findings_addf(findings, findings_level(text_of(fault, "level")), name,
-                      text_of(fault, "advice"), "%s (%s): %s", number, where,
-                      text_of(fault, "finding"));
+        findings_add(findings, findings_level(command_text(fault, "level")), name,
+                     command_text(fault, "advice"), "%s (%s): %s", number, where,
+                     command_text(fault, "finding"));
     }
     json_decref(faults);
     if (found > 0)
         return;
     if (strcmp(name, "libfabric") == 0 && release_compare(release, &first_cxi) < 0)
-        findings_addf(findings, FINDING_OK, name, NULL,
-                      "%s (%s): as published it has no cxi provider; what HPE's build of this "
-                      "number does is not publicly known",
-                      number, where);
+        findings_add(findings, FINDING_OK, name, NULL,
+                     "%s (%s): as published it has no cxi provider; what HPE's build of this "
+                     "number does is not publicly known",
+                     number, where);
     else
-        findings_addf(findings, FINDING_OK, name, NULL, "%s (%s): nothing bad is known of it",
-                      number, where);
+        findings_add(findings, FINDING_OK, name, NULL, "%s (%s): nothing bad is known of it",
+                     number, where);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/software.h"
+#include "cli/doctor/doctor.h"
+#include "base/memory.h"
 #include "cli/program.h"
-#include "cli/doctor/release.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -72,39 +72,25 @@ bool software_has_slingshot_plugin(const char *config)
     return false;
 }
 
-/* 1: Slurm's own plugin is where this Slurm looks for plugins; 0: it is not; -1: that could not be
- * asked, why is said. */
-static int ask_for_slingshot_plugin(char why[OUTPUT_SIZE])
-{
-    static const char *const argv[] = {"scontrol", "show", "config", NULL};
-    char *text = malloc(CONFIG_SIZE);
-    const int rc = text ? program_run(argv, NULL, text, CONFIG_SIZE) : PROGRAM_FAILED;
-    int has = -1;
-    if (rc == 0 || rc == PROGRAM_NOT_FOUND)
-        has = software_has_slingshot_plugin(rc == 0 ? text : NULL);
-    else
-        snprintf(why, OUTPUT_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
-    free(text);
-    return has;
-}
-
 static void judge_slurm(struct findings *findings, const struct release *release, const char *where)
 {
-    char why[OUTPUT_SIZE] = "", number[64];
-    const int has = ask_for_slingshot_plugin(why);
+    static const char *const argv[] = {"scontrol", "show", "config", NULL};
+    char *config = memory_zeroed(CONFIG_SIZE), number[64];
+    const int rc = program_run(argv, NULL, config, CONFIG_SIZE);
     snprintf(number, sizeof number, "%u.%02u.%u", release->part[0], release->part[1],
              release->part[2]);
-    if (has > 0)
+    if (rc != 0 && rc != PROGRAM_NOT_FOUND)
+        findings_add(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
+                     "%s (%s); whether it has switch/hpe_slingshot is not known, as scontrol show "
+                     "config fails: %.*s",
+                     number, where, (int)strcspn(config, "\n"), config);
+    else if (software_has_slingshot_plugin(rc == 0 ? config : NULL))
         release_judge(findings, "slurm", release, where);
-    else if (has == 0)
-        findings_addf(findings, FINDING_OK, "slurm", NULL,
-                      "%s (%s), without switch/hpe_slingshot: it assigns no VNIs itself", number,
-                      where);
     else
-        findings_addf(findings, FINDING_OK, "slurm", "ask again when slurmctld answers",
-                      "%s (%s); whether it has switch/hpe_slingshot is not known, as scontrol show "
-                      "config fails: %.200s",
-                      number, where, why);
+        findings_add(findings, FINDING_OK, "slurm", NULL,
+                     "%s (%s), without switch/hpe_slingshot: it assigns no VNIs itself", number,
+                     where);
+    free(config);
 }
 
 /* Whether it said a release. */
@@ -155,6 +141,6 @@ void software_judge(struct findings *findings)
         any = any || known[0];
     }
     if (!any)
-        findings_add(findings, FINDING_OK, "software", "no libfabric, libcxi, Slurm or Flux here",
-                     NULL);
+        findings_add(findings, FINDING_OK, "software", NULL,
+                     "no libfabric, libcxi, Slurm or Flux here");
 }

@@ -9,32 +9,26 @@
 
 /* ---- the broker's answer as it is ---- */
 
-static struct call make_get(const char *path, struct mcast_error *error)
+static int get_json(struct mcast *handle, const char *path, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    call_set(&call, "GET", call_read_json, error, "%s", path);
-    return call;
+    call_set(&call, "GET", call_read_root, error, "%s", path);
+    return handle_run_json(handle, call, json, error);
 }
 
 int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_get("/v1/status", error), json, json, error);
-}
-
-int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
-                       struct mcast_error *error)
-{
-    return async_begin(async, make_get("/v1/status", error), done, arg, request, error);
+    return get_json(handle, "/v1/status", json, error);
 }
 
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_get("/v1/doctor", error), json, json, error);
+    return get_json(handle, "/v1/doctor", json, error);
 }
 
 int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_get("/v1/whoami", error), json, json, error);
+    return get_json(handle, "/v1/whoami", json, error);
 }
 
 /* ---- resource managers: which jobs of a cluster are active ---- */
@@ -52,15 +46,15 @@ static const struct field of_sync[] = {
     {"unknown", FIELD_WORDS, FIELD_OPTIONAL, AT(unknown)},
 };
 
-static int read_sync(const struct answer *answer, struct result *result, struct mcast_error *error)
+static int read_sync(const struct answer *answer, void **document, struct mcast_error *error)
 {
     struct mcast_sync_result *seen = call_document(answer, sizeof *seen, error);
-    result->seen.sync = seen;
+    *document = seen;
     return seen ? FIELDS_READ(document_root(seen), of_sync, seen, error) : error->code;
 }
 
-static struct call make_sync(const char *cluster, const char *const *jobs, size_t job_count,
-                             struct mcast_error *error)
+int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
+               struct mcast_sync_result **out, struct mcast_error *error)
 {
     struct call call = {.rc = names_check_cluster(cluster, error)};
     json_t *list = json_array();
@@ -71,21 +65,7 @@ static struct call make_sync(const char *cluster, const char *const *jobs, size_
     }
     call_set(&call, "POST", read_sync, error, "/v1/clusters/%s/sync", cluster);
     call_set_body(&call, json_pack("{s:o}", "active", list), "the jobs' names are", error);
-    return call;
-}
-
-int mcast_sync(struct mcast *handle, const char *cluster, const char *const *jobs, size_t job_count,
-               struct mcast_sync_result **out, struct mcast_error *error)
-{
-    return RUN_FOR(handle, make_sync(cluster, jobs, job_count, error), sync, out, error);
-}
-
-int mcast_async_sync(struct mcast_async *async, const char *cluster, const char *const *jobs,
-                     size_t job_count, mcast_done_fn *done, void *arg, uint64_t *request,
-                     struct mcast_error *error)
-{
-    return async_begin(async, make_sync(cluster, jobs, job_count, error), done, arg, request,
-                       error);
+    return handle_run(handle, call, out, error);
 }
 
 void mcast_sync_result_free(struct mcast_sync_result *result)
@@ -123,18 +103,6 @@ static json_t *encode_report(const struct mcast_node_report *report)
     return NULL;
 }
 
-static int read_report(const struct answer *answer, struct result *result,
-                       struct mcast_error *error)
-{
-    const char *state = "";
-    int rc = call_read_root(answer, result, error);
-    if (rc == 0)
-        rc = field_read(document_root(result->document), "reservation", FIELD_STRING,
-                        FIELD_OPTIONAL, &state, error);
-    result->seen.releasing = strcmp(state, "releasing") == 0;
-    return rc;
-}
-
 static int check_report(const struct mcast_node_report *report, struct mcast_error *error)
 {
     int rc = names_check(report->cluster, report->job, error);
@@ -149,54 +117,29 @@ static int check_report(const struct mcast_node_report *report, struct mcast_err
     return 0;
 }
 
-static struct call make_report(const struct mcast_node_report *report, struct mcast_error *error)
-{
-    struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
-    struct call call = {.rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error)};
-    if (call.rc < 0 || (call.rc = check_report(&mine, error)) < 0)
-        return call;
-    call_set(&call, "PUT", read_report, error, NAMES_JOB_PATH "/nodes/%s", mine.cluster, mine.job,
-             mine.node);
-    call_set_body(&call, encode_report(&mine), "the report's words are", error);
-    return call;
-}
-
 int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report, bool *releasing,
                       struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_report(report, error), releasing, releasing, error);
+    struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
+    int rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
+    if (rc < 0 || (rc = check_report(&mine, error)) < 0)
+        return rc;
+    struct call call = {0};
+    call_set(&call, "PUT", call_read_root, error, NAMES_JOB_PATH "/nodes/%s", mine.cluster,
+             mine.job, mine.node);
+    call_set_body(&call, encode_report(&mine), "the report's words are", error);
+    return handle_run_word(handle, call, "reservation", "releasing", releasing, error);
 }
 
-int mcast_async_report_node(struct mcast_async *async, const struct mcast_node_report *report,
-                            mcast_done_fn *done, void *arg, uint64_t *request,
-                            struct mcast_error *error)
-{
-    return async_begin(async, make_report(report, error), done, arg, request, error);
-}
+/* ---- decisions: about how many reservations each is ---- */
 
-/* ---- decisions ---- */
-
-/* How many reservations it is about. */
-static int run_for_count(struct mcast *handle, struct call call, uint64_t *reservations,
-                         struct mcast_error *error)
-{
-    struct result result = {0};
-    uint64_t count = 0;
-    int rc = handle_run(handle, call, &result, error);
-    if (rc == 0)
-        rc = field_read(document_root(result.document), "reservations", FIELD_UINT64,
-                        FIELD_OPTIONAL, &count, error);
-    if (rc == 0 && reservations)
-        *reservations = count;
-    result_release(&result);
-    return rc;
-}
+static const char affected[] = "reservations";
 
 int mcast_accept_loss(struct mcast *handle, uint64_t *reservations, struct mcast_error *error)
 {
     struct call call = {0};
     call_set(&call, "POST", call_read_root, error, "/v1/accept-loss");
-    return run_for_count(handle, call, reservations, error);
+    return handle_run_number(handle, call, affected, reservations, error);
 }
 
 int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
@@ -204,7 +147,7 @@ int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservation
 {
     struct call call = {.rc = names_check_cluster(cluster, error)};
     call_set(&call, "POST", call_read_root, error, "/v1/clusters/%s/claim", cluster);
-    return run_for_count(handle, call, reservations, error);
+    return handle_run_number(handle, call, affected, reservations, error);
 }
 
 static struct call make_fence(const char *node, const char *reason, struct mcast_error *error)
@@ -221,15 +164,14 @@ static struct call make_fence(const char *node, const char *reason, struct mcast
 int mcast_fence(struct mcast *handle, const char *node, const char *reason, uint64_t *reservations,
                 struct mcast_error *error)
 {
-    return run_for_count(handle, make_fence(node, reason, error), reservations, error);
+    return handle_run_number(handle, make_fence(node, reason, error), affected, reservations,
+                             error);
 }
 
 int mcast_fence_json(struct mcast *handle, const char *node, const char *reason, char **json,
                      struct mcast_error *error)
 {
-    struct call call = make_fence(node, reason, error);
-    call.read = call_read_json;
-    return RUN_FOR(handle, call, json, json, error);
+    return handle_run_json(handle, make_fence(node, reason, error), json, error);
 }
 
 int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
@@ -240,5 +182,5 @@ int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
         call.rc = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
     call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/boot", node);
     call_set_body(&call, json_pack("{s:I}", "order", (json_int_t)order), "the order is", error);
-    return run_for_count(handle, call, reservations, error);
+    return handle_run_number(handle, call, affected, reservations, error);
 }

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void result_release(struct result *result)
-{
-    document_free((void *)result->seen.reservation);
-    document_free((void *)result->seen.steps);
-    document_free((void *)result->seen.sync);
-    document_free(result->document);
-    free((void *)result->seen.json);
-    *result = (struct result){0};
-}
-
 void call_release(struct call *call)
 {
     free(call->path);
@@ -85,18 +75,10 @@ void *call_document(const struct answer *answer, size_t size, struct mcast_error
     return document;
 }
 
-int call_read_root(const struct answer *answer, struct result *result, struct mcast_error *error)
+int call_read_root(const struct answer *answer, void **document, struct mcast_error *error)
 {
-    result->document = call_document(answer, 0, error);
-    return result->document ? 0 : error->code;
-}
-
-int call_read_json(const struct answer *answer, struct result *result, struct mcast_error *error)
-{
-    int rc = call_read_root(answer, result, error);
-    if (rc == 0 && !(result->seen.json = field_json(document_root(result->document), 0)))
-        rc = fault_nomem(error);
-    return rc;
+    *document = call_document(answer, 0, error);
+    return *document ? 0 : error->code;
 }
 
 int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error)

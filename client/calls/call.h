@@ -16,17 +16,9 @@ struct answer {
     struct text body;
 };
 
-/* What an answer had in it. */
-struct result {
-    struct mcast_outcome seen; /* the members that the call has */
-    void *document;            /* the answer itself (call_read_root), or what seen.env is part of */
-};
-
-void result_release(struct result *result);
-
-/* Fills the result from an answer that is a success, or MCAST_UNCLEAR, MCAST_NOMEM. */
-typedef int call_read_fn(const struct answer *answer, struct result *result,
-                         struct mcast_error *error);
+/* Makes a document (field.h) of an answer that is a success, or MCAST_UNCLEAR, MCAST_NOMEM; then
+ * *document is NULL, or still to be freed. */
+typedef int call_read_fn(const struct answer *answer, void **document, struct mcast_error *error);
 
 /* Receives pieces of a 200 answer as they come. Non-zero ends the stream. */
 typedef int call_piece_fn(const char *bytes, size_t length, void *data);
@@ -62,11 +54,11 @@ json_t *call_add(json_t *body, const char *name, bool given, json_t *value);
 /* Words, ended by NULL, as an array. NULL: as above, or there is no list. */
 json_t *call_words(const char *const *words);
 
-/* The result is the answer itself: as JSON in one line, or as a document (field.h). */
-call_read_fn call_read_json, call_read_root;
-
-/* The answer in a new document of this size (field.h); NULL with the error. */
+/* The answer in a new document of this size; NULL with the error. */
 void *call_document(const struct answer *answer, size_t size, struct mcast_error *error);
+
+/* The document is the answer, and nothing else. */
+call_read_fn call_read_root;
 
 /* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
  * defaults (the macro named init): one from a program compiled earlier lacks members, which keep

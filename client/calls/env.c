@@ -53,44 +53,27 @@ int env_decode(void *document, json_t *object, const struct mcast_variable **out
     return 0;
 }
 
-static int read_env(const struct answer *answer, struct result *result, struct mcast_error *error)
-{
-    int rc = call_read_root(answer, result, error);
-    return rc < 0 ? rc
-                  : env_decode(result->document, document_root(result->document), &result->seen.env,
-                               &result->seen.env_count, error);
-}
-
 /* The step is escaped: one of Flux is a job id path such as /fA/fB. */
-static struct call make_env(const char *cluster, const char *job, const char *step,
-                            struct mcast_error *error)
+int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
+              mcast_variable_fn *each, void *data, struct mcast_error *error)
 {
     struct call call = {.rc = names_check(cluster, job, error)};
     struct text escaped = {0};
+    const struct mcast_variable *list = NULL;
+    void *document = NULL;
+    size_t count = 0;
     if (call.rc == 0 && step)
         call.rc = names_check_step(step, error);
     if (call.rc == 0 && step && !text_add_escaped(&escaped, step))
         call.rc = fault_nomem(error);
-    call_set(&call, "GET", read_env, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
+    call_set(&call, "GET", call_read_root, error, NAMES_JOB_PATH "/env%s%s", cluster, job,
              step ? "?step=" : "", text_string(&escaped));
     text_release(&escaped);
-    return call;
-}
-
-int mcast_env(struct mcast *handle, const char *cluster, const char *job, const char *step,
-              mcast_variable_fn *each, void *data, struct mcast_error *error)
-{
-    struct result result = {0};
-    int rc = handle_run(handle, make_env(cluster, job, step, error), &result, error);
-    for (size_t i = 0; rc == 0 && i < result.seen.env_count; i++)
-        rc = each(&result.seen.env[i], data);
-    result_release(&result);
+    int rc = handle_run(handle, call, &document, error);
+    if (rc == 0)
+        rc = env_decode(document, document_root(document), &list, &count, error);
+    for (size_t i = 0; rc == 0 && i < count; i++)
+        rc = each(&list[i], data);
+    document_free(document);
     return rc;
-}
-
-int mcast_async_env(struct mcast_async *async, const char *cluster, const char *job,
-                    const char *step, mcast_done_fn *done, void *arg, uint64_t *request,
-                    struct mcast_error *error)
-{
-    return async_begin(async, make_env(cluster, job, step, error), done, arg, request, error);
 }

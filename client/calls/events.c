@@ -11,73 +11,57 @@
 
 /* ---- the stream's lines ---- */
 
+/* NULL: the line is not of this field. */
+static const char *value_of(const char *line, const char *field)
+{
+    size_t length = strlen(field);
+    if (strncmp(line, field, length) != 0)
+        return NULL;
+    return line + length + (line[length] == ' ');
+}
+
+/* All lines of an event are there. */
 static int end_event(struct sse *stream, sse_event_fn *each, void *data)
 {
-    const char *name = stream->name.length > 0 ? text_string(&stream->name) : "message";
-    int rc = stream->has_data ? each(name, text_string(&stream->data), data) : 0;
-    text_clear(&stream->name);
-    text_clear(&stream->data);
-    stream->has_data = false;
+    const char *name = "message", *found = NULL;
+    char *line = stream->event.bytes, *end = line + stream->event.length;
+    while (line < end) {
+        char *stop = memchr(line, '\n', (size_t)(end - line));
+        *stop = '\0';
+        const char *of_name = value_of(line, "event:"), *of_data = value_of(line, "data:");
+        name = of_name ? of_name : name;
+        found = of_data ? of_data : found;
+        line = stop + 1;
+    }
+    int rc = found ? each(name, found, data) : 0;
+    text_clear(&stream->event);
     return rc;
 }
 
-static int add_data(struct sse *stream, const char *value, size_t length)
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data,
+             struct mcast_error *error)
 {
-    if (stream->data.length + length + 1 > SSE_DATA_MAX)
-        return SSE_TOO_LONG;
-    if ((stream->has_data && !text_add(&stream->data, "\n", 1)) ||
-        !text_add(&stream->data, value, length))
-        return SSE_NOMEM;
-    stream->has_data = true;
-    return 0;
-}
-
-static int read_line(struct sse *stream, sse_event_fn *each, void *data)
-{
-    const char *line = text_string(&stream->line);
-    const char *end = line + stream->line.length, *colon = memchr(line, ':', stream->line.length);
-    size_t name = (size_t)((colon ? colon : end) - line);
-    const char *value = colon ? colon + 1 : end;
-    if (line == end)
-        return end_event(stream, each, data);
-    if (value < end && *value == ' ')
-        value++;
-    size_t length = (size_t)(end - value);
-    if (name == 4 && memcmp(line, "data", 4) == 0)
-        return add_data(stream, value, length);
-    if (name != 5 || memcmp(line, "event", 5) != 0)
-        return 0;
-    text_clear(&stream->name);
-    return text_add(&stream->name, value, length) ? 0 : SSE_NOMEM;
-}
-
-int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data)
-{
-    const char *end = bytes + length;
-    while (bytes < end) {
+    const struct text *event = &stream->event;
+    int rc = 0;
+    for (const char *end = bytes + length; rc == 0 && bytes < end;) {
         const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t piece = (size_t)((stop ? stop : end) - bytes);
-        if (stream->line.length + piece > SSE_LINE_MAX)
-            return SSE_TOO_LONG;
-        if (!text_add(&stream->line, bytes, piece))
-            return SSE_NOMEM;
-        if (!stop)
-            return 0;
-        bytes = stop + 1;
-        int rc = read_line(stream, each, data);
-        text_clear(&stream->line);
-        if (rc != 0)
-            return rc;
+        size_t piece = (size_t)((stop ? stop + 1 : end) - bytes);
+        if (event->length + piece > SSE_EVENT_MAX)
+            return fault_set(error, MCAST_UNCLEAR,
+                             "the broker's stream has an event longer than %d bytes; is it mcastd?",
+                             SSE_EVENT_MAX);
+        if (!text_add(&stream->event, bytes, piece))
+            return fault_nomem(error);
+        bytes += piece;
+        if (stop && (event->length == 1 || event->bytes[event->length - 2] == '\n'))
+            rc = end_event(stream, each, data);
     }
-    return 0;
+    return rc;
 }
 
 void sse_release(struct sse *stream)
 {
-    text_release(&stream->line);
-    text_release(&stream->name);
-    text_release(&stream->data);
-    *stream = (struct sse){0};
+    text_release(&stream->event);
 }
 
 /* ---- one event ---- */
@@ -101,19 +85,17 @@ static const struct field of_gap[] = {
     {"to", FIELD_UINT64, FIELD_REQUIRED, AT(gap_to)},
 };
 
-int event_decode(struct event *event, const char *name, const char *lines,
-                 struct mcast_error *error)
+int event_decode(struct event *event, const char *name, const char *line, struct mcast_error *error)
 {
     *event = (struct event){0};
-    int rc = field_parse(lines, strlen(lines), &event->root, error);
+    int rc = field_parse(line, strlen(line), &event->root, error);
     if (rc == 0 && strcmp(name, "gap") == 0) {
         event->seen.event = "gap";
         rc = FIELDS_READ(event->root, of_gap, &event->seen, error);
     } else if (rc == 0) {
         rc = FIELDS_READ(event->root, of_event, &event->seen, error);
     }
-    if (rc == 0 && !(event->seen.json = event->line = field_json(event->root, 0)))
-        rc = fault_nomem(error);
+    event->seen.json = line;
     if (rc < 0)
         event_release(event);
     return rc;
@@ -121,7 +103,6 @@ int event_decode(struct event *event, const char *name, const char *lines,
 
 void event_release(struct event *event)
 {
-    free(event->line);
     json_decref(event->root);
     *event = (struct event){0};
 }
@@ -138,42 +119,34 @@ struct subscription {
     bool progress;  /* something came over this connection */
 };
 
-static int on_event(const char *name, const char *lines, void *data)
+static int on_event(const char *name, const char *line, void *data)
 {
     struct subscription *sub = data;
     struct event event;
-    int rc = event_decode(&event, name, lines, sub->error);
+    int rc = event_decode(&event, name, line, sub->error);
     if (rc < 0)
-        return sub->ended = rc;
+        return rc;
     rc = sub->each(&event.seen, sub->data);
     /* What a gap covers needs not be asked for again. */
     uint64_t reached = event.seen.seq > 0 ? event.seen.seq : event.seen.gap_to;
     if (reached > sub->after)
         sub->after = reached;
     event_release(&event);
-    return sub->ended = rc;
+    return rc;
 }
 
 static int on_piece(const char *bytes, size_t length, void *data)
 {
     struct subscription *sub = data;
     sub->progress = true;
-    int rc = sse_feed(&sub->stream, bytes, length, on_event, sub);
-    if (rc == SSE_NOMEM && sub->ended == 0)
-        sub->ended = fault_nomem(sub->error);
-    else if (rc != 0 && sub->ended == 0)
-        sub->ended = fault_set(sub->error, MCAST_UNCLEAR,
-                               "the broker's stream has an event longer than %d bytes; is it "
-                               "mcastd?",
-                               SSE_DATA_MAX);
+    sub->ended = sse_feed(&sub->stream, bytes, length, on_event, sub, sub->error);
     return sub->ended;
 }
 
 /* An answer of success that is no stream. */
-static int read_no_stream(const struct answer *answer, struct result *result,
-                          struct mcast_error *error)
+static int read_no_stream(const struct answer *answer, void **document, struct mcast_error *error)
 {
-    (void)result;
+    (void)document;
     if (strcmp(answer->type, "text/event-stream") == 0)
         return 0;
     return fault_set(error, MCAST_UNCLEAR, "what answers sends no events (%s); is it mcastd?",
@@ -185,12 +158,12 @@ static int read_no_stream(const struct answer *answer, struct result *result,
 static int connect_once(struct mcast *handle, struct subscription *sub, bool follow, bool retry)
 {
     struct call call = {.accept = "text/event-stream", .each = on_piece, .data = sub};
-    struct result result;
+    void *document = NULL;     /* stays so */
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
     call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
              (unsigned long long)sub->after, follow ? "" : "&follow=0");
-    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &result, sub->error);
+    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &document, sub->error);
     call_release(&call);
     return rc;
 }

@@ -2,49 +2,41 @@
 #pragma once
 
 /* The stream of server-sent events that mcastd sends (WHATWG HTML, "Interpreting an event stream"),
- * read in pieces of any size. Lines end in LF; comments and unknown fields are skipped; an event
- * that the stream's end cuts off never shows. */
+ * read in pieces of any size. Lines end in LF, and an event's data is one line, else the last one
+ * counts; comments and unknown fields are skipped; an event that the stream's end cuts off never
+ * shows. */
 
 #include "client/mcast.h"
 #include "client/text.h"
 
 #include <jansson.h>
 
-enum {
-    SSE_LINE_MAX = 1 << 20,
-    SSE_DATA_MAX = 1 << 20, /* all data lines of one event */
-};
+enum { SSE_EVENT_MAX = 1 << 20 /* bytes of all its lines */ };
 
-/* One event: its name ("message" unless the stream named it) and its lines, joined by LF; valid
- * during the call. Non-zero ends the reading. */
-typedef int sse_event_fn(const char *name, const char *lines, void *data);
-
-enum sse_fault {
-    SSE_TOO_LONG = -1, /* a line or the data of an event is beyond its limit */
-    SSE_NOMEM = -2,
-};
+/* One event: its name ("message" unless the stream named it) and its data, valid during the call.
+ * Non-zero ends the reading. */
+typedef int sse_event_fn(const char *name, const char *data, void *arg);
 
 /* Begins zeroed: struct sse stream = {0}. */
 struct sse {
-    struct text line, name, data;
-    bool has_data; /* at least one data line, perhaps empty */
+    struct text event; /* its lines so far */
 };
 
-/* 0, an enum sse_fault, or what the callback returned if that was not 0. After anything but 0 the
- * parser is only good for sse_release. */
-int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data);
+/* 0, or what the callback returned if that was not 0; MCAST_UNCLEAR: an event is longer than
+ * SSE_EVENT_MAX; MCAST_NOMEM. After anything but 0 the parser is only good for sse_release. */
+int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn *each, void *data,
+             struct mcast_error *error);
 
 void sse_release(struct sse *stream);
 
 /* One event of the broker's (F24). */
 struct event {
     struct mcast_event seen;
-    json_t *root; /* the strings live here, */
-    char *line;   /* and the data in one line here */
+    json_t *root; /* the strings live here, and in its data */
 };
 
-/* event_release it after 0. name and lines may go away before. */
-int event_decode(struct event *event, const char *name, const char *lines,
+/* event_release it after 0. line: its data, which must stay until then; name may go away. */
+int event_decode(struct event *event, const char *name, const char *line,
                  struct mcast_error *error);
 
 void event_release(struct event *event);

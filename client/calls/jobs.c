@@ -11,23 +11,22 @@ enum { VNI_COUNT_MAX = 4 };
 
 /* ---- answers ---- */
 
-static int read_job(const struct answer *answer, struct result *result, struct mcast_error *error)
+static int read_job(const struct answer *answer, void **document, struct mcast_error *error)
 {
     struct mcast_reservation *job = NULL;
     int rc = reservation_parse(text_string(&answer->body), answer->body.length, &job, error);
-    result->seen.reservation = job;
+    *document = job;
     return rc;
 }
 
 /* 200: this very request had been granted before. */
-static int read_reserve(const struct answer *answer, struct result *result,
-                        struct mcast_error *error)
+static int read_reserve(const struct answer *answer, void **document, struct mcast_error *error)
 {
     struct mcast_reservation *job = NULL;
     int rc = reservation_parse(text_string(&answer->body), answer->body.length, &job, error);
     if (rc == 0)
         job->repeated = answer->status == 200;
-    result->seen.reservation = job;
+    *document = job;
     return rc;
 }
 
@@ -89,7 +88,7 @@ static struct call make_reserve(const struct mcast_request *request, struct mcas
 int mcast_reserve(struct mcast *handle, const struct mcast_request *request,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_reserve(request, error), reservation, out, error);
+    return handle_run(handle, make_reserve(request, error), out, error);
 }
 
 int mcast_async_reserve(struct mcast_async *async, const struct mcast_request *what,
@@ -117,7 +116,7 @@ int mcast_launch(struct mcast *handle, const char *cluster, const char *job,
                  const struct mcast_launch *launch, struct mcast_reservation **out,
                  struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_launch(cluster, job, launch, error), reservation, out, error);
+    return handle_run(handle, make_launch(cluster, job, launch, error), out, error);
 }
 
 int mcast_async_launch(struct mcast_async *async, const char *cluster, const char *job,
@@ -138,17 +137,10 @@ static struct call make_bare(const char *method, const char *cluster, const char
     return call;
 }
 
-static struct call make_own(struct mcast_error *error)
-{
-    struct call call = {.with_token = true};
-    call_set(&call, "GET", read_job, error, "/v1/reservation");
-    return call;
-}
-
 int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_bare("DELETE", cluster, job, error), reservation, out, error);
+    return handle_run(handle, make_bare("DELETE", cluster, job, error), out, error);
 }
 
 int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
@@ -161,24 +153,14 @@ int mcast_async_release(struct mcast_async *async, const char *cluster, const ch
 int mcast_show(struct mcast *handle, const char *cluster, const char *job,
                struct mcast_reservation **out, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_bare("GET", cluster, job, error), reservation, out, error);
-}
-
-int mcast_async_show(struct mcast_async *async, const char *cluster, const char *job,
-                     mcast_done_fn *done, void *arg, uint64_t *request, struct mcast_error *error)
-{
-    return async_begin(async, make_bare("GET", cluster, job, error), done, arg, request, error);
+    return handle_run(handle, make_bare("GET", cluster, job, error), out, error);
 }
 
 int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_own(error), reservation, out, error);
-}
-
-int mcast_async_own(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
-                    struct mcast_error *error)
-{
-    return async_begin(async, make_own(error), done, arg, request, error);
+    struct call call = {.with_token = true};
+    call_set(&call, "GET", read_job, error, "/v1/reservation");
+    return handle_run(handle, call, out, error);
 }
 
 /* ---- steps ---- */
@@ -188,12 +170,12 @@ static const struct field of_steps[] = {
     {"unreachable", FIELD_UINT64, FIELD_OPTIONAL, offsetof(struct mcast_steps, unreachable)},
 };
 
-static int read_steps(const struct answer *answer, struct result *result, struct mcast_error *error)
+static int read_steps(const struct answer *answer, void **document, struct mcast_error *error)
 {
     struct mcast_steps *seen = call_document(answer, sizeof *seen, error);
     json_t *array = NULL;
     int rc;
-    if (!(result->seen.steps = seen))
+    if (!(*document = seen))
         return error->code;
     if ((rc = field_nested(document_root(seen), "steps", JSON_ARRAY, &array, error)) < 0 ||
         (rc = FIELDS_READ(document_root(seen), of_steps, seen, error)) < 0)
@@ -214,28 +196,15 @@ static int read_steps(const struct answer *answer, struct result *result, struct
     return rc;
 }
 
-static struct call make_steps(const char *cluster, const char *job, unsigned wait_ms,
-                              struct mcast_error *error)
+int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
+                struct mcast_steps **out, struct mcast_error *error)
 {
     struct call call = {.rc = names_check_wait(wait_ms, error), .wait_ms = wait_ms};
     if (call.rc == 0)
         call.rc = names_check(cluster, job, error);
     call_set(&call, "GET", read_steps, error, NAMES_JOB_PATH "/steps?wait=%ums", cluster, job,
              wait_ms);
-    return call;
-}
-
-int mcast_steps(struct mcast *handle, const char *cluster, const char *job, unsigned wait_ms,
-                struct mcast_steps **out, struct mcast_error *error)
-{
-    return RUN_FOR(handle, make_steps(cluster, job, wait_ms, error), steps, out, error);
-}
-
-int mcast_async_steps(struct mcast_async *async, const char *cluster, const char *job,
-                      unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
-                      struct mcast_error *error)
-{
-    return async_begin(async, make_steps(cluster, job, wait_ms, error), done, arg, request, error);
+    return handle_run(handle, call, out, error);
 }
 
 void mcast_steps_free(struct mcast_steps *steps)
@@ -250,15 +219,6 @@ char *mcast_steps_json(const struct mcast_steps *steps, unsigned flags)
 
 /* ---- cleanup ---- */
 
-/* 202: it is being done. */
-static int read_cleanup(const struct answer *answer, struct result *result,
-                        struct mcast_error *error)
-{
-    (void)error;
-    result->seen.gone = answer->status == 200;
-    return 0;
-}
-
 /* A path of job ids is one segment here, so its slashes are escaped. */
 static struct call make_cleanup(const char *step, unsigned flags, unsigned wait_ms,
                                 struct mcast_error *error)
@@ -272,7 +232,7 @@ static struct call make_cleanup(const char *step, unsigned flags, unsigned wait_
         call.rc = fault_set(error, MCAST_USAGE, "%s", err.text);
     else if ((call.rc = names_check_wait(wait_ms, error)) == 0 && !text_add_escaped(&escaped, step))
         call.rc = fault_nomem(error);
-    call_set(&call, "DELETE", read_cleanup, error, "/v1/reservation/steps/%s?wait=%ums%s",
+    call_set(&call, "DELETE", call_read_root, error, "/v1/reservation/steps/%s?wait=%ums%s",
              text_string(&escaped), wait_ms, flags & MCAST_BELOW ? "&below=yes" : "");
     text_release(&escaped);
     return call;
@@ -281,20 +241,12 @@ static struct call make_cleanup(const char *step, unsigned flags, unsigned wait_
 int mcast_cleanup(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                   bool *gone, struct mcast_error *error)
 {
-    return RUN_FOR(handle, make_cleanup(step, flags, wait_ms, error), gone, gone, error);
-}
-
-int mcast_async_cleanup(struct mcast_async *async, const char *step, unsigned flags,
-                        unsigned wait_ms, mcast_done_fn *done, void *arg, uint64_t *request,
-                        struct mcast_error *error)
-{
-    return async_begin(async, make_cleanup(step, flags, wait_ms, error), done, arg, request, error);
+    return handle_run_word(handle, make_cleanup(step, flags, wait_ms, error), "state", "cleaned",
+                           gone, error);
 }
 
 int mcast_cleanup_json(struct mcast *handle, const char *step, unsigned flags, unsigned wait_ms,
                        char **json, struct mcast_error *error)
 {
-    struct call call = make_cleanup(step, flags, wait_ms, error);
-    call.read = call_read_json;
-    return RUN_FOR(handle, call, json, json, error);
+    return handle_run_json(handle, make_cleanup(step, flags, wait_ms, error), json, error);
 }

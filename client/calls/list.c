@@ -84,15 +84,13 @@ static int fetch_page(struct mcast *handle, struct listing *listing, const char 
                       void **document, const char **next, struct mcast_error *error)
 {
     struct call call = {0};
-    struct result result = {0};
     json_t *jobs = NULL;
     uint32_t hidden = 0;
     *next = NULL;
     call_set(&call, "GET", call_read_root, error, "%s", path);
-    int rc = handle_run(handle, call, &result, error);
+    int rc = handle_run(handle, call, document, error);
     if (rc < 0)
         return rc;
-    *document = result.document;
     const json_t *root = document_root(*document);
     if ((rc = field_nested(root, "jobs", JSON_ARRAY, &jobs, error)) < 0)
         return rc;

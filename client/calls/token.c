@@ -182,7 +182,7 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
 {
     struct mcast_narrowing mine = MCAST_NARROWING_INIT;
     struct call call = {.with_token = true};
-    struct result result = {0};
+    void *document = NULL;
     const char *token = NULL;
     if (narrowing)
         call.rc = call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error);
@@ -190,19 +190,19 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
     call_set_body(&call, encode_narrowing(&mine), "the restrictions are", error);
     if (size > 0)
         out[0] = '\0';
-    int rc = handle_run(handle, call, &result, error);
+    int rc = handle_run(handle, call, &document, error);
     if (rc == 0)
-        rc = field_read(document_root(result.document), "token", FIELD_STRING, FIELD_REQUIRED,
-                        &token, error);
+        rc = field_read(document_root(document), "token", FIELD_STRING, FIELD_REQUIRED, &token,
+                        error);
     if (rc == 0)
         rc = copy_out(token, out, size, error);
-    result_release(&result);
+    document_free(document);
     return rc;
 }
 
 int mcast_token_rotate(struct mcast *handle, char **json, struct mcast_error *error)
 {
     struct call call = {0};
-    call_set(&call, "POST", call_read_json, error, "/v1/tokens/rotate");
-    return RUN_FOR(handle, call, json, json, error);
+    call_set(&call, "POST", call_read_root, error, "/v1/tokens/rotate");
+    return handle_run_json(handle, call, json, error);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/broker.h"
+#include "client/calls/field.h"
 #include "client/text.h"
 
 #include <assert.h>
@@ -229,9 +230,11 @@ static void conclude(struct broker *broker, struct request *request)
         broker->later.last_ms = 0;
     }
     if (rc == 0 && request->call.read)
-        rc = request->call.read(&request->answer, &request->result, &request->error);
-    if (rc < 0)
-        result_release(&request->result);
+        rc = request->call.read(&request->answer, &request->document, &request->error);
+    if (rc < 0) {
+        document_free(request->document);
+        request->document = NULL;
+    }
     request->rc = rc;
     finish_request(broker, request);
 }

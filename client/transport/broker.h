@@ -66,10 +66,6 @@ struct transport {
 int unix_create(struct transport **out, int epoll, struct mcast_error *error);
 int curl_create(struct transport **out, int epoll, struct mcast_error *error);
 
-/* Whether libcurl can be had, and will not wait for the look-up of the endpoint's name:
- * MCAST_UNREACHABLE, MCAST_USAGE. */
-int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error);
-
 /* For the two: */
 
 void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/peer.h"
-#include "client/text.h"
+#include "base/library.h"
 #include "client/handle.h"
+#include "client/text.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <munge.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,85 +152,59 @@ void credentials_release(struct credentials *credentials)
     *credentials = (struct credentials){0};
 }
 
-/* POSIX lets an object pointer hold a function's address; C wants it copied. */
-bool library_symbol(void *handle, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(handle, name);
-    memcpy(function, &symbol, size);
-    return symbol;
-}
-
-/* ---- MUNGE, by libmunge: opened at run time, because systems without it use libmcast, too ---- */
-
-/* From munge.h (version 2 of the library), which need not be there to build this. */
-enum { SUCCESS = 0, NO_MEMORY = 5, OPTION_TTL = 4, OPTION_SOCKET = 8 };
+/* ---- MUNGE, by libmunge: systems without it use libmcast, too ---- */
 
 /* Seconds for which it is good: enough for a busy network, too short to be worth stealing. */
 enum { TTL_S = 60 };
 
-#if __has_include(<munge.h>)
-#include <munge.h>
-_Static_assert(SUCCESS == (int)EMUNGE_SUCCESS && NO_MEMORY == (int)EMUNGE_NO_MEMORY &&
-                   OPTION_TTL == (int)MUNGE_OPT_TTL && OPTION_SOCKET == (int)MUNGE_OPT_SOCKET,
-               "munge.h says otherwise");
-#endif
-
-/* clang-format off */
 #define LIBMUNGE_FUNCTIONS(X)                                                                      \
-    X(void *, munge_ctx_create, (void))                                                            \
-    X(void, munge_ctx_destroy, (void *context))                                                    \
-    X(int, munge_ctx_set, (void *context, int option, ...))                                        \
-    X(const char *, munge_ctx_strerror, (void *context))                                           \
-    X(int, munge_encode, (char **credential, void *context, const void *payload, int length))      \
-    X(const char *, munge_strerror, (int code))
-/* clang-format on */
-
-static const char library_name[] = "libmunge.so.2";
+    X(munge_ctx_create)                                                                            \
+    X(munge_ctx_destroy)                                                                           \
+    X(munge_ctx_set)                                                                               \
+    X(munge_ctx_strerror)                                                                          \
+    X(munge_encode)                                                                                \
+    X(munge_strerror)
 
 static struct {
-#define MEMBER(type, name, arguments) type(*name) arguments;
+#define MEMBER(name) __typeof__(&name) name;
     LIBMUNGE_FUNCTIONS(MEMBER)
-    bool usable;
-} library;
+#undef MEMBER
+} munge;
 
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
-
-static void open_library(void)
-{
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    library.usable = handle;
-#define FIND(type, name, arguments)                                                                \
-    library.usable &= handle && library_symbol(handle, #name, &library.name, sizeof library.name);
-    LIBMUNGE_FUNCTIONS(FIND)
-}
+static const struct library_function munge_functions[] = {
+#define FUNCTION(name) {#name, &munge.name},
+    LIBMUNGE_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {0}};
+static struct library library = {
+    .name = "libmunge.so.2", .functions = munge_functions, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 int credentials_make_munge(const char *socket, const char *payload, char **out,
                            struct mcast_error *error)
 {
-    pthread_once(&library_once, open_library);
-    if (!library.usable)
+    if (library_fault(&library))
         return fault_set_word(error, MCAST_UNREACHABLE, "munge",
                               "no MUNGE credential: %s is not installed; install it, or set a "
                               "client certificate and its key (MCAST_CERT and MCAST_KEY)",
-                              library_name);
-    void *context = library.munge_ctx_create();
+                              library.name);
+    munge_ctx_t context = munge.munge_ctx_create();
     if (!context)
         return fault_nomem(error);
-    int code = library.munge_ctx_set(context, OPTION_TTL, (int)TTL_S);
-    if (code == SUCCESS && socket)
-        code = library.munge_ctx_set(context, OPTION_SOCKET, socket);
-    if (code == SUCCESS)
-        code = library.munge_encode(out, context, payload, (int)strlen(payload));
-    const char *why = code == SUCCESS ? NULL : library.munge_ctx_strerror(context);
+    munge_err_t code = munge.munge_ctx_set(context, MUNGE_OPT_TTL, (int)TTL_S);
+    if (code == EMUNGE_SUCCESS && socket)
+        code = munge.munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
+    if (code == EMUNGE_SUCCESS)
+        code = munge.munge_encode(out, context, payload, (int)strlen(payload));
+    const char *why = code == EMUNGE_SUCCESS ? NULL : munge.munge_ctx_strerror(context);
     int rc = 0;
-    if (code == NO_MEMORY)
+    if (code == EMUNGE_NO_MEMORY)
         rc = fault_nomem(error);
-    else if (code != SUCCESS)
+    else if (code != EMUNGE_SUCCESS)
         rc = fault_set_word(error, MCAST_UNREACHABLE, "munge",
                             "no MUNGE credential from %s: %s; is munged running? (systemctl status "
                             "munge)",
                             socket ? socket : "the default munged",
-                            why ? why : library.munge_strerror(code));
-    library.munge_ctx_destroy(context);
+                            why ? why : munge.munge_strerror(code));
+    munge.munge_ctx_destroy(context);
     return rc;
 }

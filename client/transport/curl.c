@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Over TCP, with or without TLS: libcurl has the connections. It is opened at run time, by programs
  * whose broker is not on a Unix socket: loading it and the thirty libraries below it takes longer
- * than all that a program asks. */
+ * than all that a program asks. Never closed: it may have a thread in a name's look-up that is not
+ * waited for. */
 
+#include "base/library.h"
 #include "client/text.h"
 #include "client/transport/broker.h"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,55 +26,39 @@
 /* clang-format on */
 
 /* Of the types that curl's header gives them. */
-#define LIBCURL_MEMBER(name) __typeof__(&curl_##name) name;
 static struct {
-    LIBCURL_FUNCTIONS(LIBCURL_MEMBER)
+#define MEMBER(name) __typeof__(&curl_##name) name;
+    LIBCURL_FUNCTIONS(MEMBER)
+#undef MEMBER
 } curl;
-#undef LIBCURL_MEMBER
 
-static const char library_name[] = "libcurl.so.4";
+static const struct library_function functions[] = {
+#define FUNCTION(name) {"curl_" #name, &curl.name},
+    LIBCURL_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+        {0}};
 
-static char unusable[160]; /* why it cannot be used, "" when it can */
-static pthread_once_t library_once = PTHREAD_ONCE_INIT;
-
-/* Never closed: it may have a thread in a name's look-up that is not waited for. */
-static void open_library(void)
+/* One that waits when it looks a name up (built so by hand) is none: nothing here may wait. */
+static bool begin_curl(void)
 {
-    void *handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (!handle) {
-        const char *why = dlerror();
-        snprintf(unusable, sizeof unusable, "%s", why ? why : "no reason is given");
-        return;
-    }
-#define FIND(name)                                                                                 \
-    if (!library_symbol(handle, "curl_" #name, &curl.name, sizeof curl.name))                      \
-        snprintf(unusable, sizeof unusable, "it has no curl_%s", #name);
-    LIBCURL_FUNCTIONS(FIND)
-#undef FIND
-    if (!unusable[0] && curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        snprintf(unusable, sizeof unusable, "it cannot be made ready");
+    return curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK &&
+           (curl.version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
+
+static struct library library = {.name = "libcurl.so.4",
+                                 .functions = functions,
+                                 .begin = begin_curl,
+                                 .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int open_curl(struct mcast_error *error)
 {
-    pthread_once(&library_once, open_library);
-    if (!unusable[0])
+    const char *fault = library_fault(&library);
+    if (!fault)
         return 0;
     return fault_set_word(error, MCAST_UNREACHABLE, "libcurl",
                           "%s cannot be used (%s): it is needed for a broker at https:// or "
                           "http://; install it (Debian: libcurl4), or use the broker's Unix socket",
-                          library_name, unusable);
-}
-
-int curl_check_async(const struct endpoint *endpoint, struct mcast_error *error)
-{
-    int rc = open_curl(error);
-    if (rc == 0 && endpoint_named(endpoint) &&
-        !(curl.version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
-        rc = fault_set(error, MCAST_USAGE,
-                       "this libcurl waits when it looks a name up: give the address of %s",
-                       endpoint_name(endpoint));
-    return rc;
+                          library.name, fault);
 }
 
 /* ---- transfers ---- */

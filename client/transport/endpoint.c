@@ -103,15 +103,6 @@ int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error
     return rc < 0 ? fault_set(error, rc, "%s%s", named ? "MCAST_URL: " : "", why.text) : 0;
 }
 
-/* curl knows localhost by itself; what is all digits and dots, or in brackets, is an address. */
-bool endpoint_named(const struct endpoint *endpoint)
-{
-    static const char localhost[] = "localhost:";
-    const char *host = endpoint->base + strlen(endpoint->tls ? https : http);
-    return !endpoint->socket[0] && host[0] != '[' && host[strspn(host, "0123456789.")] != ':' &&
-           strncasecmp(host, localhost, strlen(localhost)) != 0;
-}
-
 const char *endpoint_name(const struct endpoint *endpoint)
 {
     return endpoint->socket[0] ? endpoint->socket : endpoint->base;

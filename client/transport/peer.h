@@ -27,9 +27,6 @@ int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_erro
 /* url, or MCAST_URL, or the default socket. */
 int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error);
 
-/* Whether its host is a name that must be resolved. */
-bool endpoint_named(const struct endpoint *endpoint);
-
 /* What to call it in messages: the socket's path, or "https://host:port". */
 const char *endpoint_name(const struct endpoint *endpoint);
 
@@ -78,9 +75,6 @@ int credentials_copy(struct credentials *out, const struct credentials *given,
                      struct mcast_error *error);
 
 void credentials_release(struct credentials *credentials);
-
-/* Copies the address of a function of a library that was opened at run time. False: none, NULL. */
-bool library_symbol(void *handle, const char *name, void *function, size_t size);
 
 /* ---- who serves the Unix socket: serveruser.c ---- */
 

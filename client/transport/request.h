@@ -64,10 +64,10 @@ struct request {
     request_fn *on_retry;   /* called before the first pause, with error set; NULL: not wanted */
     int64_t limit_ms;       /* how long it may take; 0: without a limit */
     int64_t retry_until_ms; /* (later_now_ms) a broker that says "not now" is asked again */
-    /* what came of it; the result is to be taken or released */
+    /* what came of it; the document is to be taken or freed */
     int rc; /* 0; a code, with the error; what call.each returned */
     struct mcast_error error;
-    struct result result;
+    void *document; /* what call.read made; NULL after a failure */
     /* for the transport */
     struct peer *peer;
     size_t head_size;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What mcastctl doctor is told: a line from a program about its release (cli/doctor/release.h),
+/* What mcastctl doctor is told: a line from a program about its release (cli/doctor/doctor.h),
  * then the broker's findings (cli/doctor/findings.h). */
 
-#include "cli/doctor/findings.h"
+#include "cli/doctor/doctor.h"
 #include "cli/command.h"
-#include "cli/doctor/release.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -16,11 +16,11 @@ static struct fuzz_input *answers;
 static int pages;
 
 /* In place of handle.c's. */
-int handle_run(struct mcast *handle, struct call call, struct result *result,
-               struct mcast_error *error)
+int handle_run(struct mcast *handle, struct call call, void *out, struct mcast_error *error)
 {
     (void)handle;
     struct answer answer = {.status = 200};
+    void *document = NULL;
     int rc = call.rc;
     FUZZ_CHECK(rc < 0 || strncmp(call.path, "/v1/", 4) == 0);
     if (rc == 0 && (answers->left == 0 || pages++ == PAGES_MAX))
@@ -29,32 +29,36 @@ int handle_run(struct mcast *handle, struct call call, struct result *result,
         char *body = fuzz_line(answers);
         bool kept = text_add(&answer.body, body, strlen(body));
         free(body);
-        rc = kept ? call.read(&answer, result, error) : fault_nomem(error);
+        rc = kept ? call.read(&answer, &document, error) : fault_nomem(error);
     }
-    if (rc < 0)
-        result_release(result);
+    if (rc == 0)
+        memcpy(out, &document, sizeof document);
+    else
+        document_free(document);
     text_release(&answer.body);
     call_release(&call);
     return rc;
 }
 
-int handle_run_for(struct mcast *handle, struct call call, size_t member, void *out, size_t size,
-                   struct mcast_error *error)
+/* Of calls that are not made here. */
+int handle_run_json(struct mcast *handle, struct call call, char **json, struct mcast_error *error)
 {
-    struct result result = {0};
-    int rc = handle_run(handle, call, &result, error);
-    if (rc == 0)
-        memcpy(out, (char *)&result.seen + member, size);
-    return rc;
+    (void)handle, (void)call, (void)json, (void)error;
+    abort();
 }
 
-/* In place of async.c's: nothing is begun. */
-int async_begin(struct mcast_async *async, struct call call, mcast_done_fn *done, void *arg,
-                uint64_t *request, struct mcast_error *error)
+int handle_run_number(struct mcast *handle, struct call call, const char *name, uint64_t *number,
+                      struct mcast_error *error)
 {
-    (void)async, (void)done, (void)arg, (void)request;
-    call_release(&call);
-    return fault_set(error, MCAST_STOPPED, "no loop");
+    (void)handle, (void)call, (void)name, (void)number, (void)error;
+    abort();
+}
+
+int handle_run_word(struct mcast *handle, struct call call, const char *name, const char *word,
+                    bool *is, struct mcast_error *error)
+{
+    (void)handle, (void)call, (void)name, (void)word, (void)is, (void)error;
+    abort();
 }
 
 static int on_reservation(const struct mcast_reservation *reservation, void *data)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The configuration as mcastctl doctor reads it, and what mcastd --check prints of it
- * (cli/doctor/localfiles.h). A byte for how that ended and two for how much it printed; then that,
+ * (cli/doctor/doctor.h). A byte for how that ended and two for how much it printed; then that,
  * and the file. */
 
 #include "cli/command.h"
-#include "cli/doctor/localfiles.h"
+#include "cli/doctor/doctor.h"
 #include "cli/program.h"
 #include "tests/fuzz/fuzz.h"
 

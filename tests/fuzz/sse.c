@@ -45,7 +45,7 @@ static char *read_stream(const char *bytes, size_t length, size_t piece)
         if (!copy)
             abort();
         memcpy(copy, bytes + at, take);
-        FUZZ_CHECK(sse_feed(&stream, copy, take, on_event, out) == 0);
+        FUZZ_CHECK(sse_feed(&stream, copy, take, on_event, out, NULL) == 0);
         free(copy);
     }
     (void)fclose(out);

@@ -28,10 +28,8 @@
 struct heard {
     unsigned times;
     int code;
-    char word[48], text[512], job[32], first[64], json[64];
-    bool repeated, releasing, gone;
-    uint64_t active;
-    size_t env_count, step_count;
+    char word[48], text[512], job[32];
+    bool repeated;
     struct mcast_async *async; /* to be used in the callback */
     uint64_t other;            /* to be cancelled in it */
 };
@@ -48,15 +46,6 @@ static void hear(const struct mcast_outcome *outcome, void *arg)
         snprintf(heard->job, sizeof heard->job, "%s", outcome->reservation->job);
         heard->repeated = outcome->reservation->repeated;
     }
-    if (outcome->env_count > 0)
-        snprintf(heard->first, sizeof heard->first, "%s=%s", outcome->env[0].name,
-                 outcome->env[0].value);
-    heard->env_count = outcome->env_count;
-    heard->step_count = outcome->steps ? outcome->steps->step_count : 0;
-    heard->active = outcome->sync ? outcome->sync->active : 0;
-    snprintf(heard->json, sizeof heard->json, "%s", outcome->json ? outcome->json : "");
-    heard->releasing = outcome->releasing;
-    heard->gone = outcome->gone;
 }
 
 static struct mcast_async *open_async(const char *url, unsigned flags)
@@ -64,7 +53,6 @@ static struct mcast_async *open_async(const char *url, unsigned flags)
     struct mcast *handle = NULL;
     struct mcast_async *async = NULL;
     assert_int_equal(mcast_open(&handle, url, NULL), 0);
-    assert_int_equal(mcast_set_token(handle, "a-token", NULL), 0);
     assert_int_equal(mcast_set_timeout(handle, AWAIT_DEADLINE_MS, NULL), 0);
     assert_int_equal(mcast_async_open(&async, handle, flags, NULL), 0);
     mcast_close(handle);
@@ -91,10 +79,10 @@ static void await_answer(struct mcast_async *async, const struct heard *heard)
         turn(async);
 }
 
-static void begin_show(struct mcast_async *async, const char *job, struct heard *heard,
-                       uint64_t *number)
+static void begin_release(struct mcast_async *async, const char *job, struct heard *heard,
+                          uint64_t *number)
 {
-    assert_int_equal(mcast_async_show(async, "elcap", job, hear, heard, number, NULL), 0);
+    assert_int_equal(mcast_async_release(async, "elcap", job, hear, heard, number, NULL), 0);
 }
 
 /* ---- the same requests, the same answers ---- */
@@ -104,8 +92,7 @@ static void async__reserves_and_releases(void **state)
     (void)state;
     static const struct reply script[] = {{201, NULL, JOB("f1"), THEN_KEEP},
                                           {200, NULL, JOB("f1"), THEN_KEEP},
-                                          {202, NULL, JOB("f1"), THEN_KEEP},
-                                          {200, NULL, JOB("f1"), THEN_KEEP}};
+                                          {202, NULL, JOB("f1"), THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
     struct mcast_request request = MCAST_REQUEST_INIT;
@@ -130,107 +117,12 @@ static void async__reserves_and_releases(void **state)
     assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, NULL, NULL), 0);
     await_answer(async, &heard);
     assert_true(heard.repeated);
-    assert_int_equal(mcast_async_release(async, "elcap", "f1", hear, &heard, NULL, NULL), 0);
+    begin_release(async, "f1", &heard, NULL);
     await_answer(async, &heard);
     fakebroker_expect(fake, 3, BARE("DELETE", "/v1/clusters/elcap/jobs/f1"));
-    begin_show(async, "f1", &heard, NULL);
-    await_answer(async, &heard);
-    fakebroker_expect(fake, 4, BARE("GET", "/v1/clusters/elcap/jobs/f1"));
     assert_int_equal(fakebroker_connections(fake), 1);
     assert_int_equal(mcast_async_under_way(async), 0);
     end(async, fake);
-}
-
-static void async__asks_all_that_a_job_needs(void **state)
-{
-    (void)state;
-    static const struct reply script[] = {
-        {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"2\"}", THEN_KEEP},
-        {200, NULL, "{\"steps\":[{\"step\":\"/fA\",\"trees\":[1]}],\"skipped\":0}", THEN_KEEP},
-        {200, NULL, "{\"state\":\"destroyed\",\"reservation\":\"releasing\"}", THEN_KEEP},
-        {200, NULL, "{\"active\":1,\"confirmed\":1}", THEN_KEEP},
-        {200, NULL, "{\"version\":\"0.1.0\"}", THEN_KEEP},
-    };
-    static const char *const jobs[] = {"f1"};
-    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
-    struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
-    struct heard heard = {0};
-    assert_int_equal(mcast_async_env(async, "elcap", "f1", "/fA", hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/f1/env?step=%2FfA"));
-    assert_int_equal(heard.env_count, 2);
-    assert_string_equal(heard.first, "FI_CXI_A=1");
-    assert_int_equal(mcast_async_steps(async, "elcap", "f1", 5, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    fakebroker_expect(fake, 2, BARE("GET", "/v1/clusters/elcap/jobs/f1/steps?wait=5ms"));
-    assert_int_equal(heard.step_count, 1);
-    report.cluster = "elcap";
-    report.job = "f1";
-    report.node = "elcap7";
-    report.state = "destroyed";
-    report.number = 7;
-    assert_int_equal(mcast_async_report_node(async, &report, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    assert_true(heard.releasing);
-    assert_int_equal(mcast_async_sync(async, "elcap", jobs, 1, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    assert_int_equal(heard.active, 1);
-    assert_int_equal(mcast_async_status(async, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    assert_string_equal(heard.json, "{\"version\":\"0.1.0\"}");
-    fakebroker_expect(fake, 5, BARE("GET", "/v1/status"));
-    end(async, fake);
-}
-
-/* The token is shown where it is to be, and in no words. */
-static void async__bears_the_token(void **state)
-{
-    (void)state;
-    static const struct reply script[] = {
-        {200, NULL, JOB("f1"), THEN_KEEP},
-        {200, NULL, "{}", THEN_KEEP},
-        {401, PROBLEM, "{\"code\":\"token-unknown\",\"detail\":\"not of this broker\"}", THEN_KEEP},
-    };
-    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
-    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
-    struct heard heard = {0};
-    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    assert_string_equal(heard.job, "f1");
-    fakebroker_expect(fake, 1,
-                      "GET /v1/reservation HTTP/1.1\r\n" AGENT ACCEPT
-                      "Authorization: Bearer a-token\r\n\r\n");
-    assert_int_equal(mcast_async_cleanup(async, "/fA", MCAST_BELOW, 7, hear, &heard, NULL, NULL),
-                     0);
-    await_answer(async, &heard);
-    assert_true(heard.gone);
-    fakebroker_expect(
-        fake, 2,
-        "DELETE /v1/reservation/steps/%2FfA?wait=7ms&below=yes HTTP/1.1\r\n" AGENT ACCEPT
-        "Authorization: Bearer a-token\r\n\r\n");
-    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, NULL), 0);
-    await_answer(async, &heard);
-    assert_int_equal(heard.code, MCAST_REFUSED);
-    assert_string_equal(heard.text, "not of this broker");
-    end(async, fake);
-}
-
-static void async__needs_a_token_where_the_other_form_does(void **state)
-{
-    (void)state;
-    struct fakebroker *fake = fakebroker_create(NULL, 0);
-    struct mcast *handle = NULL;
-    struct mcast_async *async = NULL;
-    struct mcast_error error;
-    struct heard heard = {0};
-    assert_int_equal(mcast_open(&handle, fakebroker_url(fake), NULL), 0);
-    assert_int_equal(mcast_async_open(&async, handle, 0, NULL), 0);
-    assert_int_equal(mcast_async_own(async, hear, &heard, NULL, &error), MCAST_USAGE);
-    assert_non_null(strstr(error.text, "MCAST_TOKEN"));
-    mcast_async_close(async);
-    mcast_close(handle);
-    fakebroker_destroy(fake);
 }
 
 static void async__refuses_what_is_not_allowed_without_calling_back(void **state)
@@ -245,7 +137,7 @@ static void async__refuses_what_is_not_allowed_without_calling_back(void **state
     uint64_t number = 0;
     assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, &number, &error),
                      MCAST_USAGE);
-    assert_int_equal(mcast_async_show(async, "elcap", "a/b", hear, &heard, &number, &error),
+    assert_int_equal(mcast_async_release(async, "elcap", "a/b", hear, &heard, &number, &error),
                      MCAST_USAGE);
     assert_int_equal(mcast_async_set_timeout(async, 0, &error), MCAST_USAGE);
     assert_int_equal(mcast_async_set_connections(async, 0, &error), MCAST_USAGE);
@@ -275,15 +167,15 @@ static void async__ends_in_time(void **state)
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
     struct heard first = {0}, second = {0};
     assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
-    begin_show(async, "a", &first, NULL);
+    begin_release(async, "a", &first, NULL);
     assert_int_equal(mcast_async_set_timeout(async, 20, NULL), 0);
-    begin_show(async, "b", &second, NULL);
+    begin_release(async, "b", &second, NULL);
     await_answer(async, &second);
     assert_int_equal(second.code, MCAST_UNREACHABLE);
     assert_string_equal(second.word, "timeout");
     assert_int_equal(first.times, 0);
     assert_int_equal(mcast_async_set_connections(async, 2, NULL), 0);
-    begin_show(async, "c", &second, NULL);
+    begin_release(async, "c", &second, NULL);
     await_answer(async, &second);
     assert_string_equal(second.word, "timeout");
     assert_int_equal(mcast_async_under_way(async), 1);
@@ -307,10 +199,10 @@ static void async__that_retries_waits_for_the_broker(void **state)
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), MCAST_RETRY_TIMEOUT);
     struct heard heard = {0};
-    begin_show(async, "a", &heard, NULL);
+    begin_release(async, "a", &heard, NULL);
     await_answer(async, &heard);
     assert_int_equal(heard.code, MCAST_OK);
-    fakebroker_expect(fake, SIZE(script), BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    fakebroker_expect(fake, SIZE(script), BARE("DELETE", "/v1/clusters/elcap/jobs/a"));
     end(async, fake);
 }
 
@@ -321,7 +213,7 @@ static void async__that_retries_says_in_the_end_why(void **state)
     struct heard heard[3] = {{0}, {0}, {0}};
     assert_int_equal(mcast_async_set_timeout(async, 1000, NULL), 0);
     for (size_t i = 0; i < SIZE(heard); i++)
-        begin_show(async, "a", &heard[i], NULL);
+        begin_release(async, "a", &heard[i], NULL);
     while (mcast_async_under_way(async) > 0)
         turn(async);
     for (size_t i = 0; i < SIZE(heard); i++) {
@@ -346,14 +238,14 @@ static void async__that_retries_tells_all_of_a_full_disk(void **state)
     assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
     assert_int_equal(mcast_async_set_timeout(async, 2000, NULL), 0);
     for (size_t i = 0; i < SIZE(heard); i++)
-        begin_show(async, "a", &heard[i], NULL);
+        begin_release(async, "a", &heard[i], NULL);
     while (mcast_async_under_way(async) > 0)
         turn(async);
     for (size_t i = 0; i < SIZE(heard); i++) {
         assert_int_equal(heard[i].code, MCAST_REFUSED);
         assert_string_equal(heard[i].text, "the disk is full");
     }
-    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    fakebroker_expect(fake, 1, BARE("DELETE", "/v1/clusters/elcap/jobs/a"));
     end(async, fake);
 }
 
@@ -368,12 +260,12 @@ static void async__cancels_what_is_under_way_and_what_waits(void **state)
     struct heard sent = {0}, waiting = {0};
     uint64_t first = 0, second = 0, third = 0;
     assert_int_equal(mcast_async_set_connections(async, 1, NULL), 0);
-    begin_show(async, "a", &sent, &first);
-    begin_show(async, "b", &waiting, &second);
+    begin_release(async, "a", &sent, &first);
+    begin_release(async, "b", &waiting, &second);
     struct pollfd fd = {.fd = mcast_async_fd(async), .events = POLLIN};
     while (poll(&fd, 1, 0) > 0)
         mcast_async_dispatch(async);
-    fakebroker_expect(fake, 1, BARE("GET", "/v1/clusters/elcap/jobs/a"));
+    fakebroker_expect(fake, 1, BARE("DELETE", "/v1/clusters/elcap/jobs/a"));
     assert_true(mcast_async_cancel(async, second));
     assert_true(mcast_async_cancel(async, first));
     assert_false(mcast_async_cancel(async, first));
@@ -382,7 +274,7 @@ static void async__cancels_what_is_under_way_and_what_waits(void **state)
     assert_int_equal(waiting.times, 1);
     assert_int_equal(waiting.code, MCAST_STOPPED);
     assert_int_equal(mcast_async_under_way(async), 0);
-    begin_show(async, "c", &sent, &third);
+    begin_release(async, "c", &sent, &third);
     assert_true(third != first && third != second); /* a number is not used again */
     assert_false(mcast_async_cancel(async, first));
     mcast_async_close(async);
@@ -405,8 +297,9 @@ static void async__may_be_cancelled_in_a_callback(void **state)
     (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", 0);
     struct heard first = {.async = async}, second = {0};
-    assert_int_equal(mcast_async_show(async, "elcap", "a", on_cancel_other, &first, NULL, NULL), 0);
-    begin_show(async, "b", &second, &first.other);
+    assert_int_equal(mcast_async_release(async, "elcap", "a", on_cancel_other, &first, NULL, NULL),
+                     0);
+    begin_release(async, "b", &second, &first.other);
     await_answer(async, &first);
     assert_int_equal(first.times, 1);
     assert_int_equal(second.times, 1);
@@ -418,7 +311,7 @@ static void on_ask_again(const struct mcast_outcome *outcome, void *arg)
 {
     struct heard *heard = arg;
     hear(outcome, heard);
-    int rc = mcast_async_show(heard->async, "elcap", "b", hear, heard, NULL, NULL);
+    int rc = mcast_async_release(heard->async, "elcap", "b", hear, heard, NULL, NULL);
     assert_int_equal(rc, outcome->code == MCAST_STOPPED ? MCAST_STOPPED : 0);
 }
 
@@ -430,12 +323,12 @@ static void async__may_be_asked_in_a_callback(void **state)
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
     struct heard heard = {.async = async};
-    assert_int_equal(mcast_async_show(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
+    assert_int_equal(mcast_async_release(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
     while (heard.times < 2)
         turn(async);
     assert_string_equal(heard.job, "b");
     /* while it is being closed nothing new is taken */
-    assert_int_equal(mcast_async_show(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
+    assert_int_equal(mcast_async_release(async, "elcap", "a", on_ask_again, &heard, NULL, NULL), 0);
     mcast_async_close(async);
     assert_int_equal(heard.times, 3);
     assert_int_equal(heard.code, MCAST_STOPPED);
@@ -455,15 +348,15 @@ static void async__may_be_closed_in_a_callback(void **state)
     struct mcast_async *async = open_async("/nonexistent/socket", 0);
     struct heard first = {.async = async}, second = {0};
     uint64_t number = 0;
-    assert_int_equal(mcast_async_show(async, "elcap", "a", on_close, &first, NULL, NULL), 0);
-    begin_show(async, "b", &second, NULL);
+    assert_int_equal(mcast_async_release(async, "elcap", "a", on_close, &first, NULL, NULL), 0);
+    begin_release(async, "b", &second, NULL);
     await_answer(async, &first);
     assert_int_equal(second.times, 1);
     assert_int_equal(second.code, MCAST_STOPPED);
     async = open_async("/nonexistent/socket", 0);
     first = (struct heard){.async = async};
-    assert_int_equal(mcast_async_show(async, "elcap", "a", on_close, &first, &number, NULL), 0);
-    begin_show(async, "b", &second, NULL);
+    assert_int_equal(mcast_async_release(async, "elcap", "a", on_close, &first, &number, NULL), 0);
+    begin_release(async, "b", &second, NULL);
     assert_true(mcast_async_cancel(async, number));
     assert_int_equal(first.times, 1);
     assert_int_equal(second.times, 2);
@@ -471,12 +364,8 @@ static void async__may_be_closed_in_a_callback(void **state)
 
 int main(void)
 {
-    unsetenv("MCAST_TOKEN");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(async__reserves_and_releases),
-        cmocka_unit_test(async__asks_all_that_a_job_needs),
-        cmocka_unit_test(async__bears_the_token),
-        cmocka_unit_test(async__needs_a_token_where_the_other_form_does),
         cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
         cmocka_unit_test(async__ends_in_time),
         cmocka_unit_test(async__that_retries_waits_for_the_broker),

@@ -403,13 +403,14 @@ static void decisions__are_explicit(void **state)
 static void list__shows_what_is_quarantined(void **state)
 {
     (void)state;
-    static const char page[] =
-        "{\"jobs\":[" NOT_HELD "," HELD("4", "f4",
-                                        "{\"count\":7,\"unheard\":4,\"nodes\":[\"elcap7\","
-                                        "\"elcap9\"]}") "," HELD("5", "f5",
-                                                                 "{\"count\":0,\"unheard\":0,"
-                                                                 "\"nodes\":[]}") "],\"next\":"
-                                                                                  "null}";
+    static const char page[] = "{\"jobs\":[" NOT_HELD "," HELD(
+        "4", "f4",
+        "{\"count\":7,\"unheard\":4,\"nodes\":[\"elcap7\",\"elcap9\"],\"lingering\":1,"
+        "\"created\":2,\"reports\":[{\"node\":\"elcap7\",\"state\":\"lingering\"},"
+        "{\"node\":\"elcap9\",\"state\":\"created\"}]}") "," HELD("5", "f5",
+                                                                  "{\"count\":0,\"unheard\":0,"
+                                                                  "\"nodes\":[]}") "],\"next\":"
+                                                                                   "null}";
     static const struct reply script[] = {
         {200, NULL, page, THEN_KEEP},
         {200, NULL, page, THEN_KEEP},
@@ -425,8 +426,9 @@ static void list__shows_what_is_quarantined(void **state)
     assert_has(test->out, "WAITS FOR");
     assert_has(test->out,
                "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
-               "elcap7,elcap9, 1 more, 4 that said nothing (which is not known: the job only "
-               "gave the number of nodes; only the time ends it)\n");
+               "elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
+               "4 that said nothing (which is not known: the job only gave the number of nodes; "
+               "only the time ends it)\n");
     assert_has(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--json"), 0);

@@ -150,8 +150,6 @@ static void doctor__finds_nothing_where_all_is_well(void **state)
     expect("clock", NULL, "broker's clock");         /* may seem apart */
     expect("identity", "ok", "an admin");
     expect("config", "ok", "finds nothing wrong");
-    expect("files", "ok", "the password");
-    expect("files", "ok", "the state's key");
     assert_int_equal(run_for_people("doctor"), 0);
     expect_text("FINE (");
     expect_text("\n  link         up for ");
@@ -185,7 +183,6 @@ static void doctor__finds_what_others_could_read_or_change(void **state)
         assert_int_equal(chmod(path, found.st_mode & 07777), 0);
         expect("config", "problem", places[i].words);
     }
-    expect_advice("files", "problem", "passwd is open to others (mode 0644)", "chmod 0600");
     assert_null(strstr(text, "stage-password"));
 }
 
@@ -248,7 +245,7 @@ static void doctor__tells_only_admins_what_the_broker_finds(void **state)
     (void)run_on_site();
     expect("broker", "warning", "only an admin may; see");
     assert_null(find("storage", "ok", ""));
-    expect("files", "ok", "the password");
+    expect("config", "ok", "finds nothing wrong");
 }
 
 /* libfabric waits for ever for a file that is not there (cli/text/faults.json). */
@@ -286,7 +283,6 @@ static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
     expect("certificate", "problem", "the one in use, ends in");
     expect("config", "warning", "server.pem ends in");
     expect("config", "warning", "ca.pem ends in");
-    expect("files", "ok", "server.key is its owner's alone");
     /* From a node, as an admin by certificate: what the broker says comes over TLS. */
     const char *argv[] = {MCASTCTL,
                           "--url",

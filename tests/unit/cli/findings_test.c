@@ -18,9 +18,9 @@ static void findings__the_worst_come_first(void **state)
 {
     (void)state;
     struct findings *findings = findings_create();
-    findings_add(findings, FINDING_OK, "a", "fine", NULL);
-    findings_addf(findings, FINDING_PROBLEM, "b", "mend it", "%d broken", 3);
-    findings_add(findings, FINDING_WARNING, "c", "odd", "look");
+    findings_add(findings, FINDING_OK, "a", NULL, "fine");
+    findings_add(findings, FINDING_PROBLEM, "b", "mend it", "%d broken", 3);
+    findings_add(findings, FINDING_WARNING, "c", "look", "odd");
     json_t *all = findings_json(findings);
     assert_int_equal(json_integer_value(json_object_get(all, "problems")), 1);
     assert_int_equal(json_integer_value(json_object_get(all, "warnings")), 1);
@@ -66,8 +66,8 @@ static void findings__names_that_are_no_utf8_break_nothing(void **state)
     memset(long_text, 'x', sizeof long_text);
     memcpy(long_text + 1022, "\xc3\xa4", 2); /* cut in its middle */
     long_text[sizeof long_text - 1] = '\0';
-    findings_add(findings, FINDING_PROBLEM, "a", "\xff\xfe", NULL);
-    findings_add(findings, FINDING_PROBLEM, "b", long_text, long_text);
+    findings_add(findings, FINDING_PROBLEM, "a", NULL, "\xff\xfe");
+    findings_add(findings, FINDING_PROBLEM, "b", long_text, "%s", long_text);
     assert_int_equal(findings_count(findings, FINDING_PROBLEM), 2);
     json_t *all = findings_json(findings);
     char *text = json_dumps(all, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What mcastctl check slurm says of the broker's answers (F23). */
 
-#include "cli/doctor/manager.h"
+#include "cli/doctor/doctor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,22 +13,28 @@
 #include <string.h>
 
 static struct findings *findings;
-static struct manager manager;
+static json_t *facts;
 
 static int setup(void **state)
 {
     (void)state;
     findings = findings_create();
-    manager = (struct manager){
-        .cluster = "elcap", .hooks = "/hooks", .user = "", .controller = true, .node = true};
-    return findings ? 0 : -1;
+    facts = json_pack("{s:s,s:s,s:s,s:s,s:s}", "cluster", "elcap", "hooks", "/hooks", "user", "",
+                      "controller", "yes", "node", "yes");
+    return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
     findings_destroy(findings);
+    json_decref(facts);
     return 0;
+}
+
+static void set_fact(const char *name, const char *value)
+{
+    json_object_set_new(facts, name, json_string(value));
 }
 
 static void expect(const char *word, const char *level, const char *finding, const char *advice)
@@ -56,7 +62,7 @@ static void expect(const char *word, const char *level, const char *finding, con
 static void judge_broker(const char *whoami, const char *status)
 {
     json_t *who = json_loads(whoami, 0, NULL), *how = json_loads(status, 0, NULL);
-    manager_judge(findings, &manager, who, how);
+    manager_judge(findings, facts, who, how);
     json_decref(who);
     json_decref(how);
 }
@@ -64,14 +70,14 @@ static void judge_broker(const char *whoami, const char *status)
 static void manager__is_or_is_not_the_caller(void **state)
 {
     (void)state;
-    manager.user = "slurm(64030)";
+    set_fact("user", "slurm(64030)");
     judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[\"a\",\"elcap\"]}",
                  "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,\"list_failures\":0}]}");
     expect("broker", "ok", "uid 64030 for the resource manager of elcap", NULL);
     expect("list_command", "ok", "asks Slurm", NULL);
     teardown(NULL);
     setup(NULL);
-    manager.user = "slurm(64030)";
+    set_fact("user", "slurm(64030)");
     judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[]}",
                  "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":false}]}");
     expect("broker", "problem", "is not the resource manager of elcap",
@@ -89,13 +95,13 @@ static void manager__is_or_is_not_the_caller(void **state)
     expect("list_command", "problem", "shows no cluster elcap", "[cluster \"elcap\"]");
     teardown(NULL);
     setup(NULL);
-    manager.user = "slurm(64030)"; /* asked as root */
-    manager.node = false;
+    set_fact("user", "slurm(64030)"); /* asked as root */
+    set_fact("node", "");
     judge_broker("{\"uid\":0,\"clusters\":[]}", "{}");
     expect("broker", "warning", "only slurm can see", "runuser -u slurm");
     teardown(NULL);
     setup(NULL);
-    manager.controller = false; /* a node is no resource manager */
+    set_fact("controller", ""); /* a node is no resource manager */
     judge_broker("{\"clusters\":[]}", "{}");
     expect("broker", "ok", "it answers", NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/doctor/release.h"
+#include "cli/doctor/doctor.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

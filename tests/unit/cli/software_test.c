@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether Slurm's own plugin for Slingshot is where this Slurm looks for it. */
 
-#include "cli/doctor/software.h"
+#include "cli/doctor/doctor.h"
 #include "tests/system/rig/folder.h"
 
 #include <setjmp.h>

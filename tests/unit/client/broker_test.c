@@ -3,6 +3,7 @@
  * plays itself, in the same thread: it reads and writes between the turns of the broker's loop, so
  * that all comes in the order that is written here. */
 
+#include "client/calls/field.h"
 #include "client/handle.h"
 
 #include <errno.h>
@@ -86,21 +87,21 @@ static int tear_down(void **state)
 
 /* ---- the client's side ---- */
 
-static int keep_body(const struct answer *answer, struct result *result, struct mcast_error *error)
+static int keep_body(const struct answer *answer, void **document, struct mcast_error *error)
 {
     (void)error;
-    result->seen.json = strdup(text_string(&answer->body));
+    *document = strcpy(document_create(answer->body.length + 1, NULL), text_string(&answer->body));
     return 0;
 }
 
 static void on_done(struct request *request)
 {
     struct asked *asked = (struct asked *)request;
-    const char *body = request->result.seen.json;
+    const char *body = request->document;
     assert_false(asked->done);
     asked->done = true;
     snprintf(asked->body, sizeof asked->body, "%s", body ? body : "");
-    result_release(&request->result);
+    document_free(request->document);
 }
 
 static void ask(struct asked *asked, const char *path)

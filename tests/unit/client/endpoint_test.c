@@ -145,29 +145,9 @@ static void endpoint__comes_from_argument_environment_default(void **state)
     assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
 }
 
-/* What has to be looked up takes its time: the form that does not wait wants to know. */
-static void endpoint__tells_names_from_addresses(void **state)
-{
-    (void)state;
-    static const char *const addresses[] = {"/run/s", "http://127.0.0.1:1", "https://10.1.2.3:8443",
-                                            "https://[::1]:8443", "https://LocalHost:8443"};
-    static const char *const names[] = {"https://broker:8443", "https://localhost.example:8443",
-                                        "https://10.example:8443"};
-    struct endpoint endpoint;
-    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
-        assert_int_equal(endpoint_parse(&endpoint, addresses[i], NULL), 0);
-        assert_false(endpoint_named(&endpoint));
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        assert_int_equal(endpoint_parse(&endpoint, names[i], NULL), 0);
-        assert_true(endpoint_named(&endpoint));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endpoint__tells_names_from_addresses),
         cmocka_unit_test(endpoint__takes_sockets),
         cmocka_unit_test(endpoint__takes_hosts),
         cmocka_unit_test(endpoint__refuses_the_rest),

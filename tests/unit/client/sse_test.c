@@ -26,14 +26,14 @@ static void reads(const char *stream, const char *expected)
         for (size_t step = 1; step <= length - first + 1; step++) {
             struct sse sse = {0};
             char log[LOG_SIZE] = "";
-            assert_int_equal(sse_feed(&sse, stream, first, note, log), 0);
+            assert_int_equal(sse_feed(&sse, stream, first, note, log, NULL), 0);
             for (size_t at = first; at < length; at += step) {
                 size_t piece = length - at < step ? length - at : step;
                 /* A copy of exact size, so that the sanitizer sees any reading beyond it. */
                 char *copy = malloc(piece);
                 assert_non_null(copy);
                 memcpy(copy, stream + at, piece);
-                assert_int_equal(sse_feed(&sse, copy, piece, note, log), 0);
+                assert_int_equal(sse_feed(&sse, copy, piece, note, log, NULL), 0);
                 free(copy);
             }
             sse_release(&sse);
@@ -47,11 +47,11 @@ static void sse__events_wherever_the_pieces_end(void **state)
     (void)state;
     reads("id: 1\nevent: reserved\ndata: {\"seq\":1}\n\nid: 2\nevent: lost\ndata: x\n\n",
           "reserved|{\"seq\":1};lost|x;");
-    /* Comments are no events; data lines are joined; without data nothing happens. */
+    /* Comments are no events; without data nothing happens. */
     reads(": keep-alive\n\n:\n\n: x\ndata: y\n\n", "message|y;");
-    reads("data: a\ndata:b\ndata\ndata:  c\n\n", "message|a\nb\n\n c;");
+    reads("data: a\ndata:  c\n\n", "message| c;");
     reads("event: lonely\nid: 7\n\ndata: x\n\n", "message|x;");
-    reads("data\n\n", "message|;");
+    reads("data:\n\n", "message|;");
     /* What the end cuts off never shows; unknown fields are skipped. */
     reads("data: whole\n\ndata: half\n", "message|whole;");
     reads("data: whole\n\ndata: hal", "message|whole;");
@@ -67,17 +67,17 @@ static void sse__has_limits(void **state)
     int rc = 0;
     memset(block, 'x', sizeof block);
     size_t fed = 0;
-    for (; rc == 0 && fed < 4 * (size_t)SSE_LINE_MAX; fed += sizeof block)
-        rc = sse_feed(&line, block, sizeof block, note, log);
-    assert_int_equal(rc, SSE_TOO_LONG);
-    assert_true(fed <= (size_t)SSE_LINE_MAX + 2 * sizeof block);
+    for (; rc == 0 && fed < 4 * (size_t)SSE_EVENT_MAX; fed += sizeof block)
+        rc = sse_feed(&line, block, sizeof block, note, log, NULL);
+    assert_int_equal(rc, MCAST_UNCLEAR);
+    assert_true(fed <= (size_t)SSE_EVENT_MAX + 2 * sizeof block);
     rc = 0;
     snprintf(block, sizeof block, "data: ");
     block[6] = 'x';
     block[sizeof block - 1] = '\n';
-    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_DATA_MAX; fed += sizeof block)
-        rc = sse_feed(&data, block, sizeof block, note, log);
-    assert_int_equal(rc, SSE_TOO_LONG);
+    for (fed = 0; rc == 0 && fed < 4 * (size_t)SSE_EVENT_MAX; fed += sizeof block)
+        rc = sse_feed(&data, block, sizeof block, note, log, NULL);
+    assert_int_equal(rc, MCAST_UNCLEAR);
     assert_string_equal(log, "");
     sse_release(&line);
     sse_release(&data);
@@ -96,7 +96,7 @@ static void sse__stops_when_told(void **state)
     struct sse sse = {0};
     int count = 0;
     static const char two[] = "data: a\n\ndata: b\n\n";
-    assert_int_equal(sse_feed(&sse, two, sizeof two - 1, refuse, &count), 42);
+    assert_int_equal(sse_feed(&sse, two, sizeof two - 1, refuse, &count, NULL), 42);
     assert_int_equal(count, 1);
     sse_release(&sse);
 }
@@ -109,8 +109,8 @@ static void event__fatal_one(void **state)
     struct event event;
     assert_int_equal(
         event_decode(&event, "lost",
-                     "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\",\n"
-                     " \"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
+                     "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\","
+                     "\"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
                      "\"uid\":9,\"detail\":\"gone after a restart\"}",
                      NULL),
         0);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* What `mcastctl doctor` and `mcastctl check slurm` look at; each adds its findings. */
+
+#include "cli/doctor/findings.h"
+
+/* ---- a broker's configuration on this machine: localfiles.c ---- */
+
+#define LOCALFILES_CONFIG "/etc/mcastd/mcastd.conf"
+
+enum { LOCALFILES_PATH_MAX = 1024 };
+
+/* Has mcastd check the configuration and all files that it names: what others can read or change.
+ * path: of the configuration; NULL: LOCALFILES_CONFIG, which need not be there, for a node has
+ * none. munge_socket receives what [broker] munge_socket says, "" when it says nothing. */
+void localfiles_judge(struct findings *findings, const char *path,
+                      char munge_socket[LOCALFILES_PATH_MAX]);
+
+/* ---- installed software: software.c ---- */
+
+/* Finds out which releases of what takes part in hardware collectives are installed (libfabric,
+ * libcxi, Slurm, Flux), and judges each. What is not installed is not mentioned, unless nothing is.
+ */
+void software_judge(struct findings *findings);
+
+/* Whether Slurm's own plugin for Slingshot lies in a folder of PluginDir. config: what `scontrol
+ * show config` prints; NULL, or without PluginDir: in one of the usual folders. */
+bool software_has_slingshot_plugin(const char *config);
+
+/* ---- releases and their known faults: release.c ---- */
+
+/* Numbers of releases ("24.11.5", "2.6.0rc1"), and the known faults of programs that meet mcastd's
+ * work on a node: cli/text/faults.json. There stands only what the publisher's own history says, or
+ * what can be read in the published source at the releases named in "source"; nothing by hearsay.
+ * A fault is in the releases from "from" up to, and without, "fixed"; without "fixed" it is in the
+ * newest that was looked at. Builds of a vendor under the same numbers can differ. */
+
+enum { RELEASE_PARTS = 4 };
+
+struct release {
+    unsigned part[RELEASE_PARTS]; /* missing ones are 0 */
+};
+
+/* The first number with a dot in it that stands in text. False: there is none. */
+bool release_find(const char *text, struct release *out);
+
+/* Below 0, 0, above 0. */
+int release_compare(const struct release *a, const struct release *b);
+
+/* Adds the known faults of this release of name ("libfabric", "slurm", "flux-core", "flux-coral2",
+ * "libcxi"), or that there are none. where: how it was found. */
+void release_judge(struct findings *findings, const char *name, const struct release *release,
+                   const char *where);
+
+/* ---- the broker of this host's Slurm: manager.c ---- */
+
+/* Whether it knows the cluster, and takes the caller for its resource manager. facts: what
+ * libexec/mcastd/slurm/check found out, texts: cluster (as mcastd calls it), hooks (the folder of
+ * mcastd's hooks), user (SlurmUser, "slurm(64030)"; "": not known), controller and node (what runs
+ * on this host, else ""). whoami, status: the broker's answers; NULL: none. */
+void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
+                   const json_t *status);
