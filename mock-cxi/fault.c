@@ -9,8 +9,7 @@
 #include "mock-cxi/value.h"
 
 #define CALL_NAME(name, returns, parameters, version) #name,
-static const char *const calls[] = {CXI_CALLS_NEEDED(CALL_NAME) CXI_CALLS_OPTIONAL(CALL_NAME)
-                                        CXI_CALLS_OTHER(CALL_NAME)};
+static const char *const calls[] = {CXI_CALLS_NEEDED(CALL_NAME) CXI_CALLS_OTHER(CALL_NAME)};
 
 void fault_init(struct fault *fault, const char *name)
 {

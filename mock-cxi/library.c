@@ -16,7 +16,6 @@
 #define PROTOTYPE(name, returns, parameters, version)                                              \
     __attribute__((visibility("default"))) returns cxil_##name parameters;
 CXI_CALLS_NEEDED(PROTOTYPE)
-CXI_CALLS_OPTIONAL(PROTOTYPE)
 CXI_CALLS_OTHER(PROTOTYPE)
 
 static int begin_look(struct visit *visit, const char *call, const struct cxil_dev *dev,
