@@ -4,10 +4,10 @@
 #include "base/duration.h"
 #include "base/names.h"
 #include "base/roff.h"
+#include "base/text.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -137,15 +137,11 @@ bool settings_duration(const char *text, int64_t *ms)
 
 bool settings_number(const char *text, uint32_t max, uint32_t *out)
 {
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*end || errno || value > max)
-        return false;
-    *out = (uint32_t)value;
-    return true;
+    uint64_t value = 0;
+    bool good = text_number(text, 10, max, &value);
+    if (good)
+        *out = (uint32_t)value;
+    return good;
 }
 
 static bool set_classes(char *text, uint32_t *out)
@@ -218,28 +214,18 @@ static const struct key *find_key(const char *name)
 
 /* ---- The file ---- */
 
-static char *trim_blanks(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
-
 /* What is wrong with the line goes to err; negative then. */
 static int read_line(struct settings *settings, char *line, unsigned int number,
                      unsigned int seen[KEY_COUNT], struct error *err)
 {
     char allowed[64], *equals = strchr(line, '=');
-    line = trim_blanks(line);
+    line = text_trim(line);
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
         return 0;
     if (!equals)
         return error_set(err, ERROR_INVALID, "'%.80s' is not key = value", line);
     *equals = '\0';
-    const char *name = trim_blanks(line);
+    const char *name = text_trim(line);
     const struct key *key = find_key(name);
     if (!key)
         return error_set(err, ERROR_INVALID,
@@ -248,7 +234,7 @@ static int read_line(struct settings *settings, char *line, unsigned int number,
     if (*before)
         return error_set(err, ERROR_INVALID, "%s is set in line %u already", key->name, *before);
     *before = number;
-    if (!set_key_value(key, settings, trim_blanks(equals + 1)))
+    if (!set_key_value(key, settings, text_trim(equals + 1)))
         return error_set(err, ERROR_INVALID, "%s must be %s", key->name,
                          allowed_values(key, allowed));
     return 0;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/variables.h"
 
+#include "base/text.h"
 #include "node/services/claim.h"
 #include "node/services/service.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const variables_names[VARIABLES_COUNT] = {"SLINGSHOT_VNIS", "SLINGSHOT_DEVICES",
@@ -107,17 +105,6 @@ static bool split_list(struct list *list, const char *text)
     }
 }
 
-static bool read_number(const char *text, int base, unsigned long max, unsigned int *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, base);
-    *out = (unsigned int)value;
-    return !*end && !errno && value <= max;
-}
-
 static int cannot_inherit(struct error *err, enum variables_name name, const char *value,
                           const char *what)
 {
@@ -131,8 +118,8 @@ static int inherit_vnis(struct variables *variables, const char *value, struct e
     if (!split_list(&list, value) || list.count > CXI_SVC_MAX_VNIS)
         return cannot_inherit(err, VARIABLES_VNIS, value, "it is no list of 1 to 4 VNIs");
     for (unsigned int i = 0; i < list.count; i++) {
-        unsigned int vni;
-        if (!read_number(list.words[i], 10, UINT16_MAX, &vni))
+        uint64_t vni;
+        if (!text_number(list.words[i], 10, UINT16_MAX, &vni))
             return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
         for (unsigned int earlier = 0; earlier < i; earlier++) {
             if (variables->vnis[earlier] == vni)
@@ -177,7 +164,7 @@ static int inherit_services(struct variables *variables, struct nics *nics, cons
                             const char *ids, struct error *err)
 {
     struct list names, numbers;
-    unsigned int id;
+    uint64_t id;
     if (!split_list(&names, devices))
         return cannot_inherit(err, VARIABLES_DEVICES, devices, "it is no list of NICs");
     if (!split_list(&numbers, ids))
@@ -193,9 +180,9 @@ static int inherit_services(struct variables *variables, struct nics *nics, cons
             if (strcmp(names.words[i], names.words[earlier]) == 0)
                 return cannot_inherit(err, VARIABLES_DEVICES, devices, "a NIC is named twice");
         }
-        if (!read_number(numbers.words[i], 10, INT32_MAX, &id))
+        if (!text_number(numbers.words[i], 10, INT32_MAX, &id))
             return cannot_inherit(err, VARIABLES_SVC_IDS, ids, "an id is a number");
-        rc = inherit_service(variables, nics, names.words[i], id, err);
+        rc = inherit_service(variables, nics, names.words[i], (unsigned int)id, err);
     }
     return rc;
 }
@@ -204,7 +191,7 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                       struct nics *nics, struct error *err)
 {
     const char *classes = given[VARIABLES_TCS];
-    unsigned int bits;
+    uint64_t bits;
     *variables = (struct variables){.clear = true};
     for (int i = 0; i < VARIABLES_COUNT; i++)
         variables->clear &= !given[i];
@@ -222,12 +209,12 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                               err);
     if (rc < 0 || !classes)
         return rc;
-    if (!read_number(classes, 0, 0xff, &bits))
+    if (!text_number(classes, 0, 0xff, &bits))
         return cannot_inherit(err, VARIABLES_TCS, classes, "it is no bit mask such as 0x0a");
     if ((bits & ~variables->traffic_classes) != 0)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_TCS=%s cannot be inherited: the services allow 0x%02x only",
                          classes, variables->traffic_classes);
-    variables->traffic_classes = bits;
+    variables->traffic_classes = (unsigned int)bits;
     return 0;
 }
