@@ -16,19 +16,13 @@ static void write_log(const struct visit *visit, const char *outcome)
     struct timespec now;
     struct tm parts;
     char when[32];
-    char nic[16] = "";
-    char service[24] = "";
     char line[1024];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     strftime(when, sizeof when, "%FT%T", &parts);
-    if (visit->call.nic != FAULT_NONE)
-        snprintf(nic, sizeof nic, " cxi%u", visit->call.nic);
-    if (visit->call.service != FAULT_NONE)
-        snprintf(service, sizeof service, " svc=%u", visit->call.service);
-    int length = snprintf(line, sizeof line, "%s.%06ldZ pid=%d uid=%u %s%s%s%s %s\n", when,
-                          now.tv_nsec / 1000, (int)getpid(), (unsigned int)geteuid(),
-                          visit->call.name, nic, service, visit->note, outcome);
+    int length =
+        snprintf(line, sizeof line, "%s.%06ldZ pid=%d uid=%u %s %s\n", when, now.tv_nsec / 1000,
+                 (int)getpid(), (unsigned int)geteuid(), visit->note, outcome);
     if (length >= (int)sizeof line) {
         length = sizeof line - 1;
         line[length - 1] = '\n';
@@ -170,6 +164,11 @@ int visit_begin(struct visit *visit, const char *call, enum visit_kind kind, uns
     struct error err;
     *visit = (struct visit){.call = {.name = call, .nic = nic, .service = service}};
     state_init(&visit->state);
+    visit_note(visit, "%s", call);
+    if (nic != FAULT_NONE)
+        visit_note(visit, " cxi%u", nic);
+    if (service != FAULT_NONE)
+        visit_note(visit, " svc=%u", service);
     int r = begin_call(visit);
     if (r || kind == VISIT_NICS)
         return r;

@@ -2,6 +2,7 @@
 #include "node/settings.h"
 
 #include "base/duration.h"
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/roff.h"
 #include "base/text.h"
@@ -127,12 +128,10 @@ static const char *allowed_values(const struct key *key, char out[64])
     return out;
 }
 
-bool settings_duration(const char *text, int64_t *ms)
+bool settings_duration(const char *text, unsigned int forms, int64_t *ms)
 {
-    int64_t value = duration_parse(text, 0, DURATION_DAY_MS);
-    if (value >= 0)
-        *ms = value;
-    return value >= 0;
+    *ms = duration_parse(text, forms, DURATION_DAY_MS);
+    return *ms >= 0;
 }
 
 bool settings_number(const char *text, uint32_t max, uint32_t *out)
@@ -172,7 +171,7 @@ static bool set_key_value(const struct key *key, struct settings *settings, char
             return false;
         break;
     case DURATION:
-        return settings_duration(value, place);
+        return settings_duration(value, 0, place);
     case BOOL:
         *(bool *)place = strcmp(value, "yes") == 0;
         return *(bool *)place || strcmp(value, "no") == 0;
@@ -290,48 +289,44 @@ unsigned int settings_read(struct settings *settings, const char *path, bool may
 static int apply_job_limit(const struct limits_rules *site, struct settings *settings, char *word,
                            struct error *err)
 {
-    char given[64], *value = strchr(word, '=');
+    char *value = strchr(word, '=');
     uint32_t number;
     bool adjust = strcmp(word, "adjust_limits") == 0;
     if (adjust || strcmp(word, "no_adjust_limits") == 0) {
         settings->adjust_limits = adjust;
         return 0;
     }
-    strcpy(given, word);
     if (value)
-        *value++ = '\0';
+        *value = '\0';
     const struct key *key = value ? find_key(word) : NULL;
-    if (!key || key->offset < AT(limits) || !settings_number(value, key->max, &number))
-        return error_set(err, ERROR_INVALID,
-                         "'%s' is not understood, the job goes without: def_, res_ or max_ and one "
-                         "of txqs, tgqs, eqs, cts, tles, ptes, les, acs, = and a number up to "
-                         "65535; or adjust_limits, or no_adjust_limits",
-                         given);
+    if (value)
+        *value = '=';
+    if (!key || key->offset < AT(limits) || !settings_number(value + 1, key->max, &number))
+        return error_set(
+            err, ERROR_INVALID,
+            "'%.60s' is not understood, the job goes without: def_, res_ or max_ and one "
+            "of txqs, tgqs, eqs, cts, tles, ptes, les, acs, = and a number up to "
+            "65535; or adjust_limits, or no_adjust_limits",
+            word);
     uint32_t most = site->of[(key->offset - AT(limits)) / sizeof site->of[0]].max;
     *(uint32_t *)((char *)settings + key->offset) = number < most ? number : most;
     if (number <= most)
         return 0;
-    return error_set(err, ERROR_FULL, "%s is too much, the job gets %u (node.conf: max_%s)", given,
-                     most, word + sizeof "max_" - 1);
+    return error_set(err, ERROR_FULL, "%s is too much, the job gets %u (node.conf: max_%s)", word,
+                     most, key->name + sizeof "max_" - 1);
 }
 
 void settings_apply_job_limits(struct settings *settings, const char *text, settings_warn_fn *warn,
                                void *arg)
 {
-    static const char between[] = " \t\r\n,";
     const struct limits_rules site = settings->limits;
-    for (text += strspn(text, between); *text; text += strspn(text, between)) {
-        char word[64];
+    char *copy = memory_text(text), *rest = copy;
+    for (char *word; (word = strsep(&rest, " \t\r\n,"));) {
         struct error err;
-        size_t length = strcspn(text, between);
-        /* One that is cut is none. */
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (length >= sizeof word)
-            strcpy(word + sizeof word - sizeof "...", "...");
-        if (apply_job_limit(&site, settings, word, &err) < 0)
+        if (word[0] && apply_job_limit(&site, settings, word, &err) < 0)
             warn(arg, err.text);
-        text += length;
     }
+    free(copy);
 }
 
 /* ---- For people ---- */

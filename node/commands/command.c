@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
 
+#include "base/duration.h"
 #include "base/jobid.h"
 #include "node/record/remainder.h"
 
@@ -28,7 +29,6 @@ enum type { TEXT, FLAG, CORES, USER, USERS, TIME, SECONDS, FORMAT };
 
 static bool read_value(enum type type, const char *text, void *place)
 {
-    char seconds[16];
     switch (type) {
     case FLAG:
         return *(bool *)place = true;
@@ -36,13 +36,10 @@ static bool read_value(enum type type, const char *text, void *place)
         return settings_number(text, UINT16_MAX, place) && *(uint32_t *)place > 0;
     case USER:
         return settings_number(text, UINT32_MAX - 1, place);
-    case SECONDS: /* a number without a unit, as in mcastctl */
-        if (text[0] && !text[strspn(text, "0123456789")] &&
-            snprintf(seconds, sizeof seconds, "%ss", text) < (int)sizeof seconds)
-            text = seconds;
-        return settings_duration(text, place);
+    case SECONDS: /* also a number without a unit, as in mcastctl */
+        return settings_duration(text, DURATION_BARE_SECONDS, place);
     case TIME:
-        return settings_duration(text, place);
+        return settings_duration(text, 0, place);
     case FORMAT:
         *(enum variables_format *)place = variables_format_from_word(text);
         return *(enum variables_format *)place != VARIABLES_NONE;
