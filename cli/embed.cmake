@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes one C source of the files of a folder: cmake -DFOLDER=… -DOUT=… -P embed.cmake
+# Makes one C source of the files of a folder: cmake -DFOLDER=… -DHEADER=… -DOUT=… -P embed.cmake
 file(GLOB files ${FOLDER}/*)
 set(rows "")
 foreach(file ${files})
@@ -9,7 +9,7 @@ foreach(file ${files})
     string(REPLACE "\\x0a" "\\x0a\"\n\"" bytes "${bytes}")
     string(APPEND rows "{\"${name}\", \"${bytes}\"},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"cli/text.h\"\n#include <string.h>\n
+file(WRITE ${OUT} "#include \"${HEADER}\"\n#include <string.h>\n
 static const struct { const char *name, *text; } texts[] = {\n${rows}};\n
 const char *text_find(const char *name, const char *ending)
 {

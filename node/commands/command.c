@@ -14,15 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char command_common_usage[] =
-    "Common options:\n"
-    "  --config FILE    instead of " SETTINGS_DEFAULT_FILE ", which may be missing\n"
-    "  --url URL        the broker (default: MCAST_URL, node.conf, or its socket on this host)\n"
-    "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER, node.conf)\n"
-    "  --node NAME      this node in job's node lists (default: node.conf, SLURMD_NODENAME, or\n"
-    "                   the host's name up to its first dot)\n"
-    "  -h, --help       this text\n";
-
 /* ---- Options ---- */
 
 enum type { TEXT, FLAG, CORES, USER, USERS, TIME, SECONDS, FORMAT };
@@ -100,7 +91,7 @@ static int read_command_line(struct command_options *options, int argc, char **a
     }
     while ((value = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         if (value == 'h') {
-            printf("%s\n%s", command->usage, command_common_usage);
+            printf("%s\n%s", text_find(command->name, ".txt"), text_find("common", ".txt"));
             return COMMAND_DONE;
         }
         if (value < FIRST_VALUE)

@@ -5,16 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcast-node explain --cores N [--limits WISHES]\n"
-    "Says what a job with N cores on this node would not get of what it wants, NIC by NIC, and\n"
-    "which services hold it. Such a job runs all the same, with what is free, unless\n"
-    "adjust_limits is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
-    "  --cores N        the job's cores on this node\n"
-    "  --limits WISHES  the job's own wishes, as for prolog, and with its warnings\n\n"
-    "Example:\n"
-    "  mcast-node explain --cores 96\n";
-
 /* How many resources of the NIC fall short. */
 static unsigned int explain_nic(struct node *node, const struct nic *nic,
                                 const struct cxi_rsrc_limits *want)
@@ -57,5 +47,5 @@ static int run_explain(struct node *node, const struct command_options *options)
     return shortages > 0 ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
-const struct command command_explain = {
-    "explain", "why a job would not fit", usage, "c!w", SPOOL_READ, run_explain};
+const struct command command_explain = {"explain", "why a job would not fit", "c!w", SPOOL_READ,
+                                        run_explain};

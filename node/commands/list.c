@@ -11,15 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcast-node list [--max] [--json]\n"
-    "Lists the services of all NICs, and what they reserve of each resource; those that differ in\n"
-    "NIC and id only are one line. Needs no privilege.\n\n"
-    "  --max            the maxima instead of the reservations\n"
-    "  --json           every service of its own, with both\n\n"
-    "Example:\n"
-    "  mcast-node list\n";
-
 /* ---- JSON ---- */
 
 static json_t *encode_limits(const struct cxi_svc_desc *service)
@@ -230,5 +221,5 @@ static int run_list(struct node *node, const struct command_options *options)
     return rc;
 }
 
-const struct command command_list = {"list",  "all services of all NICs", usage, "mJ", SPOOL_READ,
+const struct command command_list = {"list", "all services of all NICs", "mJ", SPOOL_READ,
                                      run_list};
