@@ -11,16 +11,20 @@ static unsigned int explain_nic(struct node *node, const struct nic *nic,
 {
     struct fit fit;
     char text[FIT_TEXT_SIZE];
+    unsigned int shortages = 0;
     if (nic->failure < 0) {
         printf("%s: it cannot be asked for its services: %s\n", nic->name, strerror(-nic->failure));
         return 1;
     }
     fit_compute(&fit, want, nic, fit_count_pools(nic));
-    for (unsigned int i = 0; i < fit.shortage_count; i++) {
-        fit.shortages[i].refused = !node->settings.adjust_limits;
-        puts(fit_explain(&fit.shortages[i], nic, node_job_of, node, text));
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        if (!fit_lacks(&fit, limits_resources[i].type))
+            continue;
+        puts(fit_explain(&fit, &limits_resources[i], !node->settings.adjust_limits, nic,
+                         node_job_of, node, text));
+        shortages++;
     }
-    return fit.shortage_count;
+    return shortages;
 }
 
 static int run_explain(struct node *node, const struct command_options *options)
