@@ -28,8 +28,8 @@ static int unanswered(const struct mcast_error *error)
 /* The document as one string, for free(); NULL after a message. */
 static char *read_document(const char *file, size_t *length)
 {
-    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
     char *text = memory_zeroed(DOCUMENT_MAX);
+    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
     *length = in ? fread(text, 1, DOCUMENT_MAX, in) : 0;
     if (*length == DOCUMENT_MAX)
         errno = EFBIG;
