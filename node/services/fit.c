@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/fit.h"
 
+#include "base/memory.h"
 #include "node/services/service.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,19 +112,6 @@ struct fit_pools fit_count_pools(const struct nic *nic)
         .none = {[CXI_RSRC_TYPE_LE] = les >= LE_POOLS, [CXI_RSRC_TYPE_TLE] = tles >= TLE_POOLS}};
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used,
-                                                         const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(out + *used, FIT_TEXT_SIZE - *used, format, args);
-    va_end(args);
-    if (length > 0)
-        *used += (size_t)length;
-    if (*used >= FIT_TEXT_SIZE)
-        *used = FIT_TEXT_SIZE - 1;
-}
-
 /* The largest holder that is smaller than `below`, or as large and further back than `after`. */
 static const struct cxi_svc_desc *next_holder(const struct nic *nic, enum cxi_rsrc_type type,
                                               const struct cxi_svc_desc *after)
@@ -145,23 +132,25 @@ const char *fit_explain(const struct fit *fit, const struct limits_resource *res
                         const struct nic *nic, fit_job_fn *job_of, void *arg,
                         char out[FIT_TEXT_SIZE])
 {
-    size_t used = 0;
     const enum cxi_rsrc_type type = resource->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
-    append(out, &used, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name,
-           fit->limits.type[type].res, fit->want.type[type].res, resource->words,
-           refused ? "free" : "granted", limits_total(&nic->info, type));
+    memset(out, 0, FIT_TEXT_SIZE);
+    FILE *text = memory_must(fmemopen(out, FIT_TEXT_SIZE - 1, "w")); /* what is too long is cut */
+    fprintf(text, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name,
+            fit->limits.type[type].res, fit->want.type[type].res, resource->words,
+            refused ? "free" : "granted", limits_total(&nic->info, type));
     if (fit->pools.none[type])
-        append(out, &used, ", but no pool of them is left");
+        fprintf(text, ", but no pool of them is left");
     while ((holder = next_holder(nic, type, holder)) && named < HOLDERS_NAMED) {
         char who[SERVICE_TEXT_SIZE];
         const char *job = job_of ? job_of(arg, nic->name, holder->svc_id) : NULL;
-        append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
-               job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
-               limits_reserved(holder, type));
+        fprintf(text, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
+                job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
+                limits_reserved(holder, type));
     }
     if (holder)
-        append(out, &used, ", and others more");
+        fprintf(text, ", and others more");
+    fclose(text);
     return out;
 }
