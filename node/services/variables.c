@@ -11,8 +11,6 @@
 const char *const variables_names[VARIABLES_COUNT] = {"SLINGSHOT_VNIS", "SLINGSHOT_DEVICES",
                                                       "SLINGSHOT_SVC_IDS", "SLINGSHOT_TCS"};
 
-enum { VALUE_SIZE = NIC_MAX * (NIC_NAME_SIZE + 1) };
-
 /* By enum variables_format: its word, and what stands around name and value. */
 static const struct {
     const char *word, *before, *equals, *after, *unset_before, *unset_after;
@@ -44,22 +42,17 @@ void variables_add(struct variables *variables, const char *device,
     variables->traffic_classes = first ? classes : variables->traffic_classes & classes;
 }
 
-static void write_value(const struct variables *variables, enum variables_name name,
-                        char out[VALUE_SIZE])
+static void print_value(const struct variables *variables, enum variables_name name, FILE *out)
 {
-    size_t used = 0;
     char vnis[CLAIM_VNIS_TEXT_SIZE];
-    out[0] = '\0';
     if (name == VARIABLES_VNIS)
-        snprintf(out, VALUE_SIZE, "%s", claim_vnis(variables->vnis, variables->vni_count, vnis));
-    if (name == VARIABLES_TCS)
-        snprintf(out, VALUE_SIZE, "0x%02x", variables->traffic_classes);
+        fputs(claim_vnis(variables->vnis, variables->vni_count, vnis), out);
+    else if (name == VARIABLES_TCS)
+        fprintf(out, "0x%02x", variables->traffic_classes);
     for (unsigned int i = 0; name == VARIABLES_DEVICES && i < variables->service_count; i++)
-        used += (size_t)snprintf(out + used, VALUE_SIZE - used, "%s%s", i ? "," : "",
-                                 variables->services[i].device);
+        fprintf(out, "%s%s", i ? "," : "", variables->services[i].device);
     for (unsigned int i = 0; name == VARIABLES_SVC_IDS && i < variables->service_count; i++)
-        used += (size_t)snprintf(out + used, VALUE_SIZE - used, "%s%u", i ? "," : "",
-                                 variables->services[i].id);
+        fprintf(out, "%s%u", i ? "," : "", variables->services[i].id);
 }
 
 /* No value has a letter that a shell or JSON would want quoted (nic.h); the quotes are for those
@@ -68,17 +61,17 @@ void variables_print(const struct variables *variables, enum variables_format fo
 {
     for (int i = 0; i < VARIABLES_COUNT; i++) {
         const char *name = variables_names[i];
-        char value[VALUE_SIZE];
-        write_value(variables, (enum variables_name)i, value);
         if (format == VARIABLES_JSON)
             fputs(i ? ",\n" : "{\n", out);
-        if (!variables->clear)
-            fprintf(out, "%s%s%s%s%s", formats[format].before, name, formats[format].equals, value,
-                    formats[format].after);
-        else if (formats[format].unset_before)
+        if (!variables->clear) {
+            fprintf(out, "%s%s%s", formats[format].before, name, formats[format].equals);
+            print_value(variables, (enum variables_name)i, out);
+            fputs(formats[format].after, out);
+            if (format == VARIABLES_NULL)
+                putc('\0', out);
+        } else if (formats[format].unset_before) {
             fprintf(out, "%s%s%s", formats[format].unset_before, name, formats[format].unset_after);
-        if (!variables->clear && format == VARIABLES_NULL)
-            putc('\0', out);
+        }
     }
     if (format == VARIABLES_JSON)
         fputs("\n}\n", out);
