@@ -54,50 +54,6 @@ static void log_outcome(const struct visit *visit, int result)
         write_log(visit, outcome);
 }
 
-static int64_t milliseconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* The rule's tally for the call in the state, which may be a new one. */
-static struct fault_tally *find_tally(struct state *state, const struct fault *fault,
-                                      const struct fault_call *call)
-{
-    uint32_t nic = fault->each_service ? call->nic : FAULT_NONE;
-    uint32_t service = fault->each_service ? call->service : FAULT_NONE;
-    struct fault_tally *tally;
-    for (uint32_t i = 0; i < state->tallies.count; i++) {
-        tally = rows_at(&state->tallies, i);
-        if (!strcmp(tally->name, fault->name) && tally->nic == nic && tally->service == service)
-            return tally;
-    }
-    tally = rows_insert(&state->tallies, state->tallies.count);
-    tally->nic = nic;
-    tally->service = service;
-    memcpy(tally->name, fault->name, sizeof tally->name);
-    return tally;
-}
-
-/* Whether a rule still applies to the call, which is then counted. */
-static bool meets_call(struct state *state, const struct fault *fault,
-                       const struct fault_call *call)
-{
-    struct fault_tally *tally = find_tally(state, fault, call);
-    int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
-    if (!fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
-        return false;
-    if (tally->met++ == 0)
-        tally->first_ms = now_ms;
-    return true;
-}
-
-static bool is_candidate(const struct visit *visit, const struct fault *fault, bool after)
-{
-    return fault->after == after && fault_is_about(fault, &visit->call);
-}
-
 /* The first rule that applies. A lock, and the right to write, is needed only if some are counted:
  * others also meet users who may only look. */
 static int find_fault(struct visit *visit, bool after, const struct fault **found)
@@ -109,14 +65,14 @@ static int find_fault(struct visit *visit, bool after, const struct fault **foun
     int r = 0;
     *found = NULL;
     for (unsigned int i = 0; i < conf->fault_count; i++)
-        counted |=
-            is_candidate(visit, &conf->faults[i], after) && fault_is_counted(&conf->faults[i]);
+        counted |= fault_is_about(&conf->faults[i], &visit->call, after) &&
+                   fault_is_counted(&conf->faults[i]);
     state_init(&state);
     if (counted && !(r = place_lock(&visit->place, &err)))
         r = state_load(&state, &visit->place, conf, &err);
     for (unsigned int i = 0; i < conf->fault_count && !r && !*found; i++)
-        if (is_candidate(visit, &conf->faults[i], after) &&
-            meets_call(&state, &conf->faults[i], &visit->call))
+        if (fault_is_about(&conf->faults[i], &visit->call, after) &&
+            fault_meets(&conf->faults[i], &visit->call, &state))
             *found = &conf->faults[i];
     if (counted && !r)
         r = state_save(&state, &visit->place, &err);
