@@ -24,6 +24,8 @@ int64_t duration_parse(const char *text, unsigned int forms, int64_t max_ms)
     }
     if (unit == text)
         return -1;
+    if (*unit == '\0' && (forms & DURATION_BARE_SECONDS) != 0)
+        unit = "s";
     if (*unit == '\0')
         return (forms & DURATION_BARE_ZERO) != 0 && count == 0 ? 0 : -1;
     for (size_t i = 0; i < UNITS - ((forms & DURATION_DAYS) == 0); i++) {

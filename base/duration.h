@@ -10,8 +10,9 @@
 
 /* What else may be written, as bits. */
 enum duration_forms {
-    DURATION_DAYS = 1,      /* "7d" */
-    DURATION_BARE_ZERO = 2, /* "0", without a unit */
+    DURATION_DAYS = 1,         /* "7d" */
+    DURATION_BARE_ZERO = 2,    /* "0", without a unit */
+    DURATION_BARE_SECONDS = 4, /* "30", seconds */
 };
 
 /* Milliseconds; -1: it is not a duration, or is longer than max_ms. */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes one C source of the files of a folder: cmake -DFOLDER=… -DOUT=… -P embed.cmake
+# Makes one C source of the files of a folder: cmake -DFOLDER=… -DHEADER=… -DOUT=… -P embed.cmake
 file(GLOB files ${FOLDER}/*)
 set(rows "")
 foreach(file ${files})

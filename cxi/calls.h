@@ -35,12 +35,6 @@
       (struct cxil_dev *, const struct cxi_svc_desc *, struct cxi_svc_fail_info *), "LIBCXI_1.0")  \
     X(destroy_svc, int, (struct cxil_dev *, unsigned int), "LIBCXI_1.0")
 
-/* An older libcxi may lack these: the pointer is NULL then. */
-#define CXI_CALLS_OPTIONAL(X)                                                                      \
-    X(get_svc_rsrc_use, int, (struct cxil_dev *, unsigned int, struct cxi_rsrc_use *),             \
-      "LIBCXI_1.5")                                                                                \
-    X(set_svc_lpr, int, (struct cxil_dev *, unsigned int, unsigned int), "LIBCXI_1.8")
-
 /* What mcast-node does not call, and others do. */
 #define CXI_CALLS_OTHER(X)                                                                         \
     X(alloc_lni, int, (struct cxil_dev *, struct cxil_lni **, unsigned int), "LIBCXI_1.0")         \
@@ -51,7 +45,10 @@
     X(update_svc, int,                                                                             \
       (struct cxil_dev *, const struct cxi_svc_desc *, struct cxi_svc_fail_info *), "LIBCXI_1.2")  \
     X(get_svc_rsrc_list, int, (struct cxil_dev *, struct cxil_svc_rsrc_list **), "LIBCXI_1.5")     \
+    X(get_svc_rsrc_use, int, (struct cxil_dev *, unsigned int, struct cxi_rsrc_use *),             \
+      "LIBCXI_1.5")                                                                                \
     X(free_svc_rsrc_list, void, (struct cxil_svc_rsrc_list *), "LIBCXI_1.5")                       \
+    X(set_svc_lpr, int, (struct cxil_dev *, unsigned int, unsigned int), "LIBCXI_1.8")             \
     X(get_svc_lpr, int, (struct cxil_dev *, unsigned int), "LIBCXI_1.8")                           \
     X(svc_enable, int, (struct cxil_dev *, unsigned int, bool), "LIBCXI_1.9")                      \
     X(svc_set_exclusive_cp, int, (struct cxil_dev *, unsigned int, bool), "LIBCXI_1.9")            \
@@ -66,6 +63,5 @@
 #define CXI_CALLS_POINTER_(name, returns, parameters, version) returns(*name) parameters;
 struct cxi_calls {
     CXI_CALLS_NEEDED(CXI_CALLS_POINTER_)
-    CXI_CALLS_OPTIONAL(CXI_CALLS_POINTER_)
 };
 #undef CXI_CALLS_POINTER_

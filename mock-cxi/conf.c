@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "mock-cxi/value.h"
 
 /* Whose keys the lines are that come. */
@@ -15,16 +16,6 @@ struct reader {
     struct nic *nic;
     struct fault *fault;
 };
-
-static char *trim(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
 
 static int begin_nic(struct reader *reader, const char *name, struct error *err)
 {
@@ -42,7 +33,7 @@ static int begin_nic(struct reader *reader, const char *name, struct error *err)
 static int begin_fault(struct reader *reader, char *name, struct error *err)
 {
     struct conf *conf = reader->conf;
-    name = trim(name);
+    name = text_trim(name);
     if (!*name || strlen(name) >= FAULT_NAME_SIZE)
         return error_set(err, ERROR_INVALID, "a fault needs a name of at most %d characters",
                          FAULT_NAME_SIZE - 1);
@@ -63,7 +54,7 @@ static int begin_section(struct reader *reader, char *line, struct error *err)
     if (!end || end[1])
         return error_set(err, ERROR_INVALID, "a section is [name], not '%s'", line);
     *end = '\0';
-    char *name = trim(line + 1);
+    char *name = text_trim(line + 1);
     if (!strncmp(name, "fault", 5) && (isspace((unsigned char)name[5]) || !name[5]))
         return begin_fault(reader, name + 5, err);
     if (!strncmp(name, "cxi", 3))
@@ -99,8 +90,8 @@ static int read_setting(struct reader *reader, char *line, struct error *err)
     if (!equals)
         return error_set(err, ERROR_INVALID, "'%s' is neither [section] nor key = value", line);
     *equals = '\0';
-    const char *key = trim(line);
-    const char *value = trim(equals + 1);
+    const char *key = text_trim(line);
+    const char *value = text_trim(equals + 1);
     switch (reader->section) {
     case SECTION_MOCK:
         return value_set(mock_keys, sizeof mock_keys / sizeof *mock_keys, "[mock]", reader->conf,
@@ -128,7 +119,7 @@ struct conf *conf_parse(char *text, struct error *err)
     for (char *line; (line = strsep(&text, "\n"));) {
         number++;
         line[strcspn(line, "#;")] = '\0';
-        line = trim(line);
+        line = text_trim(line);
         int r = 0;
         if (*line == '[')
             r = begin_section(&reader, line, err);

@@ -3,14 +3,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cxi/abi.h"
 #include "mock-cxi/nic.h"
+#include "mock-cxi/state.h"
 #include "mock-cxi/value.h"
 
 #define CALL_NAME(name, returns, parameters, version) #name,
-static const char *const calls[] = {CXI_CALLS_NEEDED(CALL_NAME) CXI_CALLS_OPTIONAL(CALL_NAME)
-                                        CXI_CALLS_OTHER(CALL_NAME)};
+static const char *const calls[] = {CXI_CALLS_NEEDED(CALL_NAME) CXI_CALLS_OTHER(CALL_NAME)};
 
 void fault_init(struct fault *fault, const char *name)
 {
@@ -74,9 +75,9 @@ int fault_set(struct fault *fault, const char *key, const char *value, struct er
     return value_set(keys, sizeof keys / sizeof *keys, "a fault", fault, key, value, err);
 }
 
-bool fault_is_about(const struct fault *fault, const struct fault_call *call)
+bool fault_is_about(const struct fault *fault, const struct fault_call *call, bool after)
 {
-    return (!fault->call[0] || !strcmp(fault->call, call->name)) &&
+    return fault->after == after && (!fault->call[0] || !strcmp(fault->call, call->name)) &&
            (fault->nic == FAULT_NONE || fault->nic == call->nic) &&
            (fault->service == FAULT_NONE || fault->service == call->service);
 }
@@ -86,12 +87,41 @@ bool fault_is_counted(const struct fault *fault)
     return fault->count > 0 || fault->for_ms > 0;
 }
 
-bool fault_is_active(const struct fault *fault, const struct fault_tally *tally, int64_t now_ms,
-                     int64_t now)
+static int64_t milliseconds(clockid_t clock)
 {
-    if (fault->count && tally->met >= fault->count)
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The rule's tally for the call in the state, which may be a new one. */
+static struct fault_tally *find_tally(struct state *state, const struct fault *fault,
+                                      const struct fault_call *call)
+{
+    uint32_t nic = fault->each_service ? call->nic : FAULT_NONE;
+    uint32_t service = fault->each_service ? call->service : FAULT_NONE;
+    struct fault_tally *tally;
+    for (uint32_t i = 0; i < state->tallies.count; i++) {
+        tally = rows_at(&state->tallies, i);
+        if (!strcmp(tally->name, fault->name) && tally->nic == nic && tally->service == service)
+            return tally;
+    }
+    tally = rows_insert(&state->tallies, state->tallies.count);
+    tally->nic = nic;
+    tally->service = service;
+    memcpy(tally->name, fault->name, sizeof tally->name);
+    return tally;
+}
+
+bool fault_meets(const struct fault *fault, const struct fault_call *call, struct state *state)
+{
+    struct fault_tally *tally = find_tally(state, fault, call);
+    int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
+    if ((fault->count && tally->met >= fault->count) ||
+        (fault->until && milliseconds(CLOCK_REALTIME) / 1000 >= fault->until) ||
+        (fault->for_ms && tally->met && now_ms - tally->first_ms >= fault->for_ms))
         return false;
-    if (fault->until && now >= fault->until)
-        return false;
-    return !fault->for_ms || !tally->met || now_ms - tally->first_ms < fault->for_ms;
+    if (tally->met++ == 0)
+        tally->first_ms = now_ms;
+    return true;
 }

@@ -46,11 +46,12 @@ void fault_init(struct fault *fault, const char *name);
 /* Sets what docs/mock-cxi.md lists for a rule. ERROR_INVALID: no such key, or not such a value. */
 int fault_set(struct fault *fault, const char *key, const char *value, struct error *err);
 
-bool fault_is_about(const struct fault *fault, const struct fault_call *call);
+/* after: whether the call has had its effect. */
+bool fault_is_about(const struct fault *fault, const struct fault_call *call, bool after);
 
 /* Whether its limits need a tally. */
 bool fault_is_counted(const struct fault *fault);
 
-/* False when its limits are used up. now_ms is CLOCK_BOOTTIME's, now CLOCK_REALTIME's seconds. */
-bool fault_is_active(const struct fault *fault, const struct fault_tally *tally, int64_t now_ms,
-                     int64_t now);
+/* False when its limits are used up; else the call is counted in the state. */
+struct state;
+bool fault_meets(const struct fault *fault, const struct fault_call *call, struct state *state);

@@ -16,26 +16,20 @@
 #define PROTOTYPE(name, returns, parameters, version)                                              \
     __attribute__((visibility("default"))) returns cxil_##name parameters;
 CXI_CALLS_NEEDED(PROTOTYPE)
-CXI_CALLS_OPTIONAL(PROTOTYPE)
 CXI_CALLS_OTHER(PROTOTYPE)
 
-static int begin_look(struct visit *visit, const char *call, const struct cxil_dev *dev,
-                      unsigned int service)
+/* A call about one NIC, and one service or FAULT_NONE. */
+static int begin(struct visit *visit, const char *call, enum visit_kind kind,
+                 const struct cxil_dev *dev, unsigned int svc_id)
 {
-    return visit_begin(visit, call, VISIT_LOOK, dev->info.dev_id, service);
-}
-
-static int begin_change(struct visit *visit, const char *call, const struct cxil_dev *dev,
-                        unsigned int service)
-{
-    return visit_begin(visit, call, VISIT_CHANGE, dev->info.dev_id, service);
+    return visit_begin(visit, call, kind, dev->info.dev_id, svc_id);
 }
 
 /* Also finds the service; -EINVAL when there is none. */
-static int begin_look_at(struct visit *visit, const char *call, const struct cxil_dev *dev,
-                         unsigned int svc_id, const struct service **service)
+static int begin_at(struct visit *visit, const char *call, enum visit_kind kind,
+                    const struct cxil_dev *dev, unsigned int svc_id, struct service **service)
 {
-    int r = begin_look(visit, call, dev, svc_id);
+    int r = begin(visit, call, kind, dev, svc_id);
     *service = r ? NULL : state_service(&visit->state, dev->info.dev_id, svc_id);
     return r || *service ? r : -EINVAL;
 }
@@ -103,7 +97,7 @@ int cxil_get_svc_list(struct cxil_dev *dev, struct cxil_svc_list **list)
     const struct service *services;
     if (!dev || !list)
         return -EINVAL;
-    int r = begin_look(&visit, "get_svc_list", dev, FAULT_NONE);
+    int r = begin(&visit, "get_svc_list", VISIT_LOOK, dev, FAULT_NONE);
     if (!r) {
         uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
         made = memory_zeroed(sizeof *made + count * sizeof *made->descs);
@@ -155,7 +149,7 @@ int cxil_alloc_svc(struct cxil_dev *dev, const struct cxi_svc_desc *desc,
     struct cxi_svc_fail_info fail = {.no_le_pools = false};
     if (!dev || !desc)
         return -EINVAL;
-    int r = begin_change(&visit, "alloc_svc", dev, FAULT_NONE);
+    int r = begin(&visit, "alloc_svc", VISIT_CHANGE, dev, FAULT_NONE);
     note_descriptor(&visit, desc);
     if (!r)
         r = service_alloc(&visit.state, visit.nic, visit.conf->shared_vnis, desc, &fail);
@@ -168,19 +162,24 @@ int cxil_alloc_svc(struct cxil_dev *dev, const struct cxi_svc_desc *desc,
 int cxil_destroy_svc(struct cxil_dev *dev, unsigned int svc_id)
 {
     struct visit visit;
+    struct service *service;
     if (!dev || svc_id < 1)
         return -EINVAL;
-    int r = begin_change(&visit, "destroy_svc", dev, svc_id);
-    return visit_end(&visit, r ? r : service_destroy(&visit.state, dev->info.dev_id, svc_id));
+    int r = begin(&visit, "destroy_svc", VISIT_CHANGE, dev, svc_id);
+    if (!r && svc_id == CXI_DEFAULT_SVC_ID)
+        r = -EINVAL;
+    if (!r && !(r = service_find_idle(&visit.state, dev->info.dev_id, svc_id, &service)))
+        state_remove_service(&visit.state, service);
+    return visit_end(&visit, r);
 }
 
 int cxil_get_svc_rsrc_use(struct cxil_dev *dev, unsigned int svc_id, struct cxi_rsrc_use *use)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev || !use)
         return -EINVAL;
-    int r = begin_look_at(&visit, "get_svc_rsrc_use", dev, svc_id, &service);
+    int r = begin_at(&visit, "get_svc_rsrc_use", VISIT_LOOK, dev, svc_id, &service);
     if (!r)
         service_use(service, use);
     return visit_end(&visit, r);
@@ -189,45 +188,61 @@ int cxil_get_svc_rsrc_use(struct cxil_dev *dev, unsigned int svc_id, struct cxi_
 int cxil_set_svc_lpr(struct cxil_dev *dev, unsigned int svc_id, unsigned int lnis_per_rgid)
 {
     struct visit visit;
+    struct service *service;
     if (!dev)
         return -EINVAL;
-    int r = begin_change(&visit, "set_svc_lpr", dev, svc_id);
+    int r = begin(&visit, "set_svc_lpr", VISIT_CHANGE, dev, svc_id);
     visit_note(&visit, " lpr=%u", lnis_per_rgid);
-    return visit_end(
-        &visit, r ? r : service_set_lpr(&visit.state, dev->info.dev_id, svc_id, lnis_per_rgid));
+    if (!r && lnis_per_rgid > NIC_LNIS_PER_RGID)
+        r = -EINVAL;
+    if (!r && !(r = service_find_idle(&visit.state, dev->info.dev_id, svc_id, &service)))
+        service->lnis_per_rgid = lnis_per_rgid;
+    return visit_end(&visit, r);
 }
 
 int cxil_get_svc_lpr(struct cxil_dev *dev, unsigned int svc_id)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev)
         return -EINVAL;
-    int r = begin_look_at(&visit, "get_svc_lpr", dev, svc_id, &service);
+    int r = begin_at(&visit, "get_svc_lpr", VISIT_LOOK, dev, svc_id, &service);
     return visit_end(&visit, r ? r : (int)service->lnis_per_rgid);
 }
 
 int cxil_get_svc(struct cxil_dev *dev, unsigned int svc_id, struct cxi_svc_desc *desc)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev || !desc)
         return -EINVAL;
-    int r = begin_look_at(&visit, "get_svc", dev, svc_id, &service);
+    int r = begin_at(&visit, "get_svc", VISIT_LOOK, dev, svc_id, &service);
     if (!r)
         *desc = service->desc;
     return visit_end(&visit, r);
 }
 
+/* Everything but resource limits. */
 int cxil_update_svc(struct cxil_dev *dev, const struct cxi_svc_desc *desc,
                     struct cxi_svc_fail_info *fail_info)
 {
     struct visit visit;
+    struct service *service;
     if (!dev || !desc)
         return -EINVAL;
-    int r = begin_change(&visit, "update_svc", dev, desc->svc_id);
+    int r = begin(&visit, "update_svc", VISIT_CHANGE, dev, desc->svc_id);
     note_descriptor(&visit, desc);
-    r = visit_end(&visit, r ? r : service_update(&visit.state, visit.nic, desc));
+    if (!r && !(r = service_check(visit.nic, desc)))
+        r = service_find_idle(&visit.state, dev->info.dev_id, desc->svc_id, &service);
+    if (!r && service->desc.resource_limits != desc->resource_limits)
+        r = -EINVAL;
+    if (!r && !(r = service_enable(service, desc->enable))) {
+        const struct cxi_svc_desc before = service->desc;
+        service->desc = *desc;
+        service->desc.limits = before.limits;
+        service->desc.is_system_svc = before.is_system_svc;
+    }
+    r = visit_end(&visit, r);
     if (r < 0 && fail_info)
         *fail_info = (struct cxi_svc_fail_info){.no_le_pools = false};
     return r;
@@ -240,7 +255,7 @@ int cxil_get_svc_rsrc_list(struct cxil_dev *dev, struct cxil_svc_rsrc_list **lis
     const struct service *services;
     if (!dev || !list)
         return -EINVAL;
-    int r = begin_look(&visit, "get_svc_rsrc_list", dev, FAULT_NONE);
+    int r = begin(&visit, "get_svc_rsrc_list", VISIT_LOOK, dev, FAULT_NONE);
     if (!r) {
         uint32_t count = state_services(&visit.state, dev->info.dev_id, &services);
         made = memory_zeroed(sizeof *made + count * sizeof *made->rsrcs);
@@ -260,32 +275,40 @@ void cxil_free_svc_rsrc_list(struct cxil_svc_rsrc_list *list)
 int cxil_svc_enable(struct cxil_dev *dev, unsigned int svc_id, bool enable)
 {
     struct visit visit;
+    struct service *service;
     if (!dev || svc_id < 1)
         return -EINVAL;
-    int r = begin_change(&visit, "svc_enable", dev, svc_id);
+    int r = begin(&visit, "svc_enable", VISIT_CHANGE, dev, svc_id);
     visit_note(&visit, " enable=%d", enable);
-    return visit_end(&visit,
-                     r ? r : service_enable(&visit.state, dev->info.dev_id, svc_id, enable));
+    if (!r && !(r = service_find_idle(&visit.state, dev->info.dev_id, svc_id, &service)))
+        r = service_enable(service, enable);
+    return visit_end(&visit, r);
 }
 
+/* With a VNI range only. */
 int cxil_svc_set_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool exclusive_cp)
 {
     struct visit visit;
+    struct service *service;
     if (!dev || svc_id < 1)
         return -EINVAL;
-    int r = begin_change(&visit, "svc_set_exclusive_cp", dev, svc_id);
-    return visit_end(
-        &visit,
-        r ? r : service_set_exclusive_cp(&visit.state, dev->info.dev_id, svc_id, exclusive_cp));
+    int r = begin_at(&visit, "svc_set_exclusive_cp", VISIT_CHANGE, dev, svc_id, &service);
+    if (!r && (service->desc.restricted_vnis || !service->vni_min))
+        r = -EINVAL;
+    if (!r && service->desc.enable)
+        r = -EBUSY;
+    if (!r)
+        service->exclusive_cp = exclusive_cp;
+    return visit_end(&visit, r);
 }
 
 int cxil_svc_get_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool *exclusive_cp)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev || !exclusive_cp)
         return -EINVAL;
-    int r = begin_look_at(&visit, "svc_get_exclusive_cp", dev, svc_id, &service);
+    int r = begin_at(&visit, "svc_get_exclusive_cp", VISIT_LOOK, dev, svc_id, &service);
     if (!r && !service->vni_min && !service->desc.num_vld_vnis)
         r = -ENOENT;
     if (!r)
@@ -293,27 +316,38 @@ int cxil_svc_get_exclusive_cp(struct cxil_dev *dev, unsigned int svc_id, bool *e
     return visit_end(&visit, r);
 }
 
+/* For services whose VNIs are not restricted; a power of two of them, aligned. */
 int cxil_svc_set_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t vni_min,
                            uint16_t vni_max)
 {
     struct visit visit;
+    struct service *service;
+    const unsigned int count = 1u + vni_max - vni_min;
     if (!dev || svc_id < 1)
         return -EINVAL;
-    int r = begin_change(&visit, "svc_set_vni_range", dev, svc_id);
+    int r = begin_at(&visit, "svc_set_vni_range", VISIT_CHANGE, dev, svc_id, &service);
     visit_note(&visit, " vnis=%u-%u", vni_min, vni_max);
-    return visit_end(
-        &visit,
-        r ? r : service_set_vni_range(&visit.state, dev->info.dev_id, svc_id, vni_min, vni_max));
+    if (!r && (service->desc.restricted_vnis || vni_min == 0 || vni_max < vni_min ||
+               (count & (count - 1)) != 0 || (vni_min & (count - 1)) != 0))
+        r = -EINVAL;
+    if (!r && service_range_taken(&visit.state, service->nic, svc_id, vni_min, vni_max, true))
+        r = -EEXIST;
+    if (!r) {
+        service->vni_min = vni_min;
+        service->vni_max = vni_max;
+        service->desc.num_vld_vnis = 1;
+    }
+    return visit_end(&visit, r);
 }
 
 int cxil_svc_get_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t *vni_min,
                            uint16_t *vni_max)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev || !vni_min || !vni_max || svc_id < 1)
         return -EINVAL;
-    int r = begin_look_at(&visit, "svc_get_vni_range", dev, svc_id, &service);
+    int r = begin_at(&visit, "svc_get_vni_range", VISIT_LOOK, dev, svc_id, &service);
     if (!r && !service->vni_min)
         r = -EINVAL;
     if (!r) {
@@ -326,21 +360,30 @@ int cxil_svc_get_vni_range(struct cxil_dev *dev, unsigned int svc_id, uint16_t *
 int cxil_svc_set_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int netns)
 {
     struct visit visit;
+    struct service *service;
     if (!dev || svc_id < 1)
         return -EINVAL;
-    int r = begin_change(&visit, "svc_set_netns", dev, svc_id);
+    int r = begin_at(&visit, "svc_set_netns", VISIT_CHANGE, dev, svc_id, &service);
     visit_note(&visit, " netns=%u", netns);
-    return visit_end(&visit,
-                     r ? r : service_set_netns(&visit.state, dev->info.dev_id, svc_id, netns));
+    /* It has other members, or no members are required. */
+    if (!r && !service->desc.restricted_members)
+        r = -EEXIST;
+    for (int i = 0; !r && i < CXI_SVC_MAX_MEMBERS; i++)
+        if (service->desc.members[i].type == CXI_SVC_MEMBER_UID ||
+            service->desc.members[i].type == CXI_SVC_MEMBER_GID)
+            r = -EEXIST;
+    if (!r)
+        service->netns = netns;
+    return visit_end(&visit, r);
 }
 
 int cxil_svc_get_netns(struct cxil_dev *dev, unsigned int svc_id, unsigned int *netns)
 {
     struct visit visit;
-    const struct service *service;
+    struct service *service;
     if (!dev || !netns || svc_id < 1)
         return -EINVAL;
-    int r = begin_look_at(&visit, "svc_get_netns", dev, svc_id, &service);
+    int r = begin_at(&visit, "svc_get_netns", VISIT_LOOK, dev, svc_id, &service);
     if (!r && !service->netns)
         r = -EINVAL;
     if (!r)
@@ -392,7 +435,7 @@ int cxil_read_cntr(struct cxil_dev *dev, unsigned int counter, uint64_t *value,
     struct visit visit;
     if (!dev || !value)
         return -EINVAL;
-    int r = begin_look(&visit, "read_cntr", dev, FAULT_NONE);
+    int r = begin(&visit, "read_cntr", VISIT_LOOK, dev, FAULT_NONE);
     visit_note(&visit, " counter=%u", counter);
     if ((r = visit_end(&visit, r)) < 0)
         return r;

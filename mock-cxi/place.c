@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 static const char default_directory[] = "/var/lib/mock-cxi";
 enum { FILE_SIZE_MAX = 16 << 20 };
 
@@ -63,26 +65,10 @@ int place_lock(struct place *place, struct error *err)
     int fd = open_for_writing(place, "lock", 0);
     if (fd < 0)
         return error_set(err, ERROR_IO, "lock: %s", strerror(errno));
-    while (flock(fd, LOCK_EX) < 0)
-        if (errno != EINTR) {
-            int code = error_set(err, ERROR_IO, "lock: %s", strerror(errno));
-            close(fd);
-            return code;
-        }
-    place->lock = fd;
-    return 0;
-}
-
-static int read_all(int fd, char *content, size_t size)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = read(fd, content + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -1 : (errno = EIO, -1);
-        done += (size_t)n;
+    place->lock = fd; /* for place_close, also when it cannot be had */
+    while (flock(fd, LOCK_EX) < 0) {
+        if (errno != EINTR)
+            return error_set(err, ERROR_IO, "lock: %s", strerror(errno));
     }
     return 0;
 }
@@ -91,44 +77,22 @@ int place_read(const struct place *place, const char *name, char **content, size
                struct error *err)
 {
     struct stat status;
-    char *text = NULL;
     int fd = openat(place->directory, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return error_set(err, ERROR_NOT_FOUND, "%s does not exist", name);
-    if (fd < 0 || fstat(fd, &status) < 0)
-        goto fail;
-    if (!S_ISREG(status.st_mode) || status.st_size > FILE_SIZE_MAX) {
-        errno = EFBIG;
-        goto fail;
-    }
-    size_t size = (size_t)status.st_size;
-    if (!(text = malloc(size + 1)) || read_all(fd, text, size) < 0)
-        goto fail;
+    if (fd < 0)
+        return error_set(err, ERROR_IO, "%s: %s", name, strerror(errno));
+    bool good =
+        fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= FILE_SIZE_MAX;
+    *length = good ? (size_t)status.st_size : 0;
+    *content = memory_zeroed(*length + 1);
+    good = good && read(fd, *content, *length) == (ssize_t)*length;
     close(fd);
-    text[size] = '\0';
-    *content = text;
-    *length = size;
-    return 0;
-fail:
-    error_set(err, ERROR_IO, "%s: %s", name, strerror(errno));
-    free(text);
-    if (fd >= 0)
-        close(fd);
-    return ERROR_IO;
-}
-
-static int write_all(int fd, const char *content, size_t length)
-{
-    while (length > 0) {
-        ssize_t n = write(fd, content, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        content += n;
-        length -= (size_t)n;
-    }
-    return 0;
+    if (good)
+        return 0;
+    free(*content);
+    return error_set(err, ERROR_IO, "%s cannot be read as a file of at most %d bytes", name,
+                     FILE_SIZE_MAX);
 }
 
 int place_replace(const struct place *place, const char *name, const void *content, size_t length,
@@ -138,12 +102,11 @@ int place_replace(const struct place *place, const char *name, const void *conte
     char fresh[64];
     snprintf(fresh, sizeof fresh, "%s.new", name);
     int fd = open_for_writing(place, fresh, O_TRUNC);
-    if (fd < 0)
-        return error_set(err, ERROR_IO, "%s: %s", fresh, strerror(errno));
-    int r = write_all(fd, content, length);
-    if (close(fd) < 0)
-        r = -1;
-    if (r < 0 || renameat(place->directory, fresh, place->directory, name) < 0)
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool whole = file && fwrite(content, length, 1, file) == 1;
+    if (file && fclose(file) != 0)
+        whole = false;
+    if (!whole || renameat(place->directory, fresh, place->directory, name) < 0)
         return error_set(err, ERROR_IO, "%s: %s", fresh, strerror(errno));
     return 0;
 }
@@ -153,7 +116,6 @@ void place_append(const struct place *place, const char *name, const char *line,
     int fd = place->directory < 0 ? -1 : open_for_writing(place, name, O_APPEND);
     if (fd < 0)
         return;
-    ssize_t ignored = write(fd, line, length);
-    (void)ignored;
+    (void)!write(fd, line, length);
     close(fd);
 }

@@ -33,7 +33,7 @@ void service_add_default(struct state *state, const struct nic *nic)
     tles->max = tles->res = (uint16_t)smaller(tles->max, DEFAULT_TLES);
 }
 
-static int check_descriptor(const struct nic *nic, const struct cxi_svc_desc *desc)
+int service_check(const struct nic *nic, const struct cxi_svc_desc *desc)
 {
     if (desc->restricted_vnis && desc->num_vld_vnis > CXI_SVC_MAX_VNIS)
         return -EINVAL;
@@ -51,9 +51,8 @@ static int check_descriptor(const struct nic *nic, const struct cxi_svc_desc *de
     return 0;
 }
 
-/* Whether another service of the NIC has one of these VNIs as one of its own, or in its range. */
-static bool is_taken(const struct state *state, uint32_t nic, unsigned int id, uint16_t min,
-                     uint16_t max, bool singly)
+bool service_range_taken(const struct state *state, uint32_t nic, unsigned int id, uint16_t min,
+                         uint16_t max, bool singly)
 {
     const struct service *others;
     uint32_t count = state_services(state, nic, &others);
@@ -75,7 +74,7 @@ static int check_vnis(const struct state *state, const struct nic *nic, bool sha
 {
     for (int i = 0; desc->restricted_vnis && i < desc->num_vld_vnis; i++) {
         uint16_t vni = desc->vnis[i];
-        if (is_taken(state, nic->info.dev_id, 0, vni, vni, !shared))
+        if (service_range_taken(state, nic->info.dev_id, 0, vni, vni, !shared))
             return -EEXIST;
         for (int earlier = 0; !shared && earlier < i; earlier++)
             if (desc->vnis[earlier] == vni)
@@ -162,8 +161,7 @@ int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
 {
     struct cxi_svc_desc granted = *desc;
     int r;
-    if ((r = check_descriptor(nic, desc)) < 0 ||
-        (r = check_vnis(state, nic, shared_vnis, desc)) < 0 ||
+    if ((r = service_check(nic, desc)) < 0 || (r = check_vnis(state, nic, shared_vnis, desc)) < 0 ||
         (r = reserve_resources(state, nic, &granted, fail)) < 0)
         return r;
     uint32_t tle_pool = granted.limits.tles.res > 0 ? free_tle_pool(state, nic->info.dev_id) : 0;
@@ -212,110 +210,19 @@ static bool is_busy(struct state *state, uint32_t nic, unsigned int service)
     return busy;
 }
 
-/* The service, unless a process uses it. */
-static int find_idle(struct state *state, uint32_t nic, unsigned int id, struct service **service)
+int service_find_idle(struct state *state, uint32_t nic, unsigned int id, struct service **service)
 {
     if (!(*service = state_service(state, nic, id)))
         return -EINVAL;
     return is_busy(state, nic, id) ? -EBUSY : 0;
 }
 
-int service_destroy(struct state *state, uint32_t nic, unsigned int id)
-{
-    struct service *service;
-    if (id == CXI_DEFAULT_SVC_ID)
-        return -EINVAL;
-    int r = find_idle(state, nic, id, &service);
-    if (!r)
-        state_remove_service(state, service);
-    return r;
-}
-
-/* Enabled without a VNI it could use, a service is none. */
-static int set_enable(struct service *service, bool enable)
+int service_enable(struct service *service, bool enable)
 {
     const struct cxi_svc_desc *desc = &service->desc;
     if (enable && !desc->restricted_vnis && desc->num_vld_vnis > 0 && !service->vni_min)
         return -EINVAL;
     service->desc.enable = enable;
-    return 0;
-}
-
-int service_enable(struct state *state, uint32_t nic, unsigned int id, bool enable)
-{
-    struct service *service;
-    int r = find_idle(state, nic, id, &service);
-    return r ? r : set_enable(service, enable);
-}
-
-int service_update(struct state *state, const struct nic *nic, const struct cxi_svc_desc *desc)
-{
-    struct service *service;
-    int r;
-    if ((r = check_descriptor(nic, desc)) < 0 ||
-        (r = find_idle(state, nic->info.dev_id, desc->svc_id, &service)) < 0)
-        return r;
-    if (service->desc.resource_limits != desc->resource_limits)
-        return -EINVAL;
-    if ((r = set_enable(service, desc->enable)) < 0)
-        return r;
-    struct cxi_svc_desc updated = *desc;
-    updated.limits = service->desc.limits;
-    updated.is_system_svc = service->desc.is_system_svc;
-    service->desc = updated;
-    return 0;
-}
-
-int service_set_lpr(struct state *state, uint32_t nic, unsigned int id, unsigned int lnis)
-{
-    struct service *service;
-    if (lnis > NIC_LNIS_PER_RGID)
-        return -EINVAL;
-    int r = find_idle(state, nic, id, &service);
-    if (!r)
-        service->lnis_per_rgid = lnis;
-    return r;
-}
-
-int service_set_vni_range(struct state *state, uint32_t nic, unsigned int id, uint16_t min,
-                          uint16_t max)
-{
-    struct service *service = state_service(state, nic, id);
-    unsigned int count = 1u + max - min;
-    if (!service || service->desc.restricted_vnis || min == 0 || max < min ||
-        (count & (count - 1)) != 0 || (min & (count - 1)) != 0)
-        return -EINVAL;
-    if (is_taken(state, nic, id, min, max, true))
-        return -EEXIST;
-    service->vni_min = min;
-    service->vni_max = max;
-    service->desc.num_vld_vnis = 1;
-    return 0;
-}
-
-int service_set_exclusive_cp(struct state *state, uint32_t nic, unsigned int id, bool exclusive)
-{
-    struct service *service = state_service(state, nic, id);
-    if (!service || service->desc.restricted_vnis || !service->vni_min)
-        return -EINVAL;
-    if (service->desc.enable)
-        return -EBUSY;
-    service->exclusive_cp = exclusive;
-    return 0;
-}
-
-int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsigned int netns)
-{
-    struct service *service = state_service(state, nic, id);
-    if (!service)
-        return -EINVAL;
-    if (!service->desc.restricted_members)
-        return -EEXIST;
-    for (int i = 0; i < CXI_SVC_MAX_MEMBERS; i++)
-        if (service->desc.members[i].type == CXI_SVC_MEMBER_UID ||
-            service->desc.members[i].type == CXI_SVC_MEMBER_GID)
-            return -EEXIST;
-    service->netns = netns;
     return 0;
 }
 

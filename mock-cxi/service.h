@@ -20,26 +20,19 @@ void service_add_default(struct state *state, const struct nic *nic);
 int service_alloc(struct state *state, const struct nic *nic, bool shared_vnis,
                   const struct cxi_svc_desc *desc, struct cxi_svc_fail_info *fail);
 
-/* -EBUSY: a process uses it. -EINVAL also for the default service. */
-int service_destroy(struct state *state, uint32_t nic, unsigned int id);
+/* Whether the descriptor makes sense on the NIC. */
+int service_check(const struct nic *nic, const struct cxi_svc_desc *desc);
 
-/* Everything but resource limits. -EBUSY. */
-int service_update(struct state *state, const struct nic *nic, const struct cxi_svc_desc *desc);
+/* Whether another service than `id` has one of these VNIs in its range, or, if `singly`, as one of
+ * its own. */
+bool service_range_taken(const struct state *state, uint32_t nic, unsigned int id, uint16_t min,
+                         uint16_t max, bool singly);
 
-int service_enable(struct state *state, uint32_t nic, unsigned int id, bool enable); /* -EBUSY */
+/* The service; -EBUSY: a process uses it. */
+int service_find_idle(struct state *state, uint32_t nic, unsigned int id, struct service **service);
 
-/* -EBUSY */
-int service_set_lpr(struct state *state, uint32_t nic, unsigned int id, unsigned int lnis);
-
-/* For services whose VNIs are not restricted; a power of two of them, aligned. -EEXIST */
-int service_set_vni_range(struct state *state, uint32_t nic, unsigned int id, uint16_t min,
-                          uint16_t max);
-
-/* With a VNI range only. -EBUSY: it is enabled. */
-int service_set_exclusive_cp(struct state *state, uint32_t nic, unsigned int id, bool exclusive);
-
-/* -EEXIST: it has other members, or no members are required. */
-int service_set_netns(struct state *state, uint32_t nic, unsigned int id, unsigned int netns);
+/* Enabled without a VNI it could use, a service is none. */
+int service_enable(struct service *service, bool enable);
 
 /* What its users hold. They hold nothing: no queue is ever made. NIC_NOT_KNOWN for what the
  * hardware counts in pools, when the service has none of its own. */

@@ -10,13 +10,12 @@
 
 static const char file_name[] = "state";
 static const char magic[8] = "mockcxi1";
-enum { TABLES = 3 };
 
 /* The file: this, and the rows of the three tables. A library with other structs refuses it. */
 struct header {
     char magic[sizeof magic];
-    uint32_t count[TABLES];
-    uint32_t size[TABLES];
+    uint32_t count[STATE_TABLES];
+    uint32_t size[STATE_TABLES];
     uint64_t checksum; /* of the rows */
 };
 
@@ -45,13 +44,6 @@ void rows_remove(struct rows *rows, uint32_t index)
     memmove(row, row + rows->size, (size_t)(rows->count - index) * rows->size);
 }
 
-static void rows_release(struct rows *rows)
-{
-    free(rows->at);
-    rows->at = NULL;
-    rows->count = 0;
-}
-
 static uint64_t checksum(const unsigned char *bytes, size_t length)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
@@ -71,9 +63,9 @@ void state_init(struct state *state)
 
 void state_release(struct state *state)
 {
-    rows_release(&state->services);
-    rows_release(&state->holders);
-    rows_release(&state->tallies);
+    for (int i = 0; i < STATE_TABLES; i++)
+        free(state->tables[i].at);
+    state_init(state);
 }
 
 static size_t bytes(const struct rows *rows)
@@ -81,43 +73,41 @@ static size_t bytes(const struct rows *rows)
     return (size_t)rows->count * rows->size;
 }
 
-static int read_tables(struct rows *tables[TABLES], const char *content, size_t length)
+static bool read_tables(struct state *state, const char *content, size_t length)
 {
     struct header header;
     if (length < sizeof header)
-        return -1;
+        return false;
     memcpy(&header, content, sizeof header);
     content += sizeof header;
     length -= sizeof header;
     if (memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.checksum != checksum((const unsigned char *)content, length))
-        return -1;
-    for (int i = 0; i < TABLES; i++) {
-        size_t size = (size_t)header.count[i] * header.size[i];
-        if (header.size[i] != tables[i]->size || size > length)
-            return -1;
-        if (size > 0)
-            tables[i]->at = memcpy(memory_zeroed(size), content, size);
-        tables[i]->count = header.count[i];
-        content += size;
-        length -= size;
+        return false;
+    for (int i = 0; i < STATE_TABLES; i++) {
+        struct rows *table = &state->tables[i];
+        table->count = header.count[i];
+        if (header.size[i] != table->size || bytes(table) > length)
+            return false;
+        table->at = memcpy(memory_zeroed(bytes(table) + 1), content, bytes(table));
+        content += bytes(table);
+        length -= bytes(table);
     }
-    return length == 0 ? 0 : -1;
+    return length == 0;
 }
 
 int state_load(struct state *state, const struct place *place, const struct conf *conf,
                struct error *err)
 {
-    struct rows *tables[TABLES] = {&state->services, &state->holders, &state->tallies};
     char *content;
     size_t length;
     int r = place_read(place, file_name, &content, &length, err);
     if (r < 0 && r != ERROR_NOT_FOUND)
         return r;
     if (r == 0) {
-        r = read_tables(tables, content, length);
+        bool good = read_tables(state, content, length);
         free(content);
-        if (r < 0)
+        if (!good)
             return error_set(err, ERROR_CORRUPT,
                              "the state is damaged, or of another version of mock-cxi: delete it");
     }
@@ -129,21 +119,19 @@ int state_load(struct state *state, const struct place *place, const struct conf
 
 int state_save(const struct state *state, const struct place *place, struct error *err)
 {
-    const struct rows *tables[TABLES] = {&state->services, &state->holders, &state->tallies};
     struct header header = {.checksum = 0};
     size_t length = sizeof header;
     memcpy(header.magic, magic, sizeof magic);
-    for (int i = 0; i < TABLES; i++) {
-        header.count[i] = tables[i]->count;
-        header.size[i] = tables[i]->size;
-        length += bytes(tables[i]);
+    for (int i = 0; i < STATE_TABLES; i++) {
+        header.count[i] = state->tables[i].count;
+        header.size[i] = state->tables[i].size;
+        length += bytes(&state->tables[i]);
     }
     unsigned char *content = memory_zeroed(length);
     unsigned char *to = content + sizeof header;
-    for (int i = 0; i < TABLES; i++) {
-        if (tables[i]->count > 0)
-            memcpy(to, tables[i]->at, bytes(tables[i]));
-        to += bytes(tables[i]);
+    for (int i = 0; i < STATE_TABLES; i++) {
+        if (state->tables[i].count > 0)
+            to = mempcpy(to, state->tables[i].at, bytes(&state->tables[i]));
     }
     header.checksum = checksum(content + sizeof header, length - sizeof header);
     memcpy(content, &header, sizeof header);

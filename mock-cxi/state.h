@@ -13,7 +13,7 @@
 
 /* An array that grows, of plain structs without pointers: what a state file can hold. */
 struct rows {
-    void *at; /* of whatever type `size` is the size of; NULL when empty */
+    void *at; /* of whatever type `size` is the size of; NULL before the first */
     uint32_t count;
     uint32_t size;
 };
@@ -44,10 +44,17 @@ struct holder {
     uint64_t born; /* when the process was started: process ids are used again */
 };
 
+enum { STATE_TABLES = 3 };
+
 struct state {
-    struct rows services; /* struct service, by NIC and id */
-    struct rows holders;  /* struct holder, in no order; the process may have ended */
-    struct rows tallies;  /* struct fault_tally, in no order */
+    union {
+        struct {
+            struct rows services; /* struct service, by NIC and id */
+            struct rows holders;  /* struct holder, in no order; the process may have ended */
+            struct rows tallies;  /* struct fault_tally, in no order */
+        };
+        struct rows tables[STATE_TABLES];
+    };
 };
 
 void state_init(struct state *state);

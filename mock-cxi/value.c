@@ -2,33 +2,17 @@
 #include "mock-cxi/value.h"
 
 #include "base/duration.h"
+#include "base/text.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, struct error *err)
 {
-    char *end;
-    errno = 0;
     int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
-    unsigned long long number = strtoull(text, &end, base);
-    if (!isdigit((unsigned char)text[0]) || *end || errno || number < min || number > max)
-        return error_set(err, ERROR_INVALID, "'%s' is not a number from %ju to %ju", text,
-                         (uintmax_t)min, (uintmax_t)max);
-    *out = number;
-    return 0;
-}
-
-int value_duration(const char *text, int64_t *ms, struct error *err)
-{
-    const int64_t value = duration_parse(text, 0, 365 * DURATION_DAY_MS);
-    if (value >= 0) {
-        *ms = value;
+    if (text_number(text, base, max, out) && *out >= min)
         return 0;
-    }
-    return error_set(err, ERROR_INVALID, "'%s' is not a time such as 200ms, 5s, 5m or 1h", text);
+    return error_set(err, ERROR_INVALID, "'%s' is not a number from %ju to %ju", text,
+                     (uintmax_t)min, (uintmax_t)max);
 }
 
 int value_read_number(const struct value_key *key, const char *text, void *field, struct error *err)
@@ -58,7 +42,11 @@ int value_read_duration(const struct value_key *key, const char *text, void *fie
                         struct error *err)
 {
     (void)key;
-    return value_duration(text, field, err);
+    int64_t *ms = field;
+    *ms = duration_parse(text, 0, 365 * DURATION_DAY_MS);
+    if (*ms >= 0)
+        return 0;
+    return error_set(err, ERROR_INVALID, "'%s' is not a time such as 200ms, 5s, 5m or 1h", text);
 }
 
 int value_read_errno(const struct value_key *key, const char *text, void *field, struct error *err)

@@ -38,7 +38,8 @@ struct value_key {
 int value_set(const struct value_key *keys, size_t count, const char *what, void *section,
               const char *key, const char *text, struct error *err);
 
-/* Readers: an unsigned field of 2, 4 or 8 bytes; a bool; milliseconds; an errno. */
+/* Readers: an unsigned field of 2, 4 or 8 bytes; a bool; milliseconds, of a number and its
+ * unit, ms, s, m or h, of at most a year; an errno. */
 int value_read_number(const struct value_key *key, const char *text, void *field,
                       struct error *err);
 int value_read_bool(const struct value_key *key, const char *text, void *field, struct error *err);
@@ -48,6 +49,3 @@ int value_read_errno(const struct value_key *key, const char *text, void *field,
 
 /* Decimal, or hexadecimal after 0x; min <= *out <= max. */
 int value_number(const char *text, uint64_t min, uint64_t max, uint64_t *out, struct error *err);
-
-/* A number and its unit, ms, s, m or h, of at most a year: milliseconds. */
-int value_duration(const char *text, int64_t *ms, struct error *err);

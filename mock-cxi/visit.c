@@ -16,19 +16,13 @@ static void write_log(const struct visit *visit, const char *outcome)
     struct timespec now;
     struct tm parts;
     char when[32];
-    char nic[16] = "";
-    char service[24] = "";
     char line[1024];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &parts);
     strftime(when, sizeof when, "%FT%T", &parts);
-    if (visit->call.nic != FAULT_NONE)
-        snprintf(nic, sizeof nic, " cxi%u", visit->call.nic);
-    if (visit->call.service != FAULT_NONE)
-        snprintf(service, sizeof service, " svc=%u", visit->call.service);
-    int length = snprintf(line, sizeof line, "%s.%06ldZ pid=%d uid=%u %s%s%s%s %s\n", when,
-                          now.tv_nsec / 1000, (int)getpid(), (unsigned int)geteuid(),
-                          visit->call.name, nic, service, visit->note, outcome);
+    int length =
+        snprintf(line, sizeof line, "%s.%06ldZ pid=%d uid=%u %s %s\n", when, now.tv_nsec / 1000,
+                 (int)getpid(), (unsigned int)geteuid(), visit->note, outcome);
     if (length >= (int)sizeof line) {
         length = sizeof line - 1;
         line[length - 1] = '\n';
@@ -60,50 +54,6 @@ static void log_outcome(const struct visit *visit, int result)
         write_log(visit, outcome);
 }
 
-static int64_t milliseconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* The rule's tally for the call in the state, which may be a new one. */
-static struct fault_tally *find_tally(struct state *state, const struct fault *fault,
-                                      const struct fault_call *call)
-{
-    uint32_t nic = fault->each_service ? call->nic : FAULT_NONE;
-    uint32_t service = fault->each_service ? call->service : FAULT_NONE;
-    struct fault_tally *tally;
-    for (uint32_t i = 0; i < state->tallies.count; i++) {
-        tally = rows_at(&state->tallies, i);
-        if (!strcmp(tally->name, fault->name) && tally->nic == nic && tally->service == service)
-            return tally;
-    }
-    tally = rows_insert(&state->tallies, state->tallies.count);
-    tally->nic = nic;
-    tally->service = service;
-    memcpy(tally->name, fault->name, sizeof tally->name);
-    return tally;
-}
-
-/* Whether a rule still applies to the call, which is then counted. */
-static bool meets_call(struct state *state, const struct fault *fault,
-                       const struct fault_call *call)
-{
-    struct fault_tally *tally = find_tally(state, fault, call);
-    int64_t now_ms = milliseconds(CLOCK_BOOTTIME);
-    if (!fault_is_active(fault, tally, now_ms, milliseconds(CLOCK_REALTIME) / 1000))
-        return false;
-    if (tally->met++ == 0)
-        tally->first_ms = now_ms;
-    return true;
-}
-
-static bool is_candidate(const struct visit *visit, const struct fault *fault, bool after)
-{
-    return fault->after == after && fault_is_about(fault, &visit->call);
-}
-
 /* The first rule that applies. A lock, and the right to write, is needed only if some are counted:
  * others also meet users who may only look. */
 static int find_fault(struct visit *visit, bool after, const struct fault **found)
@@ -115,14 +65,14 @@ static int find_fault(struct visit *visit, bool after, const struct fault **foun
     int r = 0;
     *found = NULL;
     for (unsigned int i = 0; i < conf->fault_count; i++)
-        counted |=
-            is_candidate(visit, &conf->faults[i], after) && fault_is_counted(&conf->faults[i]);
+        counted |= fault_is_about(&conf->faults[i], &visit->call, after) &&
+                   fault_is_counted(&conf->faults[i]);
     state_init(&state);
     if (counted && !(r = place_lock(&visit->place, &err)))
         r = state_load(&state, &visit->place, conf, &err);
     for (unsigned int i = 0; i < conf->fault_count && !r && !*found; i++)
-        if (is_candidate(visit, &conf->faults[i], after) &&
-            meets_call(&state, &conf->faults[i], &visit->call))
+        if (fault_is_about(&conf->faults[i], &visit->call, after) &&
+            fault_meets(&conf->faults[i], &visit->call, &state))
             *found = &conf->faults[i];
     if (counted && !r)
         r = state_save(&state, &visit->place, &err);
@@ -170,6 +120,11 @@ int visit_begin(struct visit *visit, const char *call, enum visit_kind kind, uns
     struct error err;
     *visit = (struct visit){.call = {.name = call, .nic = nic, .service = service}};
     state_init(&visit->state);
+    visit_note(visit, "%s", call);
+    if (nic != FAULT_NONE)
+        visit_note(visit, " cxi%u", nic);
+    if (service != FAULT_NONE)
+        visit_note(visit, " svc=%u", service);
     int r = begin_call(visit);
     if (r || kind == VISIT_NICS)
         return r;

@@ -18,7 +18,7 @@ struct visit {
     const struct nic *nic;     /* likewise; NULL: absent, or the call is of none */
     struct state state;        /* as the kind says */
     const struct fault *fault; /* that applies, unless it is of the kind that comes after */
-    char note[320];
+    char note[360];            /* for the log: what the call is about */
 };
 
 /* What a call needs beside cxi.conf. */

@@ -236,9 +236,12 @@ static int check_nics(struct node *node, struct error *err)
 static void say_shortages(struct node *node, const struct nic *nic, const struct fit *fit)
 {
     char text[FIT_TEXT_SIZE];
-    for (unsigned int i = 0; i < fit->shortage_count; i++)
-        say("%s%s", fit->shortages[i].refused ? "" : "warning: ",
-            fit_explain(&fit->shortages[i], nic, node_job_of, node, text));
+    const bool refused = !node->settings.adjust_limits;
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        if (fit_lacks(fit, limits_resources[i].type))
+            say("%s%s", refused ? "" : "warning: ",
+                fit_explain(fit, &limits_resources[i], refused, nic, node_job_of, node, text));
+    }
 }
 
 /* What would be done on the NIC. id: of the service that is there; 0: one would be made. */

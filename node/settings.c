@@ -2,12 +2,13 @@
 #include "node/settings.h"
 
 #include "base/duration.h"
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/roff.h"
+#include "base/text.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -130,25 +131,19 @@ static const char *allowed_values(const struct key *key, char out[64])
     return out;
 }
 
-bool settings_duration(const char *text, int64_t *ms)
+bool settings_duration(const char *text, unsigned int forms, int64_t *ms)
 {
-    int64_t value = duration_parse(text, 0, DURATION_DAY_MS);
-    if (value >= 0)
-        *ms = value;
-    return value >= 0;
+    *ms = duration_parse(text, forms, DURATION_DAY_MS);
+    return *ms >= 0;
 }
 
 bool settings_number(const char *text, uint32_t max, uint32_t *out)
 {
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (*end || errno || value > max)
-        return false;
-    *out = (uint32_t)value;
-    return true;
+    uint64_t value = 0;
+    bool good = text_number(text, 10, max, &value);
+    if (good)
+        *out = (uint32_t)value;
+    return good;
 }
 
 static bool set_classes(char *text, uint32_t *out)
@@ -179,7 +174,7 @@ static bool set_key_value(const struct key *key, struct settings *settings, char
             return false;
         break;
     case DURATION:
-        return settings_duration(value, place);
+        return settings_duration(value, 0, place);
     case BOOL:
         *(bool *)place = strcmp(value, "yes") == 0;
         return *(bool *)place || strcmp(value, "no") == 0;
@@ -221,28 +216,18 @@ static const struct key *find_key(const char *name)
 
 /* ---- The file ---- */
 
-static char *trim_blanks(char *text)
-{
-    while (isspace((unsigned char)*text))
-        text++;
-    size_t length = strlen(text);
-    while (length > 0 && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    return text;
-}
-
 /* What is wrong with the line goes to err; negative then. */
 static int read_line(struct settings *settings, char *line, unsigned int number,
                      unsigned int seen[KEY_COUNT], struct error *err)
 {
     char allowed[64], *equals = strchr(line, '=');
-    line = trim_blanks(line);
+    line = text_trim(line);
     if (line[0] == '\0' || line[0] == '#' || line[0] == ';')
         return 0;
     if (!equals)
         return error_set(err, ERROR_INVALID, "'%.80s' is not key = value", line);
     *equals = '\0';
-    const char *name = trim_blanks(line);
+    const char *name = text_trim(line);
     const struct key *key = find_key(name);
     if (!key)
         return error_set(err, ERROR_INVALID,
@@ -251,7 +236,7 @@ static int read_line(struct settings *settings, char *line, unsigned int number,
     if (*before)
         return error_set(err, ERROR_INVALID, "%s is set in line %u already", key->name, *before);
     *before = number;
-    if (!set_key_value(key, settings, trim_blanks(equals + 1)))
+    if (!set_key_value(key, settings, text_trim(equals + 1)))
         return error_set(err, ERROR_INVALID, "%s must be %s", key->name,
                          allowed_values(key, allowed));
     return 0;
@@ -307,48 +292,44 @@ unsigned int settings_read(struct settings *settings, const char *path, bool may
 static int apply_job_limit(const struct limits_rules *site, struct settings *settings, char *word,
                            struct error *err)
 {
-    char given[64], *value = strchr(word, '=');
+    char *value = strchr(word, '=');
     uint32_t number;
     bool adjust = strcmp(word, "adjust_limits") == 0;
     if (adjust || strcmp(word, "no_adjust_limits") == 0) {
         settings->adjust_limits = adjust;
         return 0;
     }
-    strcpy(given, word);
     if (value)
-        *value++ = '\0';
+        *value = '\0';
     const struct key *key = value ? find_key(word) : NULL;
-    if (!key || key->offset < AT(limits) || !settings_number(value, key->max, &number))
-        return error_set(err, ERROR_INVALID,
-                         "'%s' is not understood, the job goes without: def_, res_ or max_ and one "
-                         "of txqs, tgqs, eqs, cts, tles, ptes, les, acs, = and a number up to "
-                         "65535; or adjust_limits, or no_adjust_limits",
-                         given);
+    if (value)
+        *value = '=';
+    if (!key || key->offset < AT(limits) || !settings_number(value + 1, key->max, &number))
+        return error_set(
+            err, ERROR_INVALID,
+            "'%.60s' is not understood, the job goes without: def_, res_ or max_ and one "
+            "of txqs, tgqs, eqs, cts, tles, ptes, les, acs, = and a number up to "
+            "65535; or adjust_limits, or no_adjust_limits",
+            word);
     uint32_t most = site->of[(key->offset - AT(limits)) / sizeof site->of[0]].max;
     *(uint32_t *)((char *)settings + key->offset) = number < most ? number : most;
     if (number <= most)
         return 0;
-    return error_set(err, ERROR_FULL, "%s is too much, the job gets %u (node.conf: max_%s)", given,
-                     most, word + sizeof "max_" - 1);
+    return error_set(err, ERROR_FULL, "%s is too much, the job gets %u (node.conf: max_%s)", word,
+                     most, key->name + sizeof "max_" - 1);
 }
 
 void settings_apply_job_limits(struct settings *settings, const char *text, settings_warn_fn *warn,
                                void *arg)
 {
-    static const char between[] = " \t\r\n,";
     const struct limits_rules site = settings->limits;
-    for (text += strspn(text, between); *text; text += strspn(text, between)) {
-        char word[64];
+    char *copy = memory_text(text), *rest = copy;
+    for (char *word; (word = strsep(&rest, " \t\r\n,"));) {
         struct error err;
-        size_t length = strcspn(text, between);
-        /* One that is cut is none. */
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (length >= sizeof word)
-            strcpy(word + sizeof word - sizeof "...", "...");
-        if (apply_job_limit(&site, settings, word, &err) < 0)
+        if (word[0] && apply_job_limit(&site, settings, word, &err) < 0)
             warn(arg, err.text);
-        text += length;
     }
+    free(copy);
 }
 
 /* ---- For people ---- */

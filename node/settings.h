@@ -56,8 +56,9 @@ void settings_apply_job_limits(struct settings *settings, const char *text, sett
 void settings_print_sample(FILE *out);
 void settings_print_page(FILE *out);
 
-/* "500ms", "5s", "10m", "1h": milliseconds, up to a day. False: it is none. */
-bool settings_duration(const char *text, int64_t *ms);
+/* "500ms", "5s", "10m", "1h", and what forms add (duration.h): milliseconds, up to a day. False: it
+ * is none. */
+bool settings_duration(const char *text, unsigned int forms, int64_t *ms);
 
 /* Digits, up to max. False: it is none. */
 bool settings_number(const char *text, uint32_t max, uint32_t *out);

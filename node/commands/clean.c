@@ -9,18 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcast-node clean [--all] [--retry-busy TIME] [--dry-run]\n"
-    "Destroys services that jobs left behind: those that this node remembers to have made, and\n"
-    "those for a VNI of node.conf's pool, when the broker calls their job active no more. Never a\n"
-    "system service, nor one of an active job; what cannot be known to be none is left alone.\n"
-    "After a boot it reports to the broker that all earlier services are gone.\n\n"
-    "  --all                every user service, also of other programs, but those of active jobs\n"
-    "  --retry-busy TIME    how long to retry while services are busy (default: 0s)\n"
-    "  --dry-run            only says what it would destroy\n\n"
-    "Example:\n"
-    "  mcast-node clean --all --dry-run\n";
-
 /* Of services that no note knows: which are meant. */
 struct search {
     const struct node *node;
@@ -172,5 +160,5 @@ static int run_clean(struct node *node, const struct command_options *options)
     return unknown == COMMAND_BUSY || remembered == COMMAND_DONE ? unknown : remembered;
 }
 
-const struct command command_clean = {
-    "clean", "destroy what jobs left behind", usage, "atn", SPOOL_WRITTEN, run_clean};
+const struct command command_clean = {"clean", "destroy what jobs left behind", "atn",
+                                      SPOOL_WRITTEN, run_clean};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/commands/command.h"
 
+#include "base/duration.h"
 #include "base/jobid.h"
 #include "node/record/remainder.h"
 
@@ -13,22 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const char command_common_usage[] =
-    "Common options:\n"
-    "  --config FILE    instead of " SETTINGS_DEFAULT_FILE ", which may be missing\n"
-    "  --url URL        the broker (default: MCAST_URL, node.conf, or its socket on this host)\n"
-    "  --cluster NAME   the resource manager's cluster (default: MCAST_CLUSTER, node.conf)\n"
-    "  --node NAME      this node in job's node lists (default: node.conf, SLURMD_NODENAME, or\n"
-    "                   the host's name up to its first dot)\n"
-    "  -h, --help       this text\n";
-
 /* ---- Options ---- */
 
 enum type { TEXT, FLAG, CORES, USER, COUNT, USERS, TIME, SECONDS, FORMAT };
 
 static bool read_value(enum type type, const char *text, void *place)
 {
-    char seconds[16];
     switch (type) {
     case FLAG:
         return *(bool *)place = true;
@@ -38,13 +29,10 @@ static bool read_value(enum type type, const char *text, void *place)
         return settings_number(text, UINT32_MAX - 1, place);
     case COUNT:
         return settings_number(text, INT32_MAX, place);
-    case SECONDS: /* a number without a unit, as in mcastctl */
-        if (text[0] && !text[strspn(text, "0123456789")] &&
-            snprintf(seconds, sizeof seconds, "%ss", text) < (int)sizeof seconds)
-            text = seconds;
-        return settings_duration(text, place);
+    case SECONDS: /* also a number without a unit, as in mcastctl */
+        return settings_duration(text, DURATION_BARE_SECONDS, place);
     case TIME:
-        return settings_duration(text, place);
+        return settings_duration(text, 0, place);
     case FORMAT:
         *(enum variables_format *)place = variables_format_from_word(text);
         return *(enum variables_format *)place != VARIABLES_NONE;
@@ -108,7 +96,7 @@ static int read_command_line(struct command_options *options, int argc, char **a
     }
     while ((value = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         if (value == 'h') {
-            printf("%s\n%s", command->usage, command_common_usage);
+            printf("%s\n%s", text_find(command->name, ".txt"), text_find("common", ".txt"));
             return COMMAND_DONE;
         }
         if (value < FIRST_VALUE)

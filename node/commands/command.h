@@ -3,32 +3,21 @@
 
 /* The commands of mcast-node, and what they have in common: options, exit codes. */
 
+#include "base/embedded.h"
 #include "node/node.h"
 #include "node/services/variables.h"
 
-/* What hooks rely on (docs/mcast-node.md). */
-#define COMMAND_EXITS(X)                                                                           \
-    X(DONE, 0, "Done; with --dry-run: it could be done. Of explain: the job fits.")                \
-    X(REFUSED, 1,                                                                                  \
-      "It failed: the NICs, the spool or the broker's trust in this node; what was half done is "  \
-      "undone. Of prolog: the job must fail, and so would the next one here. Of explain: the job " \
-      "does not get all that it wants.")                                                           \
-    X(USAGE, 2, "Wrong usage or configuration; nothing was done.")                                 \
-    X(NOT_FOUND, 3, "The broker knows no reservation of the job, or it is released already.")      \
-    X(UNREACHABLE, 4,                                                                              \
-      "The broker was needed and does not answer; nothing was done. Trying again may help.")       \
-    X(BUSY, 5, "Services are left that could not be destroyed: drain the node.")                   \
-    X(UNMET, 6,                                                                                    \
-      "The job cannot have here what it is to have, which is no fault of the node: it must fail, " \
-      "and no other. What was half done is undone.")                                               \
-    X(IN_USE, 7,                                                                                   \
-      "Services are left that are in use, and their owner has another job here: do not drain the " \
-      "node for that; the end of his other jobs tries again, and so does tend.")
-
+/* What hooks rely on (docs/mcast-node.md, node/text/page-tail.man). */
 enum command_exit {
-#define COMMAND_EXIT_(name, value, when) COMMAND_##name = (value),
-    COMMAND_EXITS(COMMAND_EXIT_) COMMAND_GO_ON = -1 /* no end yet */
-#undef COMMAND_EXIT_
+    COMMAND_GO_ON = -1, /* no end yet */
+    COMMAND_DONE,
+    COMMAND_REFUSED, /* it failed, and what was half done is undone */
+    COMMAND_USAGE,
+    COMMAND_NOT_FOUND,   /* no such reservation, or it is released already */
+    COMMAND_UNREACHABLE, /* the broker was needed and does not answer; nothing was done */
+    COMMAND_BUSY,        /* services are left: drain the node */
+    COMMAND_UNMET,       /* the job cannot have it here, which is no fault of the node */
+    COMMAND_IN_USE,      /* services are left that another job of their owner may use */
 };
 
 struct command;
@@ -50,9 +39,8 @@ struct command_options {
 enum command_spool { SPOOL_IGNORED, SPOOL_READ, SPOOL_WRITTEN };
 
 struct command {
-    const char *name;
+    const char *name;    /* and of the file in node/text with its --help */
     const char *summary; /* one line for `mcast-node --help` */
-    const char *usage;   /* all of `mcast-node NAME --help`, before the common options */
     const char *letters; /* its own options (the table of command.c); "j!": one that is required */
     enum command_spool spool;
     int (*run)(struct node *node, const struct command_options *options); /* an exit code */
@@ -60,9 +48,6 @@ struct command {
 
 extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
     command_tend, command_clean, command_boot, command_list, command_explain, command_share;
-
-/* The common options as --help shows them. */
-extern const char command_common_usage[];
 
 /* Reads command line and node.conf, runs the command, and releases the node; the exit code. --help
  * is answered here. */

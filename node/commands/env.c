@@ -8,32 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcast-node env --job JOB [--format FORMAT] [OPTIONS]\n"
-    "       mcast-node env --inherit | --clear [--format FORMAT]\n"
-    "Prints SLINGSHOT_VNIS, SLINGSHOT_DEVICES, SLINGSHOT_SVC_IDS and SLINGSHOT_TCS for the job's\n"
-    "tasks on this node, or how to unset them when the job has no VNIs. Needs no privilege, but\n"
-    "only root reads what this node remembers: run it in a hook of root's, or each task asks the\n"
-    "broker.\n\n"
-    "  --job JOB            the job; its reservation is what this node remembers of it, or what\n"
-    "                       the broker says\n"
-    "  --reservation FILE   its reservation, as for prolog\n"
-    "  --launch FILE        its launch document, as for prolog, with --nodes, --restart and\n"
-    "                       --user; what that has for tasks is printed, too\n"
-    "  --inherit            take what an outer instance left in the environment, after a check;\n"
-    "                       with nothing there, unset\n"
-    "  --clear              unset all four\n"
-    "  --format FORMAT      sh     export lines, quoted, for eval (default)\n"
-    "                       json   an object; null: to be unset\n"
-    "                       null   NAME=value, each ended by a NUL byte; what is to be unset is\n"
-    "                              left out\n"
-    "                       slurm  export and unset lines, for a TaskProlog\n\n"
-    "Example, in Slurm's TaskProlog:\n"
-    "  mcast-node env --job $SLURM_JOB_ID --format slurm\n"
-    "Example, in a sub-instance; eval \"$(...)\" alone would go on when it failed:\n"
-    "  vars=$(mcast-node env --inherit) || exit 1\n"
-    "  eval \"$vars\"\n";
-
 /* The services that the job has, on whichever NICs. */
 static void gather_services(const struct node *node, const struct claim *claim,
                             struct variables *variables)
@@ -176,5 +150,5 @@ static int run_env(struct node *node, const struct command_options *options)
     return rc;
 }
 
-const struct command command_env = {
-    "env", "SLINGSHOT_* for a job's tasks", usage, "jrloRuixf", SPOOL_IGNORED, run_env};
+const struct command command_env = {"env", "SLINGSHOT_* for a job's tasks", "jrloRuixf",
+                                    SPOOL_IGNORED, run_env};

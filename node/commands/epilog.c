@@ -9,33 +9,6 @@
 
 #include <string.h>
 
-static const char epilog_usage[] =
-    "Usage: mcast-node epilog --job JOB [OPTIONS]\n"
-    "After a job's last process: destroys the job's services on this node, and no others, and\n"
-    "reports that to the broker, now or when it can be reached again. For a job that has none,\n"
-    "there is nothing to do. What is busy for longer is left to housekeeping. Services of a few\n"
-    "earlier jobs of its owner that were in use when these ended are tried once more. Exit\n"
-    "status 5 says to drain the node; 7, that another job of the owner may use what is left,\n"
-    "and the node is to go on.\n\n"
-    "  --job JOB            the job\n"
-    "  --reservation FILE   its reservation, as for prolog, for a node that does not remember it\n"
-    "                       and cannot ask the broker\n"
-    "  --retry-busy TIME    how long to retry while services are busy (default: node.conf, 5s)\n"
-    "  --dry-run            only says what it would destroy\n\n"
-    "Example:\n"
-    "  mcast-node epilog --job f2Rs8sydSxmd --retry-busy 1m\n";
-
-static const char housekeeping_usage[] =
-    "Usage: mcast-node housekeeping --job JOB [OPTIONS]\n"
-    "As epilog, with more time for what is still busy, and now and then for a few services of\n"
-    "earlier jobs of any user. Exit status 5 says to drain the node; 7 does not.\n\n"
-    "  --job JOB            the job\n"
-    "  --reservation FILE   its reservation, as for prolog\n"
-    "  --retry-busy TIME    how long to retry while services are busy (default: node.conf, 5m)\n"
-    "  --dry-run            only says what it would destroy\n\n"
-    "Example, in Flux's housekeeping, which has the id in decimal:\n"
-    "  mcast-node housekeeping --job $(flux job id --to=f58plain $FLUX_JOB_ID)\n";
-
 /* Of one reservation: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a
  * message. known: there is a note of it; then it is read again, now that no other process works on
  * it. */
@@ -146,8 +119,7 @@ static int run_epilog(struct node *node, const struct command_options *options)
     return rc;
 }
 
-const struct command command_epilog = {
-    "epilog", "destroy a job's services", epilog_usage, "j!rtn", SPOOL_WRITTEN, run_epilog};
-const struct command command_housekeeping = {
-    "housekeeping", "destroy what the epilog could not", housekeeping_usage, "j!rtn", SPOOL_WRITTEN,
-    run_epilog};
+const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtn", SPOOL_WRITTEN,
+                                       run_epilog};
+const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
+                                             "j!rtn", SPOOL_WRITTEN, run_epilog};

@@ -5,32 +5,26 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] =
-    "Usage: mcast-node explain --cores N [--limits WISHES]\n"
-    "Says what a job with N cores on this node would not get of what it wants, NIC by NIC, and\n"
-    "which services hold it. Such a job runs all the same, with what is free, unless\n"
-    "adjust_limits is no. Exit status 1 says that something is missing. Needs no privilege.\n\n"
-    "  --cores N        the job's cores on this node\n"
-    "  --limits WISHES  the job's own wishes, as for prolog, and with its warnings\n\n"
-    "Example:\n"
-    "  mcast-node explain --cores 96\n";
-
 /* How many resources of the NIC fall short. */
 static unsigned int explain_nic(struct node *node, const struct nic *nic,
                                 const struct cxi_rsrc_limits *want)
 {
     struct fit fit;
     char text[FIT_TEXT_SIZE];
+    unsigned int shortages = 0;
     if (nic->failure < 0) {
         printf("%s: it cannot be asked for its services: %s\n", nic->name, strerror(-nic->failure));
         return 1;
     }
     fit_compute(&fit, want, nic, fit_count_pools(nic));
-    for (unsigned int i = 0; i < fit.shortage_count; i++) {
-        fit.shortages[i].refused = !node->settings.adjust_limits;
-        puts(fit_explain(&fit.shortages[i], nic, node_job_of, node, text));
+    for (int i = 0; i < LIMITS_COUNT; i++) {
+        if (!fit_lacks(&fit, limits_resources[i].type))
+            continue;
+        puts(fit_explain(&fit, &limits_resources[i], !node->settings.adjust_limits, nic,
+                         node_job_of, node, text));
+        shortages++;
     }
-    return fit.shortage_count;
+    return shortages;
 }
 
 static int run_explain(struct node *node, const struct command_options *options)
@@ -57,5 +51,5 @@ static int run_explain(struct node *node, const struct command_options *options)
     return shortages > 0 ? COMMAND_REFUSED : COMMAND_DONE;
 }
 
-const struct command command_explain = {
-    "explain", "why a job would not fit", usage, "c!w", SPOOL_READ, run_explain};
+const struct command command_explain = {"explain", "why a job would not fit", "c!w", SPOOL_READ,
+                                        run_explain};

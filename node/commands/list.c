@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "core/reservation/record.h"
 #include "node/commands/command.h"
 #include "node/services/limits.h"
@@ -9,15 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char usage[] =
-    "Usage: mcast-node list [--max] [--json]\n"
-    "Lists the services of all NICs, and what they reserve of each resource; those that differ in\n"
-    "NIC and id only are one line. Needs no privilege.\n\n"
-    "  --max            the maxima instead of the reservations\n"
-    "  --json           every service of its own, with both\n\n"
-    "Example:\n"
-    "  mcast-node list\n";
 
 /* ---- JSON ---- */
 
@@ -70,7 +62,7 @@ static json_t *encode_service(struct node *node, const struct nic *nic,
     return object;
 }
 
-static bool print_json(struct node *node)
+static void print_json(struct node *node)
 {
     json_t *list = json_array();
     for (unsigned int i = 0; i < node->nics.count; i++) {
@@ -78,14 +70,10 @@ static bool print_json(struct node *node)
         for (unsigned int s = 0; nic->services && s < nic->services->count; s++)
             json_array_append_new(list, encode_service(node, nic, &nic->services->descs[s]));
     }
-    json_t *root = json_pack("{s:o}", "services", list);
-    char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_t *root = memory_must(json_pack("{s:o}", "services", list));
+    (void)json_dumpf(root, stdout, JSON_INDENT(2)); /* command_finish sees what fails */
+    putchar('\n');
     json_decref(root);
-    if (text)
-        puts(text);
-    bool good = text;
-    free(text);
-    return good;
 }
 
 /* ---- Table ---- */
@@ -155,8 +143,7 @@ static void join(char cell[CELL_SIZE], const char *other)
     snprintf(cell + used, CELL_SIZE - used, ",%s", other);
 }
 
-/* False: memory is exhausted. */
-static bool add_line(struct table *table, const struct line *line)
+static void add_line(struct table *table, const struct line *line)
 {
     for (size_t i = 1; i < table->count; i++) {
         struct line *at = &table->lines[i];
@@ -166,15 +153,11 @@ static bool add_line(struct table *table, const struct line *line)
             at->ids_differ |= at->first_id != line->first_id;
             join(at->cells[NICS], line->cells[NICS]);
             join(at->cells[ID], line->cells[ID]);
-            return true;
+            return;
         }
     }
-    struct line *grown = reallocarray(table->lines, table->count + 1, sizeof *grown);
-    if (!grown)
-        return false;
-    table->lines = grown;
-    grown[table->count++] = *line;
-    return true;
+    table->lines = memory_resized(table->lines, table->count + 1, sizeof *line);
+    table->lines[table->count++] = *line;
 }
 
 static void print_lines(const struct table *table, bool max)
@@ -200,24 +183,22 @@ static void print_lines(const struct table *table, bool max)
     }
 }
 
-static bool print_table(struct node *node, bool max)
+static void print_table(struct node *node, bool max)
 {
     static struct line line;
     struct table table = {0};
     fill_heading(&line);
-    bool good = add_line(&table, &line);
+    add_line(&table, &line);
     for (unsigned int i = 0; i < node->nics.count; i++) {
         const struct nic *nic = &node->nics.at[i];
-        for (unsigned int s = 0; good && nic->services && s < nic->services->count; s++) {
+        for (unsigned int s = 0; nic->services && s < nic->services->count; s++) {
             const struct cxi_svc_desc *service = &nic->services->descs[s];
             fill_line(&line, node_job_of(node, nic->name, service->svc_id), nic, service);
-            good = add_line(&table, &line);
+            add_line(&table, &line);
         }
     }
-    if (good)
-        print_lines(&table, max);
+    print_lines(&table, max);
     free(table.lines);
-    return good;
 }
 
 static int run_list(struct node *node, const struct command_options *options)
@@ -233,11 +214,12 @@ static int run_list(struct node *node, const struct command_options *options)
             rc = COMMAND_REFUSED;
         }
     }
-    if (options->json ? print_json(node) : print_table(node, options->max))
-        return rc;
-    say("memory is exhausted");
-    return COMMAND_REFUSED;
+    if (options->json)
+        print_json(node);
+    else
+        print_table(node, options->max);
+    return rc;
 }
 
-const struct command command_list = {"list",  "all services of all NICs", usage, "mJ", SPOOL_READ,
+const struct command command_list = {"list", "all services of all NICs", "mJ", SPOOL_READ,
                                      run_list};

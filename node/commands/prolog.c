@@ -7,33 +7,6 @@
 
 #include <unistd.h>
 
-static const char usage[] =
-    "Usage: mcast-node prolog --job JOB [OPTIONS]\n"
-    "Before a job's first process: creates one CXI service on every NIC, for the job's owner and\n"
-    "VNIs only, with resources by its cores, and reports that. All NICs, or none. It can be\n"
-    "run again. When it fails, the job must fail. So it does on a node whose name is not\n"
-    "in the job's node list. Exit status 6 says that only this job cannot be here; 1, that none\n"
-    "can.\n\n"
-    "  --job JOB            the job\n"
-    "  --reservation FILE   the reservation, as mcastctl show --json prints it, from a file, or\n"
-    "                       from standard input (-); else the broker is asked\n"
-    "  --launch FILE        the job's launch document, as mcastctl launch prints it, from a file,\n"
-    "                       standard input (-), or a variable (env:NAME): the broker is not\n"
-    "                       needed then, nor told. The next three are compared with it\n"
-    "  --nodes LIST         the job's node list, as the resource manager wrote it for the broker\n"
-    "  --restart N          how often the resource manager has restarted the job\n"
-    "  --user UID           the job's owner\n"
-    "  --cores N            the job's cores on this node (default: the reservation's\n"
-    "                       cores_per_node, or all of the node's)\n"
-    "  --limits WISHES      what the job wants of the NICs' resources, within node.conf, in\n"
-    "                       srun's words: res_txqs=64,max_les=1024,no_adjust_limits. What cannot\n"
-    "                       be is left out with a warning\n"
-    "  --patience TIME      how long to retry while the broker is down or busy: 30s, 2m, or a\n"
-    "                       number of seconds (default: node.conf, busy_retry)\n"
-    "  --dry-run            only says what it would do\n\n"
-    "Example:\n"
-    "  mcast-node prolog --job f2Rs8sydSxmd --cores 96\n";
-
 /* By an earlier run: the job may have begun. */
 static bool was_made(const struct node *node, const struct note *note)
 {
@@ -168,5 +141,5 @@ static int run_prolog(struct node *node, const struct command_options *options)
     return jobsvc_plan_create(node, &claim, cores, &err) < 0 ? creation_failed(&err) : COMMAND_DONE;
 }
 
-const struct command command_prolog = {
-    "prolog", "create a job's services", usage, "j!rloRucwpn", SPOOL_WRITTEN, run_prolog};
+const struct command command_prolog = {"prolog", "create a job's services", "j!rloRucwpn",
+                                       SPOOL_WRITTEN, run_prolog};

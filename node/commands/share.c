@@ -11,16 +11,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "Usage: mcast-node share --user UID --file FILE\n"
-    "Lets only one user read a file of root's, by an access control list: the variables of a\n"
-    "job's tasks. If the file were the user's own, the user could write to it, and fill the\n"
-    "memory of /run.\n\n"
-    "  --user UID       who is to read it\n"
-    "  --file FILE      a regular file that belongs to the user who runs this\n\n"
-    "Example:\n"
-    "  mcast-node share --user 1000 --file /run/mcast-slurm/n1.17\n";
-
 /* Lets the user read the file besides its owner. 0, or -1 with errno. */
 static int set_access_list(int file, uint32_t user)
 {
@@ -75,5 +65,5 @@ static int run_share(struct node *node, const struct command_options *options)
     return rc;
 }
 
-const struct command command_share = {
-    "share", "let one user read a file of root's", usage, "u!F!", SPOOL_IGNORED, run_share};
+const struct command command_share = {"share", "let one user read a file of root's", "u!F!",
+                                      SPOOL_IGNORED, run_share};

@@ -5,28 +5,6 @@
 #include "node/record/remainder.h"
 #include "node/record/report.h"
 
-static const char boot_usage[] =
-    "Usage: mcast-node boot [OPTIONS]\n"
-    "At the start of the machine, before the resource manager's (mcast-node-boot.service):\n"
-    "reports to the broker that no earlier service is left here, as none outlives a boot. So\n"
-    "the VNIs of jobs that were running when the machine went down are not quarantined for it\n"
-    "any more. If the broker cannot be reached, the next command reports it. It concerns\n"
-    "nothing that was made since the boot, so it can run again, and late.\n\n"
-    "Example:\n"
-    "  mcast-node boot\n";
-
-static const char tend_usage[] =
-    "Usage: mcast-node tend [OPTIONS]\n"
-    "What hooks had to leave: tries once more to destroy services that were in use when their job\n"
-    "ended, and sends the broker the reports that are due. It touches nothing of a job whose\n"
-    "epilog has not run, so it can run at any time: from a timer (mcast-node.timer), or from the\n"
-    "resource manager's health check. Where nothing is left it asks neither NIC nor broker.\n\n"
-    "  --users UIDS     who has jobs on this node, as the resource manager says (1000,1001): what\n"
-    "                   theirs may be using is no reason to drain the node. Jobs with VNIs are\n"
-    "                   known without\n\n"
-    "Example:\n"
-    "  mcast-node tend --users $(squeue -h -w $(hostname -s) -o %U | sort -u | paste -sd,)\n";
-
 static int run_boot(struct node *node, const struct command_options *options)
 {
     struct error err;
@@ -62,7 +40,7 @@ static int run_tend(struct node *node, const struct command_options *options)
     return COMMAND_UNREACHABLE;
 }
 
-const struct command command_boot = {
-    "boot", "report that the machine has booted", boot_usage, "", SPOOL_WRITTEN, run_boot};
-const struct command command_tend = {
-    "tend", "finish what hooks had to leave", tend_usage, "s", SPOOL_WRITTEN, run_tend};
+const struct command command_boot = {"boot", "report that the machine has booted", "",
+                                     SPOOL_WRITTEN, run_boot};
+const struct command command_tend = {"tend", "finish what hooks had to leave", "s", SPOOL_WRITTEN,
+                                     run_tend};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/note.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char suffix[] = ".json";
 enum { NAME_SIZE = 32 };
@@ -89,7 +89,7 @@ bool note_is_current(const struct note *note)
 
 /* ---- As JSON ---- */
 
-/* For free(); NULL: memory is exhausted. */
+/* For free(); NULL: a text in it is not UTF-8. */
 static char *dump_json(json_t *root)
 {
     char *text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
@@ -230,11 +230,11 @@ int note_read(const struct statedir *dir, uint64_t number, struct note *note, st
     return read_named(dir, name_of(name, number), note, err);
 }
 
-/* text is freed; NULL: memory is exhausted. */
+/* text is freed; NULL: it could not be put in JSON. */
 static int write_text(const struct statedir *dir, const char *name, char *text, struct error *err)
 {
     int rc = text ? statedir_write(dir, name, text, err)
-                  : error_set(err, ERROR_NOMEM, "memory is exhausted");
+                  : error_set(err, ERROR_INVALID, "%s: a name in it is not UTF-8", name);
     free(text);
     return rc;
 }
@@ -253,26 +253,17 @@ int note_remove(const struct statedir *dir, uint64_t number, struct error *err)
     return statedir_remove(dir, name_of(name, number), err);
 }
 
-static bool is_note(const char *name)
+static int is_note(const struct dirent *file)
 {
-    size_t digits = strspn(name, "0123456789");
-    return digits > 0 && digits < NAME_SIZE - sizeof suffix && strcmp(name + digits, suffix) == 0;
-}
-
-static int by_number(const void *left, const void *right)
-{
-    const struct note *a = left, *b = right;
-    return (a->claim.number > b->claim.number) - (a->claim.number < b->claim.number);
+    size_t digits = strspn(file->d_name, "0123456789");
+    return digits > 0 && digits < NAME_SIZE - sizeof suffix &&
+           strcmp(file->d_name + digits, suffix) == 0;
 }
 
 static int load_note(struct notes *notes, const struct statedir *dir, const char *name,
                      struct error *err)
 {
-    struct note *grown = reallocarray(notes->at, notes->count + 1, sizeof *grown);
-    if (!grown)
-        return error_set(err, ERROR_NOMEM, "memory is exhausted");
-    notes->at = grown;
-    int rc = read_named(dir, name, &grown[notes->count], err);
+    int rc = read_named(dir, name, &notes->at[notes->count], err);
     if (rc == 0) {
         notes->count++;
     } else if (rc == ERROR_CORRUPT) {
@@ -288,24 +279,20 @@ int notes_load(struct notes *notes, const struct statedir *dir, struct error *er
     *notes = (struct notes){0};
     if (dir->directory < 0)
         return 0;
-    int fd = openat(dir->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *listing = fd < 0 ? NULL : fdopendir(fd);
-    if (!listing) {
-        if (fd >= 0)
-            close(fd);
+    struct dirent **files; /* by number */
+    int count = scandirat(dir->directory, ".", &files, is_note, versionsort);
+    if (count < 0)
         return error_set(err, ERROR_IO, "%s: it cannot be read: %s", dir->path, strerror(errno));
-    }
+    notes->at = memory_zeroed(((size_t)count + 1) * sizeof *notes->at);
     int rc = 0;
-    const struct dirent *entry;
-    while (rc == 0 && (entry = readdir(listing))) {
-        if (is_note(entry->d_name))
-            rc = load_note(notes, dir, entry->d_name, err);
+    for (int i = 0; i < count; i++) {
+        if (rc == 0)
+            rc = load_note(notes, dir, files[i]->d_name, err);
+        free(files[i]);
     }
-    closedir(listing);
+    free(files);
     if (rc < 0)
         notes_release(notes);
-    else if (notes->count > 0)
-        qsort(notes->at, notes->count, sizeof *notes->at, by_number);
     return rc;
 }
 

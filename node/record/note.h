@@ -64,7 +64,7 @@ int note_read(const struct statedir *dir, uint64_t number, struct note *note, st
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 
-/* As text, for free(), NULL: memory is exhausted; and back: 0, or ERROR_CORRUPT and an empty note.
+/* As text, for free(), NULL: a name is not UTF-8; and back: 0, or ERROR_CORRUPT and an empty note.
  */
 char *note_format(const struct note *note);
 int note_parse(struct note *note, const char *text, struct error *err);
@@ -76,7 +76,7 @@ struct notes {
     char damaged_name[32];
 };
 
-/* All of the directory. ERROR_IO, ERROR_NOMEM. */
+/* All of the directory. ERROR_IO. */
 int notes_load(struct notes *notes, const struct statedir *dir, struct error *err);
 void notes_release(struct notes *notes);
 

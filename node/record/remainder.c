@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/remainder.h"
 
+#include "base/memory.h"
+
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
 #include "node/record/report.h"
@@ -133,11 +135,7 @@ int remainder_retry(struct node *node, enum remainder_scope scope, uint32_t uid)
 {
     struct round round = {.rc = COMMAND_DONE};
     struct error err;
-    struct note **chosen = calloc(node->notes.count + 1, sizeof(struct note *));
-    if (!chosen) {
-        say("memory is exhausted");
-        return COMMAND_REFUSED;
-    }
+    struct note **chosen = memory_zeroed((node->notes.count + 1) * sizeof *chosen);
     size_t count = choose_remainders(node, scope, uid, true, chosen);
     if (scope != REMAINDER_OF_OWNER)
         count += choose_remainders(node, scope, uid, false, chosen + count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/reservation.h"
 
+#include "base/memory.h"
 #include "client/calls/call.h"
 
 #include <errno.h>
@@ -27,22 +28,20 @@ static int unanswered(const struct mcast_error *error)
 /* The document as one string, for free(); NULL after a message. */
 static char *read_document(const char *file, size_t *length)
 {
-    bool standard = strcmp(file, "-") == 0;
-    FILE *in = standard ? stdin : fopen(file, "re");
-    char *text = in ? malloc(DOCUMENT_MAX) : NULL;
-    if (text)
-        *length = fread(text, 1, DOCUMENT_MAX, in);
-    bool bad = !text || ferror(in) || *length == DOCUMENT_MAX;
-    if (bad && text && !ferror(in))
+    char *text = memory_zeroed(DOCUMENT_MAX);
+    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
+    *length = in ? fread(text, 1, DOCUMENT_MAX, in) : 0;
+    if (*length == DOCUMENT_MAX)
         errno = EFBIG;
-    if (bad) {
+    bool bad = !in || ferror(in) || *length == DOCUMENT_MAX;
+    if (bad)
         say("%s cannot be read as a reservation: %s", file, strerror(errno));
-        free(text);
-        text = NULL;
-    }
-    if (in && !standard)
+    if (in && in != stdin)
         fclose(in);
-    return text;
+    if (!bad)
+        return text;
+    free(text);
+    return NULL;
 }
 
 static int fetch_from_file(const char *file, struct mcast_reservation **out)

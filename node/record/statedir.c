@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/statedir.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -102,24 +104,14 @@ int statedir_read(const struct statedir *dir, const char *name, char **text, str
                                : set_errno_error(dir, name, err);
     if (dir->lock >= 0)
         (void)!fchmod(fd, FILE_MODE); /* of an older release */
-    FILE *file = fdopen(fd, "r");
-    char *content = calloc(1, FILE_MAX);
-    int rc = 0;
-    if (!file || !content) {
-        rc = error_set(err, ERROR_NOMEM, "memory is exhausted");
-    } else if (fread(content, 1, FILE_MAX, file) == FILE_MAX) {
+    *text = memory_zeroed(FILE_MAX);
+    ssize_t length = read(fd, *text, FILE_MAX);
+    if (length == FILE_MAX)
         errno = EFBIG;
-        rc = set_errno_error(dir, name, err);
-    } else if (ferror(file)) {
-        rc = set_errno_error(dir, name, err);
-    }
-    if (file)
-        fclose(file);
-    else
-        close(fd);
-    *text = rc < 0 ? NULL : content;
+    int rc = length < 0 || length == FILE_MAX ? set_errno_error(dir, name, err) : 0;
+    close(fd);
     if (rc < 0)
-        free(content);
+        free(*text);
     return rc;
 }
 

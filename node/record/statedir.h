@@ -33,7 +33,7 @@ int statedir_lock(const struct statedir *dir, uint64_t which, struct error *err)
 bool statedir_try_lock(const struct statedir *dir, uint64_t which);
 void statedir_unlock(const struct statedir *dir, uint64_t which);
 
-/* A whole file with a NUL after it, for free(); ERROR_NOT_FOUND, ERROR_IO, ERROR_NOMEM. */
+/* A whole file with a NUL after it, for free(); ERROR_NOT_FOUND, ERROR_IO. */
 int statedir_read(const struct statedir *dir, const char *name, char **text, struct error *err);
 
 /* Atomic: a reader sees the whole old file or the whole new one, after a crash too. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/fit.h"
 
+#include "base/memory.h"
 #include "node/services/service.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,27 +30,23 @@ static void grant(struct cxi_limits *limits, enum cxi_rsrc_type type, uint32_t r
         limits->max = limits->res;
 }
 
-/* Compares what was wanted with what is asked for. */
-static void list_shortages(struct fit *fit, const struct cxi_rsrc_limits *want)
+bool fit_lacks(const struct fit *fit, enum cxi_rsrc_type type)
 {
-    fit->shortage_count = 0;
-    for (int i = 0; i < LIMITS_COUNT; i++) {
-        const enum cxi_rsrc_type type = limits_resources[i].type;
-        uint16_t wanted = want->type[type].res, granted = fit->limits.type[type].res;
-        if (granted >= wanted)
-            continue;
-        fit->shortages[fit->shortage_count++] =
-            (struct fit_shortage){.resource = &limits_resources[i],
-                                  .wanted = wanted,
-                                  .granted = granted,
-                                  .pools = fit->pools.none[type]};
-    }
+    return fit->limits.type[type].res < fit->want.type[type].res;
+}
+
+bool fit_lacks_any(const struct fit *fit)
+{
+    bool any = false;
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
+        any |= fit_lacks(fit, (enum cxi_rsrc_type)type);
+    return any;
 }
 
 void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic,
                  struct fit_pools pools)
 {
-    fit->pools = pools;
+    *fit = (struct fit){.want = *want, .pools = pools};
     for (int i = 0; i < LIMITS_COUNT; i++) {
         enum cxi_rsrc_type type = (enum cxi_rsrc_type)i;
         struct cxi_limits *limits = &fit->limits.type[type];
@@ -62,19 +58,14 @@ void fit_compute(struct fit *fit, const struct cxi_rsrc_limits *want, const stru
             limits->max = (uint16_t)total;
         grant(limits, type, limits->res < left ? limits->res : left);
     }
-    list_shortages(fit, want);
 }
 
-bool fit_tighten(struct fit *fit, const struct cxi_rsrc_limits *want, const struct nic *nic)
+bool fit_tighten(struct fit *fit, const struct nic *nic)
 {
     struct fit now;
-    bool less = false;
     fit_compute(&now, &fit->limits, nic, fit->pools);
-    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
-        less |= now.limits.type[type].res < fit->limits.type[type].res;
     fit->limits = now.limits;
-    list_shortages(fit, want);
-    return less;
+    return fit_lacks_any(&now);
 }
 
 /* The first reservation above what the driver had left. It looks at one after the other and stops
@@ -92,8 +83,7 @@ static bool shrink_first(struct fit *fit, const struct cxi_svc_fail_info *info)
     return false;
 }
 
-bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
-                const struct cxi_svc_fail_info *info)
+bool fit_shrink(struct fit *fit, const struct cxi_svc_fail_info *info)
 {
     const bool none[CXI_RSRC_TYPE_MAX] = {
         [CXI_RSRC_TYPE_LE] = info->no_le_pools, [CXI_RSRC_TYPE_TLE] = info->no_tle_pools};
@@ -108,7 +98,6 @@ bool fit_shrink(struct fit *fit, const struct cxi_rsrc_limits *want,
         smaller = fit->limits.tles.res > 0;
         grant(&fit->limits.tles, CXI_RSRC_TYPE_TLE, 0);
     }
-    list_shortages(fit, want);
     return smaller;
 }
 
@@ -121,19 +110,6 @@ struct fit_pools fit_count_pools(const struct nic *nic)
     }
     return (struct fit_pools){
         .none = {[CXI_RSRC_TYPE_LE] = les >= LE_POOLS, [CXI_RSRC_TYPE_TLE] = tles >= TLE_POOLS}};
-}
-
-__attribute__((format(printf, 3, 4))) static void append(char *out, size_t *used,
-                                                         const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int length = vsnprintf(out + *used, FIT_TEXT_SIZE - *used, format, args);
-    va_end(args);
-    if (length > 0)
-        *used += (size_t)length;
-    if (*used >= FIT_TEXT_SIZE)
-        *used = FIT_TEXT_SIZE - 1;
 }
 
 /* The largest holder that is smaller than `below`, or as large and further back than `after`. */
@@ -152,26 +128,29 @@ static const struct cxi_svc_desc *next_holder(const struct nic *nic, enum cxi_rs
     return best;
 }
 
-const char *fit_explain(const struct fit_shortage *shortage, const struct nic *nic,
-                        fit_job_fn *job_of, void *arg, char out[FIT_TEXT_SIZE])
+const char *fit_explain(const struct fit *fit, const struct limits_resource *resource, bool refused,
+                        const struct nic *nic, fit_job_fn *job_of, void *arg,
+                        char out[FIT_TEXT_SIZE])
 {
-    size_t used = 0;
-    const enum cxi_rsrc_type type = shortage->resource->type;
+    const enum cxi_rsrc_type type = resource->type;
     const struct cxi_svc_desc *holder = NULL;
     unsigned int named = 0;
-    append(out, &used, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name, shortage->granted,
-           shortage->wanted, shortage->resource->words, shortage->refused ? "free" : "granted",
-           limits_total(&nic->info, type));
-    if (shortage->pools)
-        append(out, &used, ", but no pool of them is left");
+    memset(out, 0, FIT_TEXT_SIZE);
+    FILE *text = memory_must(fmemopen(out, FIT_TEXT_SIZE - 1, "w")); /* what is too long is cut */
+    fprintf(text, "%s: %u of %u wanted %s %s, the NIC has %u", nic->name,
+            fit->limits.type[type].res, fit->want.type[type].res, resource->words,
+            refused ? "free" : "granted", limits_total(&nic->info, type));
+    if (fit->pools.none[type])
+        fprintf(text, ", but no pool of them is left");
     while ((holder = next_holder(nic, type, holder)) && named < HOLDERS_NAMED) {
         char who[SERVICE_TEXT_SIZE];
         const char *job = job_of ? job_of(arg, nic->name, holder->svc_id) : NULL;
-        append(out, &used, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
-               job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
-               limits_reserved(holder, type));
+        fprintf(text, "%s service %u (%s%s%s%s) holds %u", named++ ? "," : ":", holder->svc_id,
+                job ? "job " : "", job ? job : "", job ? ", " : "", service_describe(holder, who),
+                limits_reserved(holder, type));
     }
     if (holder)
-        append(out, &used, ", and others more");
+        fprintf(text, ", and others more");
+    fclose(text);
     return out;
 }

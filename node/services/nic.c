@@ -29,10 +29,6 @@ static const char *find_all(void *handle)
         return "cxil_" #name;
     CXI_CALLS_NEEDED(NEED_)
 #undef NEED_
-#define TRY_(name, returns, parameters, version)                                                   \
-    (void)load_symbol(handle, "cxil_" #name, &libcxi.name, sizeof libcxi.name);
-    CXI_CALLS_OPTIONAL(TRY_)
-#undef TRY_
     return NULL;
 }
 

@@ -171,11 +171,9 @@ static int explain_failure(const struct nic *nic, const struct claim *claim, int
                      strerror(-failure));
 }
 
-/* Because of the fit's shortages, when all is wanted or nothing: marks them so. */
-static int refuse_less(const struct nic *nic, struct fit *fit, struct error *err)
+/* Because of what the fit lacks, when all is wanted or nothing. */
+static int refuse_less(const struct nic *nic, struct error *err)
 {
-    for (unsigned int i = 0; i < fit->shortage_count; i++)
-        fit->shortages[i].refused = true;
     return error_set(err, ERROR_FULL,
                      "%s: no service: less is free than the job wants, and with adjust_limits = no "
                      "it is to have all or nothing",
@@ -187,13 +185,13 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
 {
     const struct cxi_svc_desc *there = nic_service(nic, order->is_there, order->arg);
     if (there) {
-        *fit = (struct fit){.limits = there->limits};
+        *fit = (struct fit){.want = there->limits, .limits = there->limits};
         return (int)there->svc_id;
     }
     /* Of the pools the driver knows best. */
     fit_compute(fit, &order->want, nic, order->plan ? fit_count_pools(nic) : (struct fit_pools){0});
-    if (order->exact && fit->shortage_count > 0)
-        return refuse_less(nic, fit, err);
+    if (order->exact && fit_lacks_any(fit))
+        return refuse_less(nic, err);
     if (order->plan)
         return 0;
     int id = -ENOSPC;
@@ -204,10 +202,10 @@ int service_create(const struct nics *nics, struct nic *nic, const struct servic
         id = nics->calls->alloc_svc(nic->device, &desc, &info);
         /* Another process may have been faster; if not, the driver counts more than it lists. */
         if (id != -ENOSPC || nic_refresh(nics, nic) < 0 ||
-            !(fit_tighten(fit, &order->want, nic) || fit_shrink(fit, &order->want, &info)))
+            !(fit_tighten(fit, nic) || fit_shrink(fit, &info)))
             break;
         if (order->exact)
-            return refuse_less(nic, fit, err);
+            return refuse_less(nic, err);
     }
     if (id > 0)
         return id;

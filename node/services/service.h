@@ -46,7 +46,7 @@ struct service_order {
 
 /* Makes one on the NIC unless there is one already; its services have just been read. Returns the
  * id, and in *fit what it was given (all wanted, if it was there). Negative, with NIC, cause and
- * next step: ERROR_FULL when an exact order cannot be met, whose shortages *fit then has;
+ * next step: ERROR_FULL when an exact order cannot be met, *fit then has what it lacks;
  * ERROR_REFUSED or ERROR_IO when no job could have one. Then nothing was made. Other processes must
  * not allocate meanwhile (statedir_lock), else less may be granted than could be. */
 int service_create(const struct nics *nics, struct nic *nic, const struct service_order *order,

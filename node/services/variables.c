@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/variables.h"
 
+#include "base/text.h"
 #include "node/services/claim.h"
 #include "node/services/service.h"
 
 #include <assert.h>
 #include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const variables_names[VARIABLES_COUNT] = {"SLINGSHOT_VNIS", "SLINGSHOT_DEVICES",
                                                       "SLINGSHOT_SVC_IDS", "SLINGSHOT_TCS"};
-
-enum { VALUE_SIZE = NIC_MAX * (NIC_NAME_SIZE + 1) };
 
 /* By enum variables_format: its word, and what stands around name and value. */
 static const struct {
@@ -46,22 +43,17 @@ void variables_add(struct variables *variables, const char *device,
     variables->traffic_classes = first ? classes : variables->traffic_classes & classes;
 }
 
-static void write_value(const struct variables *variables, enum variables_name name,
-                        char out[VALUE_SIZE])
+static void print_value(const struct variables *variables, enum variables_name name, FILE *out)
 {
-    size_t used = 0;
     char vnis[CLAIM_VNIS_TEXT_SIZE];
-    out[0] = '\0';
     if (name == VARIABLES_VNIS)
-        snprintf(out, VALUE_SIZE, "%s", claim_vnis(variables->vnis, variables->vni_count, vnis));
-    if (name == VARIABLES_TCS)
-        snprintf(out, VALUE_SIZE, "0x%02x", variables->traffic_classes);
+        fputs(claim_vnis(variables->vnis, variables->vni_count, vnis), out);
+    else if (name == VARIABLES_TCS)
+        fprintf(out, "0x%02x", variables->traffic_classes);
     for (unsigned int i = 0; name == VARIABLES_DEVICES && i < variables->service_count; i++)
-        used += (size_t)snprintf(out + used, VALUE_SIZE - used, "%s%s", i ? "," : "",
-                                 variables->services[i].device);
+        fprintf(out, "%s%s", i ? "," : "", variables->services[i].device);
     for (unsigned int i = 0; name == VARIABLES_SVC_IDS && i < variables->service_count; i++)
-        used += (size_t)snprintf(out + used, VALUE_SIZE - used, "%s%u", i ? "," : "",
-                                 variables->services[i].id);
+        fprintf(out, "%s%u", i ? "," : "", variables->services[i].id);
 }
 
 /* As env_decode of libmcast: what it prints ends up in `eval`, also of root. */
@@ -112,17 +104,17 @@ void variables_print(const struct variables *variables, enum variables_format fo
 {
     for (int i = 0; i < VARIABLES_COUNT; i++) {
         const char *name = variables_names[i];
-        char value[VALUE_SIZE];
-        write_value(variables, (enum variables_name)i, value);
         if (format == VARIABLES_JSON)
             fputs(i ? ",\n" : "{\n", out);
-        if (!variables->clear)
-            fprintf(out, "%s%s%s%s%s", formats[format].before, name, formats[format].equals, value,
-                    formats[format].after);
-        else if (formats[format].unset_before)
+        if (!variables->clear) {
+            fprintf(out, "%s%s%s", formats[format].before, name, formats[format].equals);
+            print_value(variables, (enum variables_name)i, out);
+            fputs(formats[format].after, out);
+            if (format == VARIABLES_NULL)
+                putc('\0', out);
+        } else if (formats[format].unset_before) {
             fprintf(out, "%s%s%s", formats[format].unset_before, name, formats[format].unset_after);
-        if (!variables->clear && format == VARIABLES_NULL)
-            putc('\0', out);
+        }
     }
     print_tasks(variables->tasks, format, out);
     if (format == VARIABLES_JSON)
@@ -150,17 +142,6 @@ static bool split_list(struct list *list, const char *text)
     }
 }
 
-static bool read_number(const char *text, int base, unsigned long max, unsigned int *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)text[0]))
-        return false;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, base);
-    *out = (unsigned int)value;
-    return !*end && !errno && value <= max;
-}
-
 static int cannot_inherit(struct error *err, enum variables_name name, const char *value,
                           const char *what)
 {
@@ -174,8 +155,8 @@ static int inherit_vnis(struct variables *variables, const char *value, struct e
     if (!split_list(&list, value) || list.count > CXI_SVC_MAX_VNIS)
         return cannot_inherit(err, VARIABLES_VNIS, value, "it is no list of 1 to 4 VNIs");
     for (unsigned int i = 0; i < list.count; i++) {
-        unsigned int vni;
-        if (!read_number(list.words[i], 10, UINT16_MAX, &vni))
+        uint64_t vni;
+        if (!text_number(list.words[i], 10, UINT16_MAX, &vni))
             return cannot_inherit(err, VARIABLES_VNIS, value, "a VNI is a number from 0 to 65535");
         for (unsigned int earlier = 0; earlier < i; earlier++) {
             if (variables->vnis[earlier] == vni)
@@ -220,7 +201,7 @@ static int inherit_services(struct variables *variables, struct nics *nics, cons
                             const char *ids, struct error *err)
 {
     struct list names, numbers;
-    unsigned int id;
+    uint64_t id;
     if (!split_list(&names, devices))
         return cannot_inherit(err, VARIABLES_DEVICES, devices, "it is no list of NICs");
     if (!split_list(&numbers, ids))
@@ -236,9 +217,9 @@ static int inherit_services(struct variables *variables, struct nics *nics, cons
             if (strcmp(names.words[i], names.words[earlier]) == 0)
                 return cannot_inherit(err, VARIABLES_DEVICES, devices, "a NIC is named twice");
         }
-        if (!read_number(numbers.words[i], 10, INT32_MAX, &id))
+        if (!text_number(numbers.words[i], 10, INT32_MAX, &id))
             return cannot_inherit(err, VARIABLES_SVC_IDS, ids, "an id is a number");
-        rc = inherit_service(variables, nics, names.words[i], id, err);
+        rc = inherit_service(variables, nics, names.words[i], (unsigned int)id, err);
     }
     return rc;
 }
@@ -247,7 +228,7 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                       struct nics *nics, struct error *err)
 {
     const char *classes = given[VARIABLES_TCS];
-    unsigned int bits;
+    uint64_t bits;
     *variables = (struct variables){.clear = true};
     for (int i = 0; i < VARIABLES_COUNT; i++)
         variables->clear &= !given[i];
@@ -265,12 +246,12 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                               err);
     if (rc < 0 || !classes)
         return rc;
-    if (!read_number(classes, 0, 0xff, &bits))
+    if (!text_number(classes, 0, 0xff, &bits))
         return cannot_inherit(err, VARIABLES_TCS, classes, "it is no bit mask such as 0x0a");
     if ((bits & ~variables->traffic_classes) != 0)
         return error_set(err, ERROR_INVALID,
                          "SLINGSHOT_TCS=%s cannot be inherited: the services allow 0x%02x only",
                          classes, variables->traffic_classes);
-    variables->traffic_classes = bits;
+    variables->traffic_classes = (unsigned int)bits;
     return 0;
 }

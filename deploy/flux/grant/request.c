@@ -1,43 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
 
+#include "base/nodelist.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-static bool read_id(const char **text, uint64_t *id)
-{
-    char *end;
-    if (**text < '0' || **text > '9')
-        return false;
-    *id = strtoull(*text, &end, 10);
-    *text = end;
-    return *id <= UINT32_MAX;
-}
-
+/* An idset is what stands between the brackets of a node list. */
 bool request_count_ids(const char *text, uint32_t *count)
 {
-    const bool brackets = text && *text == '[';
-    uint64_t sum = 0, first, last;
-    if (!text)
+    char *list = NULL;
+    bool brackets = text && text[0] == '[';
+    if (!text || asprintf(&list, brackets ? "r%s" : "r[%s]", text) < 0)
         return false;
-    text += brackets;
-    for (;; text++) {
-        if (!read_id(&text, &first))
-            return false;
-        last = first;
-        if (*text == '-') {
-            text++;
-            if (!read_id(&text, &last) || last < first)
-                return false;
-        }
-        sum += last - first + 1;
-        if (*text != ',')
-            break;
-    }
-    if (brackets && *text++ != ']')
-        return false;
-    *count = (uint32_t)sum;
-    return *text == '\0' && sum <= UINT32_MAX;
+    int rc = nodelist_count(list, count, NULL);
+    free(list);
+    return rc == 0;
 }
 
 /* The nodes, one host list after the other; what is in them the broker checks. */
@@ -240,13 +218,11 @@ json_t *request_memo(const json_t *reservation)
     };
     const json_t *hwcoll = json_object_get(reservation, "hwcoll");
     json_t *memo = json_object();
-    for (size_t i = 0; memo && i < sizeof members / sizeof members[0]; i++) {
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         json_t *value =
             json_object_get(members[i].of_hwcoll ? hwcoll : reservation, members[i].field);
-        if (value && !json_is_null(value) && json_object_set(memo, members[i].name, value) < 0) {
-            json_decref(memo);
-            memo = NULL;
-        }
+        if (value && !json_is_null(value))
+            json_object_set(memo, members[i].name, value);
     }
     return memo;
 }

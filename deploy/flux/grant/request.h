@@ -42,7 +42,7 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
 void request_release(struct request *request);
 
 /* How many ids an idset of Flux has (RFC 22): "0-3,7", also in brackets. False: text (NULL is
- * allowed) is no idset, or has more than 2^32 - 1. */
+ * allowed) is no idset, or has more than NODELIST_COUNT_MAX. */
 bool request_count_ids(const char *text, uint32_t *count);
 
 /* The job's memo, which every user of the machine can read: {"number","vnis","hwcoll","reason",

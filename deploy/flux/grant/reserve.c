@@ -11,15 +11,15 @@
 #include "client/mcast.h"
 #include "deploy/flux/grant/request.h"
 #include "base/jobid.h"
+#include "base/text.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { JOB_SIZE = 160, RETRY_MAX = 86400 };
-#define NOWHERE ULONG_MAX
+#define NOWHERE UINT64_MAX
 
 static const char usage[] =
     "Usage: flux kvs get JOBDIR.R JOBDIR.jobspec | reserve --cluster NAME --job JOB --uid N\n"
@@ -35,17 +35,9 @@ static const char usage[] =
 
 struct wanted {
     const char *cluster, *job;
-    unsigned long uid, retry_s; /* s */
-    unsigned long waits_to;     /* a descriptor, or NOWHERE */
+    uint64_t uid, retry_s; /* s */
+    uint64_t waits_to;     /* a descriptor, or NOWHERE */
 };
-
-static bool read_number(const char *text, unsigned long max, unsigned long *out)
-{
-    char *end;
-    errno = 0;
-    *out = strtoul(text, &end, 10);
-    return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *out <= max;
-}
 
 static bool read_options(struct wanted *wanted, int argc, char **argv)
 {
@@ -62,11 +54,11 @@ static bool read_options(struct wanted *wanted, int argc, char **argv)
         else if (option == 'j')
             wanted->job = optarg;
         else if (option == 'u')
-            good = read_number(optarg, UINT32_MAX - 1, &wanted->uid);
+            good = text_number(optarg, 10, UINT32_MAX - 1, &wanted->uid);
         else if (option == 'p')
-            good = read_number(optarg, RETRY_MAX, &wanted->retry_s);
+            good = text_number(optarg, 10, RETRY_MAX, &wanted->retry_s);
         else
-            good = option == 'w' && read_number(optarg, INT32_MAX, &wanted->waits_to);
+            good = option == 'w' && text_number(optarg, 10, INT32_MAX, &wanted->waits_to);
     }
     return good && optind == argc && wanted->job && wanted->uid != UINT32_MAX;
 }
@@ -75,7 +67,7 @@ static void print_wait(const struct mcast_error *why, void *data)
 {
     const struct wanted *wanted = data;
     if (wanted->waits_to != NOWHERE)
-        dprintf((int)wanted->waits_to, "mcast: %s waits for up to %lu s: %s\n", wanted->job,
+        dprintf((int)wanted->waits_to, "mcast: %s waits for up to %" PRIu64 " s: %s\n", wanted->job,
                 wanted->retry_s, why->text);
 }
 

@@ -59,15 +59,10 @@ int grant_take(struct grant *grant, size_t length, struct error *err)
 
 static int read_whole(struct grant *grant, int file)
 {
-    size_t used = 0;
-    ssize_t got;
-    do {
-        got = read(file, grant->text + used, sizeof grant->text - used);
-        used += got > 0 ? (size_t)got : 0;
-    } while (got > 0 || (got < 0 && errno == EINTR));
+    const ssize_t got = read(file, grant->text, sizeof grant->text); /* of a regular file: all */
     if (got < 0)
         return ERROR_IO;
-    return used == sizeof grant->text ? ERROR_INVALID : grant_take(grant, used, NULL);
+    return got == sizeof grant->text ? ERROR_INVALID : grant_take(grant, (size_t)got, NULL);
 }
 
 int grant_load(struct grant *grant, const char *path)

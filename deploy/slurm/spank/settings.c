@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/settings.h"
 
+#include "base/text.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,11 +60,10 @@ static void locate_programs(struct settings *settings, const char *plugin)
 
 static bool read_timeout(struct settings *settings, const char *value)
 {
-    char *end = NULL;
-    const long ms = value[0] >= '0' && value[0] <= '9' ? strtol(value, &end, 10) : 0;
-    if (ms < 1 || ms > TIMEOUT_MAX_MS || *end)
+    uint64_t ms = 0;
+    if (!text_number(value, 10, TIMEOUT_MAX_MS, &ms) || ms < 1)
         return false;
-    settings->timeout_ms = ms;
+    settings->timeout_ms = (int64_t)ms;
     return true;
 }
 

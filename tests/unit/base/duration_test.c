@@ -39,6 +39,7 @@ static void duration__has_more_forms_where_they_are_allowed(void **state)
     assert_int_equal(duration_parse("0", DURATION_DAYS, most), -1);
     assert_int_equal(duration_parse("0", DURATION_BARE_ZERO, most), 0);
     assert_int_equal(duration_parse("10", DURATION_BARE_ZERO, most), -1);
+    assert_int_equal(duration_parse("10", DURATION_BARE_SECONDS, most), 10000);
     assert_int_equal(duration_parse("7d", DURATION_BARE_ZERO, most), -1);
     assert_int_equal(duration_parse("2s", DURATION_DAYS | DURATION_BARE_ZERO, 1999), -1);
 }

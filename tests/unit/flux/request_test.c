@@ -179,11 +179,9 @@ static void idset__counts(void **state)
     static const struct {
         const char *text;
         uint32_t count;
-    } good[] = {
-        {"0", 1}, {"0-3", 4}, {"0-3,7,9-10", 7}, {"[0-3,7]", 5}, {"0-4294967294", UINT32_MAX}};
-    static const char *const bad[] = {"",    "-",  "3-",   "3-2",  "a",          "0,",
-                                      "[0",  "0]", "0 ,1", "0--1", "4294967296", "0-4294967295",
-                                      "[0]]"};
+    } good[] = {{"0", 1}, {"0-3", 4}, {"0-3,7,9-10", 7}, {"[0-3,7]", 5}, {"0-999999", 1000000}};
+    static const char *const bad[] = {"",   "-",  "3-",   "3-2",  "a",         "0,",
+                                      "[0", "0]", "0 ,1", "0--1", "0-1000000", "[0]]"};
     uint32_t count;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         assert_true(request_count_ids(good[i].text, &count));

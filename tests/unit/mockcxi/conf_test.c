@@ -130,26 +130,11 @@ static void conf__refuses_what_it_does_not_know(void **state)
     }
 }
 
-static void value_duration__units(void **state)
-{
-    (void)state;
-    struct error err;
-    int64_t ms;
-    assert_int_equal(value_duration("200ms", &ms, &err), 0);
-    assert_int_equal(ms, 200);
-    assert_int_equal(value_duration("2h", &ms, &err), 0);
-    assert_int_equal(ms, 7200000);
-    assert_int_equal(value_duration("", &ms, &err), ERROR_INVALID);
-    assert_int_equal(value_duration("-5s", &ms, &err), ERROR_INVALID);
-    assert_int_equal(value_duration("99999999999999999999s", &ms, &err), ERROR_INVALID);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conf__everything),
         cmocka_unit_test(conf__refuses_what_it_does_not_know),
-        cmocka_unit_test(value_duration__units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,6 @@ static bool is_known(const char *name)
     if (!strcmp(name, "cxil_" #call))                                                              \
         return true;
     CXI_CALLS_NEEDED(KNOWN)
-    CXI_CALLS_OPTIONAL(KNOWN)
     CXI_CALLS_OTHER(KNOWN)
 #undef KNOWN
     return false;

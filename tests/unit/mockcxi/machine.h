@@ -26,7 +26,6 @@ enum { DEADLINE_MS = 30000 };
 struct machine {
     char folder[64];
     CXI_CALLS_NEEDED(MACHINE_POINTER)
-    CXI_CALLS_OPTIONAL(MACHINE_POINTER)
     CXI_CALLS_OTHER(MACHINE_POINTER)
 };
 #undef MACHINE_POINTER
@@ -61,7 +60,6 @@ static inline void machine_load(struct machine *machine)
     *(void **)(void *)&machine->name = dlvsym(library, "cxil_" #name, version);                    \
     assert_non_null(machine->name);
     CXI_CALLS_NEEDED(LOAD)
-    CXI_CALLS_OPTIONAL(LOAD)
     CXI_CALLS_OTHER(LOAD)
 #undef LOAD
 }

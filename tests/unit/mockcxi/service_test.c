@@ -3,10 +3,24 @@
 
 #include "tests/unit/mockcxi/machine.h"
 
+static struct cxil_dev *dev; /* of the first NIC, in every test */
+
+static int open_first(void **state)
+{
+    int r = machine_start(state);
+    dev = r == 0 ? machine_open(*state, 0) : NULL;
+    return r;
+}
+
+static int close_first(void **state)
+{
+    ((struct machine *)*state)->close_device(dev);
+    return machine_stop(state);
+}
+
 static void default_service__is_the_drivers(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxil_svc_list *list = NULL;
     assert_int_equal(machine->get_svc_list(dev, &list), 0);
     assert_int_equal(list->count, 1);
@@ -21,13 +35,11 @@ static void default_service__is_the_drivers(void **state)
     assert_int_equal(desc->limits.les.max, 16384);
     machine->free_svc_list(list);
     assert_int_equal(machine->destroy_svc(dev, CXI_DEFAULT_SVC_ID), -EINVAL);
-    machine->close_device(dev);
 }
 
 static void alloc__grants_and_lists(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 1);
     struct cxil_dev *other = machine_open(machine, 2);
     struct cxi_svc_desc desc = machine_service(100);
     desc.limits.les = (struct cxi_limits){.max = 16384, .res = 160};
@@ -51,14 +63,12 @@ static void alloc__grants_and_lists(void **state)
     assert_int_equal(machine->destroy_svc(dev, 2), -EINVAL);
     desc.vnis[0] = 102;
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 2);
-    machine->close_device(dev);
     machine->close_device(other);
 }
 
 static void alloc__refuses_nonsense(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_fail_info fail;
     struct cxi_svc_desc desc = machine_service(0);
     memset(&fail, 0xff, sizeof fail);
@@ -73,7 +83,6 @@ static void alloc__refuses_nonsense(void **state)
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), -EINVAL);
     desc.restricted_members = 0;
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 2);
-    machine->close_device(dev);
 }
 
 /* A maximum above what the device has is EINVAL, for each resource. */
@@ -82,7 +91,6 @@ static void alloc__maximum_above_the_device(void **state)
     struct machine *machine = *state;
     static const uint16_t totals[CXI_RSRC_TYPE_MAX] = {2048, 1024,  512,  2047,
                                                        2047, 16384, 2048, 1022};
-    struct cxil_dev *dev = machine_open(machine, 0);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
         struct cxi_svc_desc desc = machine_service(100);
         desc.limits.type[type].max = (uint16_t)(totals[type] + 1);
@@ -94,7 +102,6 @@ static void alloc__maximum_above_the_device(void **state)
         desc.limits.type[type] = (struct cxi_limits){.max = 9, .res = 10};
         assert_int_equal(machine->alloc_svc(dev, &desc, NULL), -EINVAL);
     }
-    machine->close_device(dev);
 }
 
 /* A reservation above what is free is ENOSPC, for each resource; the driver says how much
@@ -104,7 +111,6 @@ static void alloc__reservation_above_what_is_free(void **state)
     struct machine *machine = *state;
     static const uint16_t totals[CXI_RSRC_TYPE_MAX] = {2048, 1024,  512,  2047,
                                                        2047, 16384, 2048, 1022};
-    struct cxil_dev *dev = machine_open(machine, 0);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
         bool tles = type == CXI_RSRC_TYPE_TLE;
         uint16_t unreserved = (uint16_t)(totals[type] - (tles ? 512 : 0));
@@ -126,7 +132,6 @@ static void alloc__reservation_above_what_is_free(void **state)
         assert_int_equal(machine->destroy_svc(dev, 3), 0);
         assert_int_equal(machine->destroy_svc(dev, 2), 0);
     }
-    machine->close_device(dev);
 }
 
 /* fail_info goes as far as the first resource that did not suffice, in the order of the types. */
@@ -134,7 +139,6 @@ static void alloc__fail_info_ends_at_the_first(void **state)
 {
     struct machine *machine = *state;
     machine_configure(machine, MACHINE_FOUR_NICS "[nic]\neqs = 10\n");
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_desc first = machine_service(100);
     first.limits.eqs = (struct cxi_limits){.max = 8, .res = 8};
     assert_int_equal(machine->alloc_svc(dev, &first, NULL), 2);
@@ -148,14 +152,12 @@ static void alloc__fail_info_ends_at_the_first(void **state)
     assert_int_equal(fail.rsrc_avail[CXI_RSRC_TYPE_EQ], 2);
     assert_int_equal(fail.rsrc_avail[CXI_RSRC_TYPE_TXQ], 0); /* not asked for */
     assert_int_equal(fail.rsrc_avail[CXI_RSRC_TYPE_CT], 0);  /* not reached */
-    machine->close_device(dev);
 }
 
 /* 16 pools of list entries, the default service's among them; sharing that one costs none. */
 static void alloc__le_pools(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_fail_info fail;
     struct cxi_svc_desc desc = machine_service(100);
     desc.limits.les = (struct cxi_limits){.max = 16384, .res = 8};
@@ -172,7 +174,6 @@ static void alloc__le_pools(void **state)
     desc.limits.les.res = 8;
     assert_int_equal(machine->destroy_svc(dev, 5), 0);
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 5);
-    machine->close_device(dev);
 }
 
 /* 4 pools of trigger list entries, of which the default service has one (F12: at least 8, and the
@@ -180,7 +181,6 @@ static void alloc__le_pools(void **state)
 static void alloc__tle_pools(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_fail_info fail;
     struct cxi_rsrc_use use;
     struct cxi_svc_desc got;
@@ -199,14 +199,12 @@ static void alloc__tle_pools(void **state)
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 3);
     assert_int_equal(machine->get_svc_rsrc_use(dev, 3, &use), 0);
     assert_int_equal(use.tle_pool_id, 2);
-    machine->close_device(dev);
 }
 
 /* Unlimited is not nothing: it takes a pool of 8 trigger list entries too. */
 static void alloc__without_limits(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_desc got;
     struct cxi_svc_desc desc = machine_service(100);
     desc.resource_limits = 0;
@@ -214,7 +212,6 @@ static void alloc__without_limits(void **state)
     assert_int_equal(machine->get_svc(dev, 2, &got), 0);
     assert_int_equal(got.limits.txqs.max, 1024);
     assert_int_equal(got.limits.tles.max, 8);
-    machine->close_device(dev);
 }
 
 /* Slingshot Host Software 13.1 and 14.0.0 refuse a VNI that another service of the NIC has; earlier
@@ -222,7 +219,6 @@ static void alloc__without_limits(void **state)
 static void alloc__shared_vnis(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_desc desc = machine_service(10);
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 2);
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 3);
@@ -234,13 +230,11 @@ static void alloc__shared_vnis(void **state)
     desc.num_vld_vnis = 2;
     desc.vnis[1] = 12;
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), -EEXIST);
-    machine->close_device(dev);
 }
 
 static void vni_range__aligned_and_alone(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_desc desc = machine_service(0);
     uint16_t min = 0;
     uint16_t max = 0;
@@ -270,13 +264,11 @@ static void vni_range__aligned_and_alone(void **state)
     desc = machine_service(128);
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), 3);
     assert_int_equal(machine->svc_set_vni_range(dev, 3, 256, 511), -EINVAL);
-    machine->close_device(dev);
 }
 
 static void update__all_but_limits(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_svc_desc got;
     struct cxi_svc_desc desc = machine_service(100);
     desc.limits.txqs = (struct cxi_limits){.max = 10, .res = 2};
@@ -296,13 +288,11 @@ static void update__all_but_limits(void **state)
     desc = machine_service(100);
     desc.svc_id = 9;
     assert_int_equal(machine->update_svc(dev, &desc, NULL), -EINVAL);
-    machine->close_device(dev);
 }
 
 static void lpr__and_use(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxi_rsrc_use use;
     struct cxi_svc_desc desc = machine_service(100);
     desc.limits.les = (struct cxi_limits){.max = 16, .res = 16};
@@ -325,13 +315,11 @@ static void lpr__and_use(void **state)
     assert_int_equal(list->rsrcs[0].in_use[CXI_RSRC_TYPE_LE], 65535);
     assert_memory_equal(&list->rsrcs[1], &use, sizeof use);
     machine->free_svc_rsrc_list(list);
-    machine->close_device(dev);
 }
 
 static void netns__without_other_members(void **state)
 {
     struct machine *machine = *state;
-    struct cxil_dev *dev = machine_open(machine, 0);
     struct cxil_lni *lni = NULL;
     struct stat mine;
     unsigned int netns = 0;
@@ -348,12 +336,11 @@ static void netns__without_other_members(void **state)
     assert_int_equal(netns, mine.st_ino);
     assert_int_equal(machine->alloc_lni(dev, &lni, 3), 0);
     assert_int_equal(machine->destroy_lni(lni), 0);
-    machine->close_device(dev);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_first, close_first)
     const struct CMUnitTest tests[] = {
         TEST(default_service__is_the_drivers),
         TEST(alloc__grants_and_lists),

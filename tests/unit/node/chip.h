@@ -3,6 +3,7 @@
 
 /* A Cassini chip and services on it, as the units of mcast-node see them. */
 
+#include "node/services/fit.h"
 #include "node/settings.h"
 
 #include <stdlib.h>
@@ -25,6 +26,15 @@ static inline struct cxil_devinfo chip_info(unsigned int dev_id)
     info.device_name[2] = 'i';
     info.device_name[3] = (char)('0' + dev_id);
     return info;
+}
+
+/* The resources of which a fit lacks some, as bits 1 << enum cxi_rsrc_type. */
+static inline int chip_lacking(const struct fit *fit)
+{
+    int lacking = 0;
+    for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
+        lacking |= fit_lacks(fit, (enum cxi_rsrc_type)type) << type;
+    return lacking;
 }
 
 /* A job's, as mcast-node makes them; with one VNI. */

@@ -68,7 +68,7 @@ static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **stat
                  asked->tcs[CXI_TC_ETH]);
     assert_true(asked->tcs[CXI_TC_LOW_LATENCY] && asked->tcs[CXI_TC_BEST_EFFORT]);
     assert_int_equal(asked->limits.txqs.res, 192);
-    assert_int_equal(fit.shortage_count, 0);
+    assert_false(fit_lacks_any(&fit));
 }
 
 static void create__keeps_what_is_there(void **state)
@@ -113,8 +113,7 @@ static void create__takes_less_of_what_the_driver_lacks(void **state)
             driver.fail_infos[0].rsrc_avail[i] = i == type ? 20 : 10000;
         assert_int_equal(create(&fit, &err), 2);
         assert_int_equal(driver.allocs, 2);
-        assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].resource->type, type);
+        assert_int_equal(chip_lacking(&fit), 1 << type);
         /* Of TLEs the driver tells no number. */
         uint16_t granted = type == CXI_RSRC_TYPE_TLE ? 0 : 20;
         assert_int_equal(driver.asked[1].limits.type[type].res, granted);
@@ -133,7 +132,7 @@ static void create__does_without_a_pool(void **state)
     assert_int_equal(driver.asked[2].limits.tles.max, 0);
     assert_int_equal(driver.asked[2].limits.les.res, 0);
     assert_int_equal(driver.asked[2].limits.les.max, 16384);
-    assert_int_equal(fit.shortage_count, 2);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TLE | 1 << CXI_RSRC_TYPE_LE);
 }
 
 /* Somebody allocates between the look and the call: the second look tells. */
@@ -150,8 +149,8 @@ static void create__looks_again_when_somebody_was_faster(void **state)
     assert_int_equal(driver.allocs, 2);
     assert_int_equal(driver.asked[1].limits.acs.res, 22);
     assert_int_equal(driver.asked[1].limits.ptes.res, 576);
-    assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].wanted, 192);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_AC);
+    assert_int_equal(fit.want.acs.res, 192);
 }
 
 /* adjust_limits = no: all that is wanted, or nothing. */
@@ -169,9 +168,8 @@ static void create__exact_takes_no_less(void **state)
     assert_int_equal(nic_refresh(&nics, &nics.at[0]), 0);
     assert_int_equal(create(&fit, &err), ERROR_FULL);
     assert_int_equal(driver.allocs, 0);
-    assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].granted, 22);
-    assert_true(fit.shortages[0].refused);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_AC);
+    assert_int_equal(fit.limits.acs.res, 22);
     assert_non_null(strstr(err.text, "cxi0: no service: less is free"));
 }
 
@@ -185,9 +183,8 @@ static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
     driver.fail_infos[0].no_tle_pools = true;
     assert_int_equal(create(&fit, &err), ERROR_FULL);
     assert_int_equal(driver.allocs, 1);
-    assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].resource->type, CXI_RSRC_TYPE_TLE);
-    assert_true(fit.shortages[0].refused && fit.shortages[0].pools);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TLE);
+    assert_true(fit.pools.none[CXI_RSRC_TYPE_TLE]);
 }
 
 static void create__gives_up_when_nothing_is_left_to_take_back(void **state)

@@ -36,7 +36,7 @@ static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **stat
     struct cxi_rsrc_limits want = want_of(96);
     struct fit fit;
     fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
-    assert_int_equal(fit.shortage_count, 0);
+    assert_false(fit_lacks_any(&fit));
     assert_int_equal(fit.limits.txqs.res, 192);
     assert_int_equal(fit.limits.txqs.max, 1024); /* 2048 would be -EINVAL */
     assert_int_equal(fit.limits.tgqs.max, 512);
@@ -59,10 +59,7 @@ static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
         struct cxil_svc_list *list = chip_list(&other, 1);
         struct fit fit;
         fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
-        assert_int_equal(fit.shortage_count, 1);
-        assert_int_equal(fit.shortages[0].resource->type, type);
-        assert_int_equal(fit.shortages[0].wanted, want.type[type].res);
-        assert_int_equal(fit.shortages[0].granted, 40);
+        assert_int_equal(chip_lacking(&fit), 1 << type);
         assert_int_equal(fit.limits.type[type].res, 40);
         if (type == CXI_RSRC_TYPE_TLE)
             assert_int_equal(fit.limits.type[type].max, 40);
@@ -98,7 +95,7 @@ static void fit__services_without_limits_reserve_nothing(void **state)
     struct cxil_svc_list *list = chip_list(&other, 1);
     struct fit fit;
     fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
-    assert_int_equal(fit.shortage_count, 0);
+    assert_false(fit_lacks_any(&fit));
     free(list);
 }
 
@@ -133,8 +130,7 @@ static void fit__four_services_with_tles_leave_no_pool(void **state)
     assert_true(pools.none[CXI_RSRC_TYPE_TLE]);
     assert_false(pools.none[CXI_RSRC_TYPE_LE]);
     fit_compute(&fit, &want, NIC_OF(info, list), pools);
-    assert_int_equal(fit.shortage_count, 1);
-    assert_true(fit.shortages[0].pools);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TLE);
     assert_int_equal(fit.limits.tles.res, 0);
     list->count = 3;
     assert_false(fit_count_pools(NIC_OF(info, list)).none[CXI_RSRC_TYPE_TLE]);
@@ -151,12 +147,11 @@ static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **sta
     fit_compute(&fit, &want, NIC_OF(info, NULL), (struct fit_pools){0});
     fail.rsrc_avail[CXI_RSRC_TYPE_PTE] = 2048; /* enough */
     fail.rsrc_avail[CXI_RSRC_TYPE_TXQ] = 10;   /* and so it stopped here */
-    assert_true(fit_shrink(&fit, &want, &fail));
+    assert_true(fit_shrink(&fit, &fail));
     assert_int_equal(fit.limits.ptes.res, 576);
     assert_int_equal(fit.limits.txqs.res, 10);
     assert_int_equal(fit.limits.tgqs.res, 96);
-    assert_int_equal(fit.shortage_count, 1);
-    assert_int_equal(fit.shortages[0].granted, 10);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TXQ);
 }
 
 static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
@@ -167,14 +162,14 @@ static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
     struct cxi_svc_fail_info fail = {.no_le_pools = true};
     struct fit fit;
     fit_compute(&fit, &want, NIC_OF(info, NULL), (struct fit_pools){0});
-    assert_true(fit_shrink(&fit, &want, &fail));
+    assert_true(fit_shrink(&fit, &fail));
     assert_int_equal(fit.limits.les.res, 0);
     assert_int_equal(fit.limits.ptes.res, 576);
-    assert_true(fit.shortages[0].pools);
+    assert_true(fit.pools.none[CXI_RSRC_TYPE_LE]);
     /* A driver that never has enough: less and less, down to nothing, and then no more. */
     fail = (struct cxi_svc_fail_info){0};
     int steps = 0;
-    while (fit_shrink(&fit, &want, &fail))
+    while (fit_shrink(&fit, &fail))
         assert_true(++steps <= CXI_RSRC_TYPE_MAX);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++)
         assert_int_equal(fit.limits.type[type].res, 0);
@@ -185,6 +180,15 @@ static const char *job_of(void *arg, const char *device, unsigned int service)
     (void)arg;
     assert_string_equal(device, "cxi0");
     return service == 12 ? "elcap/17" : NULL;
+}
+
+static const char *explain(const struct fit *fit, enum cxi_rsrc_type type, const struct nic *nic,
+                           fit_job_fn *jobs, char out[FIT_TEXT_SIZE])
+{
+    int i = 0;
+    while (limits_resources[i].type != type)
+        i++;
+    return fit_explain(fit, &limits_resources[i], false, nic, jobs, NULL, out);
 }
 
 static void fit__explain_names_the_holders_largest_first(void **state)
@@ -198,9 +202,9 @@ static void fit__explain_names_the_holders_largest_first(void **state)
     struct fit fit;
     char text[FIT_TEXT_SIZE];
     fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
-    assert_int_equal(fit.shortage_count, 1);
+    assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TLE);
     assert_string_equal(
-        fit_explain(&fit.shortages[0], NIC_OF(info, list), job_of, NULL, text),
+        explain(&fit, CXI_RSRC_TYPE_TLE, NIC_OF(info, list), job_of, text),
         "cxi0: 32 of 96 wanted trigger list entries granted, the NIC has 2048: service 12 (job "
         "elcap/17, uid 5588, VNI 1024) holds 1504, service 1 (system, VNIs 1,10) holds 512");
     free(list);
@@ -221,7 +225,7 @@ static void fit__explain_names_four_of_many(void **state)
     char text[FIT_TEXT_SIZE];
     fit_compute(&fit, &want, NIC_OF(info, list), (struct fit_pools){0});
     assert_string_equal(
-        fit_explain(&fit.shortages[0], NIC_OF(info, list), NULL, NULL, text),
+        explain(&fit, CXI_RSRC_TYPE_TGQ, NIC_OF(info, list), NULL, text),
         "cxi3: 32 of 96 wanted target command queues granted, the NIC has 512: service 2 (uid "
         "4000, VNI 2000) holds 80, service 3 (uid 4000, VNI 2001) holds 80, service 4 (uid 4000, "
         "VNI 2002) holds 80, service 5 (uid 4000, VNI 2003) holds 80, and others more");

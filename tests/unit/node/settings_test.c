@@ -118,14 +118,14 @@ static void settings__durations_are_bounded(void **state)
 {
     (void)state;
     int64_t ms = -1;
-    assert_true(settings_duration("0s", &ms));
+    assert_true(settings_duration("0s", 0, &ms));
     assert_int_equal(ms, 0);
-    assert_true(settings_duration("24h", &ms));
+    assert_true(settings_duration("24h", 0, &ms));
     assert_int_equal(ms, 86400000);
     static const char *const wrong[] = {"",    "s",   "5",     "5d",  "-1s",
                                         "5 s", "25h", "1e3ms", "+5s", "99999999999999999999ms"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        assert_false(settings_duration(wrong[i], &ms));
+        assert_false(settings_duration(wrong[i], 0, &ms));
 }
 
 /* The sample, its comments taken off, is all of the defaults. */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* Words of configuration files, command lines and environments. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Cuts off the blanks at the end, and returns where those at the beginning end. */
+char *text_trim(char *text);
+
+/* A number without sign or blanks, of a base as strtoull's. False: it is none, or above max; then
+ * *out is left as it was. */
+bool text_number(const char *text, int base, uint64_t max, uint64_t *out);
