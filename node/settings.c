@@ -133,8 +133,10 @@ static const char *allowed_values(const struct key *key, char out[64])
 
 bool settings_duration(const char *text, unsigned int forms, int64_t *ms)
 {
-    *ms = duration_parse(text, forms, DURATION_DAY_MS);
-    return *ms >= 0;
+    const int64_t parsed = duration_parse(text, forms, DURATION_DAY_MS);
+    if (parsed >= 0)
+        *ms = parsed;
+    return parsed >= 0;
 }
 
 bool settings_number(const char *text, uint32_t max, uint32_t *out)

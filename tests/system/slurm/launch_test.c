@@ -159,6 +159,24 @@ static void comment__of_a_user_harms_nothing(void **state)
     site_set_settings(site, "");
 }
 
+/* With the document in the job, its nodes need no broker to begin; they are heard when it is back.
+ */
+static void broker__is_away_while_nodes_begin(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prolog", "before");
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N2 -n2 --wrap '$SITE/report b; srun $SITE/report s; echo done.'");
+    site_await_held(site, "prolog", "before", job, "n1");
+    site_stop_broker(site);
+    site_let_go(site, "prolog", "before");
+    site_await_output(site, job, "done.");
+    assert_true(strlen(site_output_value(site, job, "s.FI_CXI_COLL_MCAST_TOKEN", 1)) > 8);
+    assert_string_equal(site_output_value(site, job, "s.SLINGSHOT_DEVICES", 1), "cxi0,cxi1");
+    site_start_broker(site);
+    site_expect_nothing_left(site);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,5 +185,7 @@ int main(void)
         cmocka_unit_test(requeued_job__has_a_new_one),
         cmocka_unit_test(comment__of_a_user_harms_nothing),
     };
-    return cmocka_run_group_tests(tests, site_create_large, site_destroy);
+    const struct CMUnitTest held[] = {cmocka_unit_test(broker__is_away_while_nodes_begin)};
+    const int failed = cmocka_run_group_tests(tests, site_create_large, site_destroy);
+    return failed + cmocka_run_group_tests(held, site_create, site_destroy);
 }

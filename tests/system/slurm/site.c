@@ -56,6 +56,8 @@ static void wrap(const struct site *site, const char *hook)
     link_to(site, HOOK_SCRIPT, name);
 }
 
+static const char *launch_lines = ""; /* of all settings */
+
 void site_set_settings(struct site *site, const char *lines)
 {
     char text[TEXT_SIZE];
@@ -70,9 +72,9 @@ void site_set_settings(struct site *site, const char *lines)
              "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
-             "%s",
+             "%s%s",
              testbed_socket(site->testbed), site->folder, site->folder, (unsigned)getuid(),
-             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
+             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, launch_lines, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
     assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),
@@ -197,6 +199,12 @@ static int create(void **state, const char *hook_folder)
     site_hook_lines(site, hook_folder, hook_folder, lines, sizeof lines);
     site->cluster = cluster_create(site->folder, lines);
     return 0;
+}
+
+int site_create_asking(void **state)
+{
+    launch_lines = "MCAST_LAUNCH=none\n";
+    return site_create(state);
 }
 
 int site_create(void **state)

@@ -28,6 +28,7 @@ struct site {
  * nodes or more are given multicast addresses. */
 int site_create(void **state);
 int site_create_large(void **state); /* of VNIs 2000-4999, its hooks cannot be held */
+int site_create_asking(void **state); /* as site_create, but without launch documents: nodes ask */
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the

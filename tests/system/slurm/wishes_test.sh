@@ -22,7 +22,7 @@ chmod +x "$dir/bin/mcastctl" "$dir/bin/scontrol" "$dir/bin/squeue"
 # asks NODES WISHES OPTIONS: a job on so many nodes with these wishes is reserved with these options
 asks() {
     rm -f "$dir/asked"
-    env -i alone=0 SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 SLURM_JOB_UID=5588 \
+    env -i MCAST_LAUNCH="${launch:-none}" SLURM_JOB_RESTART_COUNT=2 alone=0 SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 SLURM_JOB_UID=5588 \
         SLURM_JOB_NODELIST="n[1-$1]" SLURM_JOB_NUM_NODES="$1" ${2:+SLURM_JOB_COMMENT="mcast:$2"} \
         /bin/sh "$dir/prologslurmctld"
     said=$(cat "$dir/asked")
@@ -34,6 +34,8 @@ asks() {
 }
 
 asks 4 '' ''
+launch=comment asks 4 '' ' --launch --restart 2'
+launch=
 asks 1 '' ''
 asks 1 single-node=off ' --vnis 0'
 asks 1 single-node=on ' --vnis 1'
