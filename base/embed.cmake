@@ -9,7 +9,7 @@ foreach(file ${files})
     string(REPLACE "\\x0a" "\\x0a\"\n\"" bytes "${bytes}")
     string(APPEND rows "{\"${name}\", \"${bytes}\"},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"base/embedded.h\"\n#include <string.h>\n
+file(WRITE ${OUT} "#include \"base/text.h\"\n#include <string.h>\n
 static const struct { const char *name, *text; } texts[] = {\n${rows}};\n
 const char *text_find(const char *name, const char *ending)
 {

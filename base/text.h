@@ -12,3 +12,7 @@ char *text_trim(char *text);
 /* A number without sign or blanks, of a base as strtoull's. False: it is none, or above max; then
  * *out is left as it was. */
 bool text_number(const char *text, int base, uint64_t max, uint64_t *out);
+
+/* The text of the file <name><ending> in the program's folder text/, which the build makes a part
+ * of it (mcast_texts in base/CMakeLists.txt). NULL: there is none. */
+const char *text_find(const char *name, const char *ending);

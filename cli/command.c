@@ -4,7 +4,7 @@
 #include "base/jobid.h"
 #include "base/memory.h"
 #include "base/roff.h"
-#include "base/embedded.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>

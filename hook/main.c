@@ -5,7 +5,7 @@
 
 #include "base/duration.h"
 #include "base/roff.h"
-#include "base/embedded.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

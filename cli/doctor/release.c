@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/doctor.h"
-#include "base/embedded.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 /* The commands of mcast-node, and what they have in common: options, exit codes. */
 
-#include "base/embedded.h"
+#include "base/text.h"
 #include "node/node.h"
 #include "node/services/variables.h"
 
