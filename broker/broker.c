@@ -206,7 +206,7 @@ static void prepare_process(const struct config *config)
 static int create_bearers(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
-    struct chain key;
+    struct chain key = {0};
     int rc = keybytes_draw(key.mac, sizeof key.mac, err);
     if (rc < 0)
         return rc;

@@ -30,7 +30,7 @@ struct command_options {
     char job[JOB_ID_MAX + 1]; /* job_text in the plain form: Flux's hooks write it with U+0192 */
     enum variables_format format;
     uint32_t cores;
-    uint32_t user, restart; /* UINT32_MAX: not given */
+    uint32_t user, restart;     /* UINT32_MAX: not given */
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
     bool dry_run, inherit, clear, all, max, json;
 };

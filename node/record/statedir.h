@@ -19,7 +19,7 @@ struct statedir {
 };
 
 enum { STATEDIR_NICS = 0 };
-#define STATEDIR_BOOT (UINT64_C(1) << 33) /* alone: no other is taken with it */
+#define STATEDIR_BOOT (UINT64_C(1) << 33)  /* alone: no other is taken with it */
 #define STATEDIR_ENDED (STATEDIR_BOOT + 1) /* the last, and for a moment */
 
 /* change: makes it if need be, closes it to other users, and allows locks; else one that is not
