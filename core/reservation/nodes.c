@@ -126,10 +126,38 @@ static struct node_report *enter_name(struct nodes *nodes, const char *name)
     return report;
 }
 
-static void enter_named(void *arg, const char *name)
+struct names {
+    char **all;
+    size_t count, capacity;
+};
+
+static void collect_name(void *arg, const char *name)
 {
-    assert(arg && name);
-    (void)enter_name(arg, name);
+    struct names *names = arg;
+    assert(names->count <= names->capacity);
+    names->all = memory_room(names->all, names->count, &names->capacity, sizeof *names->all);
+    names->all[names->count++] = memory_text(name);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    return strverscmp(*(char *const *)left, *(char *const *)right);
+}
+
+/* Sorted before: in the order of a list that runs backwards each would move all that came before.
+ */
+static void enter_list(struct nodes *nodes, const char *list)
+{
+    struct names names = {0};
+    assert(!nodes->expanded);
+    nodelist_each(list, collect_name, &names);
+    qsort(names.all, names.count, sizeof *names.all, compare_names);
+    for (size_t i = 0; i < names.count; i++) {
+        (void)enter_name(nodes, names.all[i]);
+        free(names.all[i]);
+    }
+    free(names.all);
+    nodes->expanded = true;
 }
 
 bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, const char *name)
@@ -140,8 +168,7 @@ bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, cons
     if (!nodes || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
         return nodelist_contains(list, name);
     if (!nodes->expanded)
-        nodelist_each(list, enter_named, nodes);
-    nodes->expanded = true;
+        enter_list(nodes, list);
     bool there;
     (void)place_of(nodes, name, &there);
     return there;
