@@ -34,7 +34,7 @@ refresh() { # a host on which all is well
     echo '[ "$1" = list ] || exit 3' | program mcast-node
     program mcastctl </dev/null
     echo 'echo ctl.site.org' | program uname
-    : >"$dir/settings"
+    echo MCAST_LAUNCH_USER=0 >"$dir/settings"
     echo "optional $dir/mcast_spank.so" >"$dir/plugstack.conf"
     echo '... of mcastd 1.2.3.' >"$dir/mcast_spank.so"
     cat >"$dir/shown" <<TEXT
@@ -97,6 +97,7 @@ expect hooks ok "$hooks: of mcastd 1.2.3"
 expect ClusterName ok elcap
 expect SwitchType ok "only mcastd"
 expect plugstack ok "and --mcast"
+expect launch ok "comes with the job (MCAST_LAUNCH=auto)"
 if [ "$(id -u)" = 0 ]; then
     expect mcast-node ok "and the broker answers it"
 else
@@ -105,6 +106,22 @@ fi
 for fact in "cluster${tab}elcap" "hooks$tab$hooks" "controller${tab}yes" "user${tab}slurm(64030)"; do
     grep -qxF "fact$tab$fact" "$dir/said" || fail "no fact $fact"
 done
+
+# Which way launch data takes.
+refresh
+echo MCAST_LAUNCH_USER=no_such_user >"$dir/settings"
+check
+expect launch warning "does not know the user no_such_user" "launch_user"
+echo MCAST_LAUNCH=none >"$dir/settings"
+check
+expect launch ok "each node asks the broker"
+echo MCAST_LAUNCH=Extra >"$dir/settings"
+check
+expect launch problem "MCAST_LAUNCH=Extra is none of" "correct it"
+with "SchedulerParameters=bf_interval=1,extra_constraints"
+echo MCAST_LAUNCH=extra >"$dir/settings"
+check
+expect launch problem "would be a constraint" "MCAST_LAUNCH=comment"
 
 # Nothing is there.
 refresh
