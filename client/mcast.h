@@ -161,7 +161,7 @@ struct mcast_launch {
     size_t size;
     int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
                         A node that knows the count refuses a document of another start */
-    uint32_t lifetime_s; /* how long it is good for; 0: 7 days */
+    uint32_t lifetime_s; /* how long it is good for, up to 7 days; 0: a day */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \

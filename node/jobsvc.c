@@ -181,7 +181,9 @@ int jobsvc_destroy(struct node *node, struct note *note, const struct jobsvc_end
         note_owe(note);
     if (note->state == NOTE_LINGERING)
         note_tried(note, note_clock_ms());
-    if (note->state == NOTE_GONE && ended_add(&node->dir, &note->claim, err) < 0)
+    /* What a launch document could still make: also where no prolog has been, or not yet. */
+    if (note->state == NOTE_GONE && (note->claim.launched_until_s || !end->known) &&
+        ended_add(&node->dir, &note->claim, err) < 0)
         return err->code;
     for (unsigned int i = 0; !end->left && i < result.left_count; i++)
         say("%s", jobsvc_describe_left(node, note, &result.left[i], text));

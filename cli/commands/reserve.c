@@ -32,7 +32,7 @@ static int read_launch(struct call *call, size_t restart, size_t expires,
     uint64_t count = UINT64_MAX;
     int64_t lifetime_ms = 0;
     if (command_number(call, restart, 0, INT32_MAX, &count) < 0 ||
-        command_duration(call, expires, INT64_C(366) * 86400000, &lifetime_ms) < 0)
+        command_duration(call, expires, INT64_C(7) * 86400000, &lifetime_ms) < 0)
         return MCAST_USAGE;
     if (count != UINT64_MAX)
         launch->restart = (int64_t)count;

@@ -3,6 +3,7 @@
 
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
+#include "node/record/launched.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
 #include "node/record/reservation.h"
@@ -71,6 +72,10 @@ static int destroy_unremembered(struct node *node, const struct command_options 
     struct error err;
     struct note note;
     int rc = reservation_fetch(node, options, true, &claim);
+    /* A prolog that comes late must not take the job's launch document: its VNIs are another's. */
+    if ((rc == COMMAND_NOT_FOUND || rc == COMMAND_UNREACHABLE) && !options->dry_run &&
+        ended_add_job(&node->dir, node->cluster, options->job, &err) < 0)
+        return command_failed(&err);
     if (rc == COMMAND_NOT_FOUND)
         return COMMAND_DONE;
     if (rc == COMMAND_UNREACHABLE)

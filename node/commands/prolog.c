@@ -83,26 +83,29 @@ static int fetch_claim(struct node *node, const struct command_options *options,
     return COMMAND_NOT_FOUND;
 }
 
-/* The same by a launch document. */
+/* The same by a launch document; by the broker, if that is not good here: what is in it, who
+ * carried it, or this node may be at fault, and the broker decides. */
 static int fetch_launched(struct node *node, const struct command_options *options,
                           struct claim *claim)
 {
     struct launch launch;
     struct error err;
     int rc = launched_read(node, options, &launch);
-    if (rc == COMMAND_REFUSED) {
-        say("the broker is asked instead");
-        return fetch_claim(node, options, claim);
+    if (rc == COMMAND_GO_ON) {
+        rc = launched_claim(&launch, claim, &err) < 0 ? command_failed(&err) : COMMAND_GO_ON;
+        launch_release(&launch);
     }
-    if (rc != COMMAND_GO_ON)
+    if (rc == COMMAND_GO_ON && !options->dry_run) {
+        if (jobsvc_lock(node, claim->cluster, claim->job, &err) < 0)
+            return command_failed(&err);
+        rc = launched_check_ended(node, claim);
+        if (rc != COMMAND_GO_ON)
+            jobsvc_unlock(node, claim);
+    }
+    if (rc == COMMAND_GO_ON)
         return rc;
-    rc = launched_claim(&launch, claim, &err) < 0 ? command_failed(&err) : COMMAND_GO_ON;
-    launch_release(&launch);
-    if (rc != COMMAND_GO_ON || options->dry_run)
-        return rc;
-    if (jobsvc_lock(node, claim->cluster, claim->job, &err) < 0)
-        return command_failed(&err);
-    return launched_check_ended(node, claim);
+    say("the broker is asked instead");
+    return fetch_claim(node, options, claim);
 }
 
 static int run_prolog(struct node *node, const struct command_options *options)

@@ -4,9 +4,7 @@
 #include "base/memory.h"
 #include "core/reservation/record.h"
 #include "launch/credential.h"
-#include "launch/sealed.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -17,10 +15,11 @@
 
 /* ---- The envelope ---- */
 
+enum { LAUNCH_TEXT_MAX = 24 * 1024 };
+
 static bool is_envelope(const char *word)
 {
-    return strncmp(word, CREDENTIAL_PREFIX, strlen(CREDENTIAL_PREFIX)) == 0 ||
-           strncmp(word, SEALED_PREFIX, strlen(SEALED_PREFIX)) == 0;
+    return strncmp(word, CREDENTIAL_PREFIX, strlen(CREDENTIAL_PREFIX)) == 0;
 }
 
 /* The first word of the text that is an envelope, for free(); NULL: there is none. */
@@ -37,12 +36,12 @@ static char *find_envelope(const char *text)
     return NULL;
 }
 
-/* Up to SEALED_LAUNCH_MAX bytes; "" with a message when it cannot be read. */
-static int read_file(const char *name, char out[SEALED_LAUNCH_MAX + 1])
+/* Up to LAUNCH_TEXT_MAX bytes; "" with a message when it cannot be read. */
+static int read_file(const char *name, char out[LAUNCH_TEXT_MAX + 1])
 {
     const bool standard = strcmp(name, "-") == 0;
     FILE *in = standard ? stdin : fopen(name, "re");
-    const size_t length = in ? fread(out, 1, SEALED_LAUNCH_MAX, in) : 0;
+    const size_t length = in ? fread(out, 1, LAUNCH_TEXT_MAX, in) : 0;
     const bool failed = !in || ferror(in);
     out[length] = '\0';
     if (failed)
@@ -55,7 +54,7 @@ static int read_file(const char *name, char out[SEALED_LAUNCH_MAX + 1])
 static int read_envelope(const char *given, char **envelope)
 {
     static const char variable[] = "env:";
-    static char text[SEALED_LAUNCH_MAX + 1];
+    static char text[LAUNCH_TEXT_MAX + 1];
     int rc = COMMAND_GO_ON;
     if (strncmp(given, variable, strlen(variable)) == 0) {
         const char *value = getenv(given + strlen(variable));
@@ -100,21 +99,14 @@ static char *open_envelope(const struct settings *settings, const char *envelope
     const char *socket =
         settings->munge_socket[0] ? settings->munge_socket : secure_getenv("MCAST_MUNGE_SOCKET");
     uid_t maker = (uid_t)-1;
-    if (strncmp(envelope, SEALED_PREFIX, strlen(SEALED_PREFIX)) == 0) {
-        (void)error_set(err, ERROR_IO,
-                        "this launch document needs the broker's key, and this "
-                        "mcast-node reads MUNGE credentials only");
-        return NULL;
-    }
     return find_maker(settings, &maker, err) < 0 ? NULL
                                                  : credential_open(socket, envelope, maker, err);
 }
 
-/* What is wrong with the document is the job's fault, what cannot be asked is the node's. */
 static int refused(const struct error *err)
 {
     say("%s", err->text);
-    return err->code == ERROR_IO || err->code == ERROR_NOMEM ? COMMAND_REFUSED : COMMAND_UNMET;
+    return COMMAND_UNMET;
 }
 
 static int parse_and_check(const struct node *node, const struct command_options *options,
@@ -168,10 +160,15 @@ static int read_vnis(const json_t *list, struct claim *claim, struct error *err)
 int launched_claim(const struct launch *launch, struct claim *claim, struct error *err)
 {
     const json_t *classes = json_object_get(launch->driver, "traffic_classes");
+    if (strcmp(launch->interconnect, "slingshot") != 0)
+        return error_set(err, ERROR_INVALID,
+                         "the launch document is for the interconnect %.32s, not for slingshot",
+                         launch->interconnect);
     *claim = (struct claim){.number = launch->number,
                             .uid = launch->uid,
                             .node_count = launch->node_count,
                             .active = true,
+                            .launched_s = launch->issued_s,
                             .launched_until_s = launch->expires_s + LAUNCH_CLOCK_SKEW_S};
     claim_set_name(claim, launch->cluster, launch->job);
     claim->cores_per_node =
@@ -185,77 +182,134 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
 
 /* ---- What has ended here ---- */
 
-/* One line for each, "<number> <until, Unix seconds>". */
+/* One line for each, ended by the time until which it counts (Unix seconds):
+ *   number N until       a reservation
+ *   job CLUSTER JOB ended until   a job of which only the name was known, "-": of any cluster
+ *   all ended until      all documents that were made before, when there were too many lines */
 static const char ended_file[] = "ended";
-enum { ENDED_LINE_SIZE = 48 };
+enum {
+    ENDED_LINE_SIZE = 64 + CLAIM_NAME_SIZE,
+    ENDED_SIZE_MAX = 48 * 1024, /* of what statedir_read takes */
+    DOCUMENT_S = 7 * 86400 + 2 * LAUNCH_CLOCK_SKEW_S
+};
 
-static bool read_line(const char *line, uint64_t *number, int64_t *until_s)
+struct ended {
+    uint64_t number; /* 0: not of a reservation */
+    char cluster[CLUSTER_NAME_MAX + 1], job[JOB_ID_MAX + 1];
+    int64_t ended_s, until_s;
+};
+
+static bool read_line(const char *line, struct ended *ended)
 {
-    return sscanf(line, "%" SCNu64 " %" SCNd64, number, until_s) == 2;
+    *ended = (struct ended){.until_s = -1};
+    return sscanf(line, "number %20" SCNu64 " %19" SCNd64, &ended->number, &ended->until_s) == 2 ||
+           sscanf(line, "job %32[a-z0-9_-] %128s %19" SCNd64 " %19" SCNd64, ended->cluster,
+                  ended->job, &ended->ended_s, &ended->until_s) == 4 ||
+           sscanf(line, "all %19" SCNd64 " %19" SCNd64, &ended->ended_s, &ended->until_s) == 2;
 }
 
-bool ended_has(const struct statedir *dir, uint64_t number)
+/* What it says of the claim's document. The clocks of broker and node may differ. */
+static bool is_about(const struct ended *ended, const struct claim *claim)
+{
+    if (ended->number)
+        return ended->number == claim->number;
+    const bool same_job =
+        !ended->job[0] ||
+        (strcmp(ended->job, claim->job) == 0 &&
+         (strcmp(ended->cluster, "-") == 0 || strcmp(ended->cluster, claim->cluster) == 0));
+    return same_job && claim->launched_s <= ended->ended_s + LAUNCH_CLOCK_SKEW_S;
+}
+
+/* The file's text, "" when there is none, for free(); NULL with err. */
+static char *read_ended(const struct statedir *dir, struct error *err)
 {
     char *text = NULL;
-    bool found = false;
-    if (statedir_read(dir, ended_file, &text, NULL) < 0)
-        return false;
+    const int rc = statedir_read(dir, ended_file, &text, err);
+    return rc == ERROR_NOT_FOUND ? memory_text("") : rc < 0 ? NULL : text;
+}
+
+/* Also when that cannot be read. */
+static bool may_have_ended(const struct statedir *dir, const struct claim *claim)
+{
+    struct error err;
+    char *text = read_ended(dir, &err);
+    bool found = !text;
     for (const char *line = text; !found && *line != '\0'; line += strspn(line, "\n")) {
-        uint64_t ended;
-        int64_t until_s;
-        found = read_line(line, &ended, &until_s) && ended == number;
+        struct ended ended;
+        found = read_line(line, &ended) && is_about(&ended, claim);
         line += strcspn(line, "\n");
     }
     free(text);
     return found;
 }
 
-/* The lines that still count, behind which is room for one more; for free(). */
-static char *keep_current(const char *text, int64_t now_s)
+/* The lines that still count, in the same memory. */
+static void keep_current(char *text, int64_t now_s)
 {
-    char *kept = memory_zeroed(strlen(text) + ENDED_LINE_SIZE);
-    for (const char *line = text; *line != '\0'; line += strspn(line, "\n")) {
-        const size_t length = strcspn(line, "\n");
-        uint64_t number;
-        int64_t until_s;
-        if (read_line(line, &number, &until_s) && until_s >= now_s)
-            sprintf(kept + strlen(kept), "%" PRIu64 " %" PRId64 "\n", number, until_s);
-        line += length;
+    char *to = text;
+    for (char *line = text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n"), whole = length + (line[length] == '\n');
+        struct ended ended;
+        if (read_line(line, &ended) && ended.until_s >= now_s && line[length] == '\n') {
+            memmove(to, line, whole);
+            to += whole;
+        }
+        line += whole;
     }
-    return kept;
+    *to = '\0';
 }
 
-int ended_add(const struct statedir *dir, const struct claim *claim, struct error *err)
+static int append_line(const struct statedir *dir, const char *line, struct error *err)
 {
     const int64_t now_s = (int64_t)time(NULL);
-    char *text = NULL;
-    if (claim->launched_until_s < now_s)
-        return 0;
-    if (statedir_lock(dir, STATEDIR_ENDED, err) < 0)
-        return err->code;
-    if (statedir_read(dir, ended_file, &text, NULL) < 0)
-        text = memory_text("");
-    char *kept = keep_current(text, now_s);
-    sprintf(kept + strlen(kept), "%" PRIu64 " %" PRId64 "\n", claim->number,
-            claim->launched_until_s);
-    const int rc = statedir_write(dir, ended_file, kept, err);
+    int rc = statedir_lock(dir, STATEDIR_ENDED, err);
+    if (rc < 0)
+        return rc;
+    char *text = read_ended(dir, NULL);
+    if (text)
+        keep_current(text, now_s);
+    char *kept = text && strlen(text) < ENDED_SIZE_MAX
+                     ? memory_format("%s%s", text, line)
+                     : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + DOCUMENT_S);
+    rc = statedir_write(dir, ended_file, kept, err);
     statedir_unlock(dir, STATEDIR_ENDED);
     free(kept);
     free(text);
     return rc;
 }
 
-int launched_check_ended(const struct node *node, const struct claim *claim)
+int ended_add(const struct statedir *dir, const struct claim *claim, struct error *err)
 {
-    const struct note *newest = notes_newest(&node->notes, claim->cluster, claim->job);
+    char line[ENDED_LINE_SIZE];
+    snprintf(line, sizeof line, "number %" PRIu64 " %" PRId64 "\n", claim->number,
+             claim->launched_until_s ? claim->launched_until_s : (int64_t)time(NULL) + DOCUMENT_S);
+    return append_line(dir, line, err);
+}
+
+int ended_add_job(const struct statedir *dir, const char *cluster, const char *job,
+                  struct error *err)
+{
+    const int64_t now_s = (int64_t)time(NULL);
+    char line[ENDED_LINE_SIZE];
+    snprintf(line, sizeof line, "job %s %s %" PRId64 " %" PRId64 "\n", cluster ? cluster : "-", job,
+             now_s, now_s + DOCUMENT_S);
+    return append_line(dir, line, err);
+}
+
+int launched_check_ended(struct node *node, const struct claim *claim)
+{
+    struct error err;
     struct note now;
+    notes_release(&node->notes); /* as they are now that no other process works on the job */
+    if (notes_load(&node->notes, &node->dir, &err) < 0)
+        return command_failed(&err);
+    const struct note *newest = notes_newest(&node->notes, claim->cluster, claim->job);
     const bool later = newest && newest->claim.number > claim->number;
     const bool over = note_read(&node->dir, claim->number, &now, NULL) == 0 &&
                       (now.state == NOTE_GONE || now.state == NOTE_LINGERING);
-    if (!later && !over && !ended_has(&node->dir, claim->number))
+    if (!later && !over && !may_have_ended(&node->dir, claim))
         return COMMAND_GO_ON;
-    say("the launch document is of %s of job %s, which %s on this node: ask for a new one at each "
-        "start",
+    say("the launch document is of %s of job %s, which %s on this node",
         later ? "an earlier start" : "this start", claim->name,
         later ? "has been started again" : "has ended");
     return COMMAND_UNMET;

@@ -10,8 +10,7 @@
 
 /* Reads, opens and checks the document of --launch: FILE, "-" for standard input, or "env:NAME" for
  * a variable, in which other words may stand beside it. COMMAND_GO_ON with *launch, to be released;
- * or the exit code after a message: COMMAND_UNMET when it is not for this job, start, owner or
- * node, or not good any more; COMMAND_REFUSED when this node cannot open any. */
+ * or the exit code after a message: COMMAND_UNMET: it is not good here, or cannot be opened. */
 int launched_read(struct node *node, const struct command_options *options, struct launch *launch);
 
 /* What it entitles its job to here. */
@@ -19,9 +18,11 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
 
 /* Whether the job's services may be made by this document. The caller has the job's lock.
  * COMMAND_GO_ON, or COMMAND_UNMET after a message: this start of the job, or a later one, has ended
- * here. */
-int launched_check_ended(const struct node *node, const struct claim *claim);
+ * here, or that is not known. */
+int launched_check_ended(struct node *node, const struct claim *claim);
 
-/* Remembers that the reservation has ended here, for as long as its document is good. */
+/* Remembers that the reservation has ended here, for as long as a document of it can be good. */
 int ended_add(const struct statedir *dir, const struct claim *claim, struct error *err);
-bool ended_has(const struct statedir *dir, uint64_t number);
+/* The same of a job that neither this node nor the broker knows. cluster: NULL: of any. */
+int ended_add_job(const struct statedir *dir, const char *cluster, const char *job,
+                  struct error *err);

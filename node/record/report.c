@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/record/report.h"
 
+#include "node/record/launched.h"
+
 #include "node/jobsvc.h"
 
 #include <stdio.h>
@@ -116,7 +118,8 @@ static void forget_before_boot(struct node *node)
 {
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note *note = &node->notes.at[i];
-        bool reported = !note->owed && (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
+        bool reported = !note->owed && !note->claim.launched_until_s &&
+                        (note->state == NOTE_MADE || note->state == NOTE_LINGERING);
         if (note_is_current(note) || !reported || note->order >= node->boot.order ||
             strcmp(note->node, node->name) != 0 || !jobsvc_try_lock(node, &note->claim))
             continue;
@@ -176,6 +179,8 @@ static enum report_fate deliver(struct node *node, uint64_t number, struct mcast
         if (node->settings.report)
             note_owe(&note);
         note.service_count = 0;
+        if (note.claim.launched_until_s && ended_add(&node->dir, &note.claim, &err) < 0)
+            say("%s", err.text);
     }
     enum report_fate fate = report_send(node, &note, error);
     if (fate == REPORT_UNKNOWN && report_spare(node, &note, error))

@@ -109,7 +109,8 @@ static void answer_launch(struct call *call, const struct launching *launching)
     job_json_write(
         &call->out, core, found,
         &(struct job_parts){.launch = launching->envelope, .warning = launching->warning});
-    call_reply(call, call->status, CALL_JSON);
+    call_show(call, found); /* it may have changed since */
+    call_reply_shown(call, call->status, CALL_JSON);
 }
 
 static void report_overdue(struct work *work)
@@ -160,6 +161,12 @@ static void on_durable(struct call *call, int code)
 
 int launch_possible(struct call *call)
 {
+    /* Nodes do not report then that they have made services, so no time may free their VNIs (I1).
+     */
+    if (call->http->config->core.vni_hold_ms != HOLD_UNTIL_REPORTED)
+        return problem_set(&call->problem, 409, "no-envelope", NULL,
+                           "this broker makes no launch documents, as [vni] hold is a time: set "
+                           "hold = reports in mcastd.conf");
     if (call->http->config->munge_socket[0] != '\0')
         return 0;
     return problem_set(&call->problem, 409, "no-envelope", NULL,
@@ -182,10 +189,19 @@ static const char *find_obstacle(const struct reservation *reservation)
 void launch_render(struct call *call, const struct reservation *reservation, const char *warning)
 {
     const char *obstacle = find_obstacle(reservation);
-    char *document = obstacle ? NULL : make_document(call, reservation);
+    char *document = NULL;
+    /* Their word would count as that of this start, whose nodes say nothing when it begins (I1).
+     * Who starts the job anew releases it first, upon this. */
+    if (!obstacle && reservation->reported) {
+        problem_set(&call->problem, 409, "conflict", NULL,
+                    "nodes have reported of this reservation: it is an earlier start's; release "
+                    "it, and reserve again");
+        call_render_problem(call);
+        return;
+    }
     if (obstacle)
         problem_set(&call->problem, 409, "no-launch", NULL, "%s", obstacle);
-    else if (!document)
+    else if (!(document = make_document(call, reservation)))
         problem_set(&call->problem, 503, "out-of-memory", NULL,
                     "no memory for the launch document");
     if (!document) {

@@ -173,9 +173,9 @@ static void list__of_any_length_has_a_short_document(void **state)
     assert_int_equal(stat(scene->file, &status), 0);
     assert_true(status.st_size < 900); /* a Slurm job's comment has 1,024, with its user's words */
     hide_broker();
-    EXPECT_RUN(6, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "--nodes");
-    EXPECT_RUN(6, "prolog --job f17 --launch %s --nodes n[1-2]" ON_N1, scene->file);
+    EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s --nodes n[1-2]" ON_N1, scene->file);
     fixture_expect_err(fixture, "another node list");
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --nodes " LONG_LIST ON_N1, scene->file);
 }
@@ -197,7 +197,7 @@ static void document__is_found_among_other_words(void **state)
     hide_broker();
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch env:SLURM_JOB_COMMENT" ON_N1);
     setenv("SLURM_JOB_COMMENT", "my job!", 1);
-    EXPECT_RUN(3, "prolog --job f17 --launch env:SLURM_JOB_COMMENT" ON_N1);
+    EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch env:SLURM_JOB_COMMENT" ON_N1);
     fixture_expect_err(fixture, "env:SLURM_JOB_COMMENT has no launch document");
     unsetenv("SLURM_JOB_COMMENT");
 }
@@ -236,12 +236,15 @@ static void forge(struct scene *scene, struct launch launch)
     json_decref(launch.tasks);
 }
 
-/* The job fails, and no service is made. */
+/* No service is made by it: the broker decides, which is not there. */
 static void expect_refusal(struct scene *scene, const char *options, const char *why)
 {
     struct fixture *fixture = scene->fixture;
-    EXPECT_RUN(6, "prolog --job f17 --launch %s --restart 1 --user 5588%s", scene->file, options);
+    hide_broker();
+    EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s --restart 1 --user 5588%s",
+               scene->file, options);
     fixture_expect_err(fixture, why);
+    fixture_expect_err(fixture, "the broker is asked instead");
     EXPECT_SERVICES(0);
 }
 
@@ -333,7 +336,7 @@ static void document__of_a_start_that_is_over_is_refused(void **state)
     launch.number = 9, forge(scene, launch);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     launch.number = 8, forge(scene, launch);
-    EXPECT_RUN_LEAVES(6, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(4, 4, "prolog --job f17 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "has been started again on this node");
 }
 
@@ -351,6 +354,57 @@ static void end__is_remembered_after_its_report(void **state)
     expect_refusal(scene, ON_N1, "which has ended on this node");
 }
 
+/* I1: an epilog may come before its prolog, on a node that remembers nothing; when the VNIs are
+ * another job's already, a late prolog must not make services for them. */
+static void epilog__goes_before_a_late_prolog(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    expect_refusal(scene, ON_N1, "which has ended on this node");
+    /* Nor when the broker knows the job no more, or is away itself. */
+    struct launch launch = ordinary();
+    launch.job = "f18", launch.number = 8, forge(scene, launch);
+    EXPECT_RUN_LEAVES(4, 0, "epilog --job f18" ON_N1);
+    EXPECT_RUN_LEAVES(4, 0, "prolog --job f18 --patience 0s --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "which has ended on this node");
+}
+
+/* I1: what nodes said of an earlier start must not count for this one, whose nodes are silent. */
+static void reservation__of_which_nodes_spoke_has_no_document(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    call(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 409);
+    call(scene, "POST", JOB "/launch", NULL, 409);
+}
+
+/* I1: the machine is started anew, and nothing of the job is left on it; the broker, which was told
+ * nothing of it, is told that. */
+static void boot__ends_what_a_document_made(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct plainhttp_reply reply;
+    skip_unless_root();
+    ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
+    fixture_set_config(fixture, scene->config);
+    EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    if (fixture_services(fixture, NULL) == 0)
+        return; /* a job on one node has none here */
+    assert_true(fixture_edit_spool(fixture, "1", "\"boot\": \"", "\"boot\": \"x"));
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN(0, "boot" ON_N1);
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 404);
+    plainhttp_reply_release(&reply);
+}
+
 /* A node that can open no document asks the broker, as without one. */
 static void node__that_cannot_open_it_asks_the_broker(void **state)
 {
@@ -362,7 +416,7 @@ static void node__that_cannot_open_it_asks_the_broker(void **state)
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "munged at /nonexistent/munge does not answer");
     fixture_expect_err(fixture, "the broker is asked instead");
-    EXPECT_RUN(1, "env --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN(6, "env --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     fixture_set_config(fixture, "launch_user = no_such_user\n");
     hide_broker();
@@ -385,6 +439,9 @@ int main(void)
         TEST(document__of_a_user_is_refused),
         TEST(document__of_a_start_that_is_over_is_refused),
         TEST(end__is_remembered_after_its_report),
+        TEST(epilog__goes_before_a_late_prolog),
+        TEST(reservation__of_which_nodes_spoke_has_no_document),
+        TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

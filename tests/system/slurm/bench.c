@@ -25,11 +25,12 @@ enum { ROUNDS = 6, RUNS = 10, ALONE = 40, JOBS = 500, PATH_SIZE = 192, LINES_SIZ
 
 /* Whose hooks are ours; the others do nothing. */
 static const struct {
-    const char *what, *controllers, *nodes;
+    const char *what, *controllers, *nodes, *settings;
 } kinds[] = {
-    {"no-op hooks", "noop", "noop"},
-    {"ours on the controller", "slurm", "noop"},
-    {"ours everywhere", "slurm", "slurm"},
+    {"no-op hooks", "noop", "noop", ""},
+    {"ours on the controller", "slurm", "noop", ""},
+    {"ours everywhere", "slurm", "slurm", ""},
+    {"ours, and nodes ask", "slurm", "slurm", "MCAST_LAUNCH=none\n"},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -68,6 +69,7 @@ static void use(struct site *site, size_t kind)
 {
     char lines[LINES_SIZE];
     cluster_await_idle(site->cluster);
+    site_set_settings(site, kinds[kind].settings);
     site_hook_lines(site, kinds[kind].controllers, kinds[kind].nodes, lines, sizeof lines);
     cluster_set_hooks(site->cluster, lines);
     cluster_await(site->cluster, "scontrol reconfigure");

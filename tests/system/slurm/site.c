@@ -56,8 +56,6 @@ static void wrap(const struct site *site, const char *hook)
     link_to(site, HOOK_SCRIPT, name);
 }
 
-static const char *launch_lines = ""; /* of all settings */
-
 void site_set_settings(struct site *site, const char *lines)
 {
     char text[TEXT_SIZE];
@@ -72,9 +70,9 @@ void site_set_settings(struct site *site, const char *lines)
              "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
-             "%s%s",
+             "%s",
              testbed_socket(site->testbed), site->folder, site->folder, (unsigned)getuid(),
-             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, launch_lines, lines);
+             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
     assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),
@@ -111,6 +109,9 @@ static void make_nodes(struct site *site)
 static const char *pool;   /* of [vni] */
 static char vni_lines[64]; /* of [vni]; the stage reads it whenever it starts the broker */
 
+/* With a time the broker makes no launch documents, and nodes ask it. */
+static const char *usual_hold = "10m";
+
 static void set_hold(const char *hold)
 {
     snprintf(vni_lines, sizeof vni_lines, "pool = %s\nhold = %s\n", pool, hold);
@@ -137,7 +138,7 @@ static void create_broker(struct site *site)
                                                        "min_nodes = 2\naddresses_per_job = 4\n",
                                                    .vni = vni_lines,
                                                    .clusters = clusters};
-    set_hold("10m");
+    set_hold(usual_hold);
     site->testbed = testbed_create(&options);
     assert_non_null(site->testbed);
     snprintf(site->folder, sizeof site->folder, "%s", testbed_folder(site->testbed));
@@ -201,9 +202,9 @@ static int create(void **state, const char *hook_folder)
     return 0;
 }
 
-int site_create_asking(void **state)
+int site_create_launching(void **state)
 {
-    launch_lines = "MCAST_LAUNCH=none\n";
+    usual_hold = "reports";
     return site_create(state);
 }
 

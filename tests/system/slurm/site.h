@@ -27,8 +27,9 @@ struct site {
 /* For cmocka's group setup and teardown. The site is of VNIs 2000-2011, one a job; jobs of two
  * nodes or more are given multicast addresses. */
 int site_create(void **state);
-int site_create_large(void **state);  /* of VNIs 2000-4999, its hooks cannot be held */
-int site_create_asking(void **state); /* as site_create, but without launch documents: nodes ask */
+int site_create_large(void **state);     /* of VNIs 2000-4999, its hooks cannot be held */
+int site_create_launching(void **state); /* as site_create, with [vni] hold = reports: the others
+                                            have no launch documents */
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the

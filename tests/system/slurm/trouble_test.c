@@ -389,5 +389,5 @@ int main(int argc, char **argv)
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, site_create_asking, site_destroy);
+    return cmocka_run_group_tests(tests, site_create, site_destroy);
 }

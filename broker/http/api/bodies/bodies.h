@@ -10,7 +10,7 @@
 /* What the bodies of requests say. All return 0, or -1 with a problem: 422 but where it says
  * otherwise. Pure. */
 
-enum { LAUNCH_DAYS_MAX = 366, LAUNCH_DAYS = 7 /* if the request does not say */ };
+enum { LAUNCH_DAYS_MAX = 7, LAUNCH_DAYS = 1 /* if the request does not say */ };
 
 /* Of a request for a launch document (S1), all of it optional:
  * {"restart":0,"expires":3600 or "1h"}. within: "" or "launch". */
