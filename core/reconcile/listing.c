@@ -205,6 +205,7 @@ static void take_in_over(struct core *core, const char *cluster, const char *job
     if (claimed)
         return;
     assert(r && r->op);
+    r->op->evidence.not_ours = false; /* said of what was found under the name before */
     r->op->doubted = true;
     core_act(core, r);
 }

@@ -88,6 +88,41 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
     driver_end(&d);
 }
 
+/* I3: what was not ours, and is there no more, says nothing of what is found under the name next:
+ * that is asked for its token until an answer comes. */
+static void listing__what_is_found_again_is_asked_for_again(void **state)
+{
+    (void)state;
+    for (int ours = 0; ours < 2; ours++) {
+        struct driver d;
+        static const char *const names[] = {"elcap-a"};
+        over_but_for_its_vnis(&d, "a", false);
+        for (int i = 0; i < 2; i++) {
+            driver_tick(&d, d.config.relist_ms);
+            driver_list(&d, names, 1, FM_OK);
+        }
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, "sess-of-another");
+        assert_true(driver_alarm(&d, ALARM_NAME_CONFLICT));
+        for (int i = 0; i < 3; i++) {
+            driver_tick(&d, d.config.relist_ms);
+            driver_list(&d, NULL, 0, FM_OK);
+        }
+        assert_false(driver_alarm(&d, ALARM_NAME_CONFLICT));
+        for (int i = 0; i < 2; i++) {
+            driver_tick(&d, d.config.relist_ms);
+            driver_list(&d, names, 1, FM_OK);
+        }
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_TIMEOUT, NULL);
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        driver_done(&d, driver_call(&d, FMCALL_CHECK), FM_OK, ours ? "sess-a" : "sess-of-another");
+        assert_int_equal(driver_alarm(&d, ALARM_NAME_CONFLICT), !ours);
+        assert_int_equal(driver_count(&d, EFFECT_CALL), ours);
+        driver_end(&d);
+    }
+}
+
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
-          cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss))
+          cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
+          cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))
