@@ -208,6 +208,12 @@ int site_create_launching(void **state)
     return site_create(state);
 }
 
+int site_create_launching_large(void **state)
+{
+    usual_hold = "reports";
+    return site_create_large(state);
+}
+
 int site_create(void **state)
 {
     pool = "2000-2011";

@@ -30,6 +30,7 @@ int site_create(void **state);
 int site_create_large(void **state);     /* of VNIs 2000-4999, its hooks cannot be held */
 int site_create_launching(void **state); /* as site_create, with [vni] hold = reports: the others
                                             have no launch documents */
+int site_create_launching_large(void **state);
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the
