@@ -3,7 +3,7 @@
 
 #include "core/emit.h"
 
-/* What has to be done for a reservation now, whatever happened before. Idempotent. It may end the
+/* What has to be done for a reservation now, by its state alone. Idempotent. It may end the
  * reservation: who goes on with it looks it up by its number. */
 
 void core_act(struct core *core, struct reservation *reservation);

@@ -254,6 +254,18 @@ struct core_waiting {
 };
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
+/* Whether a launch document may be given out for an active reservation: its nodes do not report
+ * then that they have made services, so each of its list counts as one that may have some (I1). */
+enum launch_verdict {
+    LAUNCH_ALLOWED,
+    LAUNCH_NEVER,         /* for no reservation: [vni] hold is a time, which would free its VNIs */
+    LAUNCH_UNBOUND,       /* released, or without an owner or a node list to bind it to */
+    LAUNCH_EARLIER_START, /* nodes have reported of it, which would count for this start, too */
+};
+/* reservation: NULL: whether for any. */
+enum launch_verdict core_judge_launch(const struct core *core,
+                                      const struct reservation *reservation);
+
 /* Until when nodes that have reported nothing keep a released job's VNIs quarantined; INT64_MAX:
  * until they have ([vni] hold = reports). */
 int64_t core_quarantine_end(const struct core *core, const struct reservation *reservation);

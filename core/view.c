@@ -229,3 +229,15 @@ const struct event_record *core_event_at(const struct core *core, uint64_t seq)
 {
     return eventlog_at(&core->events, seq);
 }
+
+enum launch_verdict core_judge_launch(const struct core *core, const struct reservation *r)
+{
+    assert(!r || reservation_valid(r));
+    if (core->config.vni_hold_ms != HOLD_UNTIL_REPORTED)
+        return LAUNCH_NEVER;
+    if (!r)
+        return LAUNCH_ALLOWED;
+    if (r->state != JOB_ACTIVE || !r->nodes || r->uid == UID_UNKNOWN)
+        return LAUNCH_UNBOUND;
+    return r->reported ? LAUNCH_EARLIER_START : LAUNCH_ALLOWED;
+}

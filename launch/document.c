@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "launch/document.h"
 
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/nodelist.h"
 #include "launch/crypto.h"
@@ -45,7 +46,11 @@ char *launch_format(const struct launch *launch)
         whole ? launch->nodes : digest, "driver", launch->driver, "tasks", launch->tasks);
     if (root && launch->restart >= 0)
         json_object_set_new(root, "restart", json_integer((json_int_t)launch->restart));
-    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    /* Into memory of its size: a buffer that grows leaves copies of the secrets behind. */
+    const size_t size = root ? json_dumpb(root, NULL, 0, JSON_COMPACT) : 0;
+    char *text = size > 0 ? memory_zeroed(size + 1) : NULL;
+    if (text)
+        (void)json_dumpb(root, text, size, JSON_COMPACT);
     json_decref(root);
     return text;
 }

@@ -21,7 +21,7 @@
  * node has the list from its resource manager. "restart" is the resource manager's count of
  * restarts, and missing where it has none. Times are seconds since 1970.
  *
- * A document proves nothing by itself: it travels in an envelope (envelope.h). */
+ * A document proves nothing by itself: it travels in an envelope (credential.h, sealed.h). */
 
 enum {
     LAUNCH_VERSION = 1,

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* The envelope of launch documents for sites without MUNGE: signed by the broker, and sealed for
- * the nodes of its clusters. Text without blanks:
+/* The envelope of launch documents for sites without MUNGE, which no program uses yet: signed by
+ * the broker, and sealed for the nodes of its clusters. Text without blanks:
  *
  *   MCAST1.  base64url( key id 8 | nonce 12 | AES-256-GCM( signature 64 | document ) | tag 16 )
  *

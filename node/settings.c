@@ -63,7 +63,7 @@ static const struct key keys[] = {
      "uid. Empty: MCAST_SERVER_USER, if it is set."},
     {"launch_user", TEXT, AT(launch_user), 0, "mcastd",
      "Who makes launch documents: the user that the broker runs as, by name or uid, which the "
-     "environment's MCAST_LAUNCH_USER overrides. A document of anybody else is refused."},
+     "environment's MCAST_LAUNCH_USER overrides. A document of another user is refused."},
     {"timeout", DURATION, AT(timeout_ms), 0, "5s",
      "How long to wait for one answer, the connection included, which has five seconds at most."},
     {"busy_retry", DURATION, AT(busy_ms), 0, "30s",

@@ -100,7 +100,7 @@ static bool same_contents(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* NULL: nobody has looked at it. */
+/* NULL: not read yet. */
 static const struct config_file_status *find_file(const struct config *config,
                                                   const struct config_key *key, const char *name)
 {

@@ -67,7 +67,7 @@ struct config {
                                                          defaults, so always in the last */
 
     struct config_file_status files[CONFIG_STATUSES_MAX];
-    size_t file_count; /* 0: nobody has looked at them */
+    size_t file_count; /* 0: not read yet */
 };
 
 /* The defaults. Never NULL (base/memory.h). */

@@ -40,7 +40,7 @@ static int read_launch(struct call *call, size_t restart, size_t expires,
     return 0;
 }
 
-/* Only the document, for whatever carries it to the nodes. */
+/* Only the document, for the program that carries it to the nodes. */
 static int print_launch(const struct call *call, const struct mcast_reservation *reservation)
 {
     if (reservation->warning)

@@ -15,7 +15,7 @@ struct link {
     uint64_t losses;                   /* how often it was up and went down */
     uint32_t failures;                 /* attempts in a row that did not come up */
     uint32_t timeouts;                 /* calls in a row that got no answer, late or broken */
-    bool logging_in;                   /* a login is under way: one at a time, whatever the state */
+    bool logging_in;                   /* a login is under way: one at a time, in any state */
     bool login_again;                  /* it is for another URL by now: log in again when it ends */
     uint32_t url;                      /* index of the URL in use, or to be tried next */
     uint64_t list;                     /* id of the list under way, 0: none */

@@ -55,8 +55,8 @@ TAILQ_HEAD(login_waiting, login_wait);
  * credential in force stays when the renewal fails. */
 void login_renew(struct login *login, enum login_want want, struct login_wait *wait);
 
-/* For whoever is about to send: a renewal begins when the authorities' file is another one than was
- * read; it looks once a second, after the first login. */
+/* For a caller that is about to send: a renewal begins when the authorities' file is another one
+ * than was read; it looks once a second, after the first login. */
 void login_watch(struct login *login);
 
 /* Ends those who wait with CANCELLED; closed is called from the loop when nothing is left. */

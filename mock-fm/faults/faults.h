@@ -28,7 +28,7 @@ struct faults {
 
 void faults_init(struct faults *faults, uint64_t seed);
 
-/* Adds one rule (an object) or several (an array of them), all or none, which nobody changes from
+/* Adds one rule (an object) or several (an array of them), all or none, which is not changed from
  * then on. 0, or -1 with a 400 that names the field. */
 int faults_add(struct faults *faults, json_t *rules, struct problem *problem);
 

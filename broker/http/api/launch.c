@@ -161,9 +161,7 @@ static void on_durable(struct call *call, int code)
 
 int launch_possible(struct call *call)
 {
-    /* Nodes do not report then that they have made services, so no time may free their VNIs (I1).
-     */
-    if (call->http->config->core.vni_hold_ms != HOLD_UNTIL_REPORTED)
+    if (core_judge_launch(engine_core(call->http->engine), NULL) == LAUNCH_NEVER)
         return problem_set(&call->problem, 409, "no-envelope", NULL,
                            "this broker makes no launch documents, as [vni] hold is a time: set "
                            "hold = reports in mcastd.conf");
@@ -174,33 +172,24 @@ int launch_possible(struct call *call)
                        "munge_socket in [broker] of mcastd.conf");
 }
 
-/* What cannot be bound to its nodes and its owner is not given out. */
-static const char *find_obstacle(const struct reservation *reservation)
+static int refuse_launch(struct call *call, enum launch_verdict verdict)
 {
-    return reservation->state != JOB_ACTIVE ? "the job is released already"
-           : !reservation->nodes
-               ? "the reservation has no node list, to which a launch document could be bound: "
-                 "reserve with nodes"
-           : reservation->uid == UID_UNKNOWN
-               ? "the broker does not know the job's owner; reserve again with uid"
-               : NULL;
+    if (verdict == LAUNCH_EARLIER_START) /* mcastctl reserve --anew releases it then */
+        return problem_set(&call->problem, 409, "conflict", NULL,
+                           "nodes have reported of this reservation, so it is an earlier start's: "
+                           "release it, and reserve again");
+    return problem_set(&call->problem, 409, "no-launch", NULL,
+                       "the job is released, or its reservation has no node list or no owner, to "
+                       "which a launch document could be bound: reserve it with nodes and uid");
 }
 
 void launch_render(struct call *call, const struct reservation *reservation, const char *warning)
 {
-    const char *obstacle = find_obstacle(reservation);
+    const enum launch_verdict verdict =
+        core_judge_launch(engine_core(call->http->engine), reservation);
     char *document = NULL;
-    /* Their word would count as that of this start, whose nodes say nothing when it begins (I1).
-     * Who starts the job anew releases it first, upon this. */
-    if (!obstacle && reservation->reported) {
-        problem_set(&call->problem, 409, "conflict", NULL,
-                    "nodes have reported of this reservation: it is an earlier start's; release "
-                    "it, and reserve again");
-        call_render_problem(call);
-        return;
-    }
-    if (obstacle)
-        problem_set(&call->problem, 409, "no-launch", NULL, "%s", obstacle);
+    if (verdict != LAUNCH_ALLOWED)
+        refuse_launch(call, verdict);
     else if (!(document = make_document(call, reservation)))
         problem_set(&call->problem, 503, "out-of-memory", NULL,
                     "no memory for the launch document");

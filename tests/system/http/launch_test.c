@@ -96,8 +96,8 @@ static void broker__without_munge_makes_none(void **state)
     site_refused(scene->site, "POST", LAUNCH, NULL, 409, "no-envelope", NULL);
 }
 
-/* A munged that hangs keeps nobody else waiting, and its caller not for long. The reservation is
- * there, and the same request again gets the document. */
+/* A munged that hangs delays no other client, and its caller for a short time only. The reservation
+ * is there, and the same request again gets the document. */
 static void munged__that_hangs_is_not_waited_for(void **state)
 {
     struct scene *scene = *state;

@@ -2,6 +2,7 @@
 /* Launch documents through a real Slurm (S1, S5, B10): the controller's hook asks the broker once,
  * and no node asks it before the job's first process. */
 
+#include "tests/system/rig/await.h"
 #include "tests/system/slurm/site.h"
 
 #include <setjmp.h>
@@ -36,11 +37,22 @@ static double requests(struct site *site)
     return sum;
 }
 
+struct expected {
+    struct site *site;
+    double count;
+};
+
+static bool has_answered(void *arg)
+{
+    const struct expected *expected = arg;
+    return requests(expected->site) >= expected->count;
+}
+
 /* The metrics are written at most once a second: until the count is what it is to be. */
 static void await_requests(struct site *site, double count)
 {
-    for (int i = 0; i < 100 && requests(site) < count; i++)
-        cluster_expect(site->cluster, "sleep 0.1");
+    struct expected expected = {site, count};
+    assert_true(await(has_answered, &expected, AWAIT_DEADLINE_MS));
     assert_int_equal((int)requests(site), (int)count);
 }
 
@@ -69,7 +81,7 @@ static void let_end(struct site *site)
     cluster_expect(site->cluster, "rm $SITE/out/go");
 }
 
-/* One request whatever the number of nodes, and the user's own words stay. */
+/* One request for any number of nodes, and the user's own words stay. */
 static void job__asks_the_broker_once(void **state)
 {
     struct site *site = *state;

@@ -322,7 +322,7 @@ static void stop__answers_what_was_accepted(void **state)
     gate_finish(&fixture->gate, &fixture->loop, 0);
     assert_non_null(strstr(fixture->calls, "send 1; "));
     gate_await(&fixture->loop, &fixture->stopped, 1);
-    engine_after_saved(fixture->engine, 3); /* whoever still looks is answered */
+    engine_after_saved(fixture->engine, 3); /* a client that still looks is answered */
     assert_non_null(strstr(fixture->calls, "send 3; "));
 }
 

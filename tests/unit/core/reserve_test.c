@@ -420,7 +420,7 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     struct core_status status;
     core_status(d->core, &status);
     assert_int_equal(status.use.jobs_active, 0);
-    assert_int_equal(status.vnis_in_quarantine, 0); /* they were told to nobody */
+    assert_int_equal(status.vnis_in_quarantine, 0); /* no client was told of them */
     assert_int_equal(status.vnis_live, 0);
     assert_int_equal(status.use.addresses, 0);
     q.node_count = 2; /* too small: no use in asking again */

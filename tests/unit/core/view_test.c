@@ -288,8 +288,33 @@ static void list__a_page_looks_at_so_many(void **state)
     assert_int_equal(seen.pages, 1);
 }
 
-UNIT_MAIN(UP(list__of_a_node), UP(list__a_job_without_node_list_may_be_anywhere),
-          UP(list__filters_together), UP(list__a_page_reads_little),
-          UP(lingering__names_the_oldest_job_s_first_node),
+static void set_hold(struct driver *d, int64_t hold_ms)
+{
+    d->config.vni_hold_ms = hold_ms;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+/* I1: nodes with a launch document say nothing when they begin. */
+static void launch__needs_nodes_that_have_not_reported(void **state)
+{
+    struct driver *d = *state;
+    reserve(d, "named", "n[1-2]", 2);
+    reserve(d, "counted", NULL, 2);
+    const struct reservation *named = core_find(d->core, "elcap", "named");
+    set_hold(d, 600000);
+    assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_NEVER);
+    assert_int_equal(core_judge_launch(d->core, named), LAUNCH_NEVER);
+    set_hold(d, HOLD_UNTIL_REPORTED);
+    assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_ALLOWED);
+    assert_int_equal(core_judge_launch(d->core, named), LAUNCH_ALLOWED);
+    assert_int_equal(core_judge_launch(d->core, core_find(d->core, "elcap", "counted")),
+                     LAUNCH_UNBOUND);
+    report(d, "named", named->number, "n1", NODE_DESTROYED);
+    assert_int_equal(core_judge_launch(d->core, named), LAUNCH_EARLIER_START);
+}
+
+UNIT_MAIN(UP(launch__needs_nodes_that_have_not_reported), UP(list__of_a_node),
+          UP(list__a_job_without_node_list_may_be_anywhere), UP(list__filters_together),
+          UP(list__a_page_reads_little), UP(lingering__names_the_oldest_job_s_first_node),
           cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
           FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))
