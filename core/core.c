@@ -264,6 +264,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_TICK] = tick_joblists,
         [CORE_RESERVE] = core_reserve,
         [CORE_RELEASE] = core_release,
+        [CORE_LAUNCH] = core_launch,
         [CORE_SYNC] = core_sync,
         [CORE_LOGIN_DONE] = link_login_done,
         [CORE_LIST_NAMES] = listing_names,

@@ -29,12 +29,14 @@ struct reserve_request {
     int vni_count;           /* 0–4; -1: not given */
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
+    bool launch;             /* a launch document is to be made of it */
 };
 
 enum core_event_kind {
     CORE_TICK,       /* time has passed; due when core_next_deadline says so, harmless otherwise */
     CORE_RESERVE,    /* u.reserve; answered once */
     CORE_RELEASE,    /* u.release; answered once */
+    CORE_LAUNCH,     /* u.launch: a launch document is to be made of it; answered once */
     CORE_SYNC,       /* u.sync; answered once, when all of it has come and was compared */
     CORE_LOGIN_DONE, /* u.login */
     CORE_LIST_NAMES, /* u.names: some of a list under way */
@@ -60,7 +62,7 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-        } release;
+        } release, launch;
         struct {
             const char *cluster;
             const char *const *active;
@@ -255,7 +257,9 @@ struct core_waiting {
 void core_waiting(const struct reservation *reservation, struct core_waiting *out);
 
 /* Whether a launch document may be given out for an active reservation: its nodes do not report
- * then that they have made services, so each of its list counts as one that may have some (I1). */
+ * then that they have made services, so each of its list counts as one that may have some (I1).
+ * The core is told before (CORE_LAUNCH, or with the reserve), and what that saves is durable before
+ * the document leaves. */
 enum launch_verdict {
     LAUNCH_ALLOWED,
     LAUNCH_NEVER,         /* for no reservation: [vni] hold is a time, which would free its VNIs */

@@ -72,6 +72,7 @@ static const struct column reservation[] = {
     NUMBER("regranted", reservation.regranted, 0, 1),
     NUMBER("node_number", reservation.node_number, 0, INT64_MAX),
     NUMBER("origin", reservation.origin, ORIGIN_JOB, ORIGIN_CLAIMED),
+    NUMBER("launched", reservation.launched, 0, 1),
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),

@@ -19,7 +19,7 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_PEER, JOB_PATH, .handle = job_handle},
     {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
     {METHOD_POST, NEED_CLUSTER, JOB_PATH "/launch", .handle = launch_handle,
-     .body_max = SMALL_BODY_MAX},
+     .render = launch_answer_render, .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_PUT, NEED_NODE, JOB_PATH "/nodes/{}", .handle = node_handle, .render = node_render,
      .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,

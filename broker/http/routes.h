@@ -15,4 +15,5 @@ route_handle reserve_handle, job_handle, release_handle, env_handle, node_handle
     status_handle, whoami_handle, doctor_handle, metrics_handle, health_alive, health_ready,
     openapi_handle;
 route_render reserve_render, release_render, node_render, fence_render, boot_render,
-    accept_loss_render, claim_render, steps_render, cleanup_render, sync_render;
+    accept_loss_render, claim_render, steps_render, cleanup_render, sync_render,
+    launch_answer_render;

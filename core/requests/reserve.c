@@ -75,6 +75,32 @@ static void give_up_in_time(const struct core *core, struct reservation *r)
         r->op->give_up_ms = latest;
 }
 
+/* Before a document of it may leave: whatever [vni] hold is by its end, silence of its nodes is no
+ * sign that they have no services (I1). */
+static void save_launched(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    struct reservation_record rec = reservation_record(r);
+    if (r->launched || r->state != JOB_ACTIVE || !r->nodes)
+        return;
+    rec.launched = 1;
+    (void)core_save(core, &rec);
+}
+
+void core_launch(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_LAUNCH);
+    struct reservation *r =
+        ledger_newest(&core->ledger, event->u.launch.cluster, event->u.launch.job);
+    if (!r) {
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, "the job has no reservation");
+        return;
+    }
+    if (core_judge_launch(core, r) == LAUNCH_ALLOWED)
+        save_launched(core, r);
+    core_answer(core, event->ticket, ANSWER_SAME, r, NULL);
+}
+
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
@@ -83,6 +109,8 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     const char *field = conflicting_field(r, q);
     if (!field)
         core_granted_again(core, r);
+    if (!field && q->launch)
+        save_launched(core, r);
     r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
     r->alive_ms = core->now_ms;
     if (field)
@@ -241,6 +269,7 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
                                      .traffic_classes = (uint8_t)classes,
                                      .wish = (uint8_t)wish_of(q),
                                      .state = JOB_ACTIVE,
+                                     .launched = q->launch && q->nodes,
                                      .created_ms = core->now_ms};
     if (refused != 0) {
         answer_refused(core, ticket, ANSWER_INVALID, "traffic_classes",

@@ -24,7 +24,8 @@ bool quarantine_all_clean(const struct reservation *r)
 int64_t core_quarantine_end(const struct core *core, const struct reservation *r)
 {
     assert(core->config.vni_hold_ms >= 0 || core->config.vni_hold_ms == HOLD_UNTIL_REPORTED);
-    int64_t from = r->released_ms, hold = core->config.vni_hold_ms;
+    int64_t from = r->released_ms;
+    int64_t hold = r->launched ? HOLD_UNTIL_REPORTED : core->config.vni_hold_ms;
     bool ambiguous = r->regranted && nodes_clean(r->reported) >= r->node_count;
     if (from < core->facts.holds_from_ms)
         from = core->facts.holds_from_ms;

@@ -115,7 +115,9 @@ enum reservation_origin {
     uint8_t fm_side;         /* enum fm_side */                                                    \
     uint8_t origin;          /* enum reservation_origin */                                         \
     uint8_t regranted;       /* 1: granted more than once, perhaps to a job that restarted before  \
-                                its release came: which life a node speaks of cannot be told */
+                                its release came: which life a node speaks of cannot be told */    \
+    uint8_t launched;        /* 1: a launch document may be out: its nodes make services without   \
+                                a report, so that time gives none of its VNIs back */
 
 struct reservation_numbers {
     RESERVATION_MEMBERS

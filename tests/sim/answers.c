@@ -184,13 +184,16 @@ static void sync_answered(struct sim *sim, const struct request *request)
 }
 
 /* A node's word is taken as long as the reservation is there. */
-static void report_answered(struct sim *sim, const struct request *request, const struct told *told)
+static void report_answered(struct sim *sim, const struct request *request, const struct told *told,
+                            uint64_t batch)
 {
-    const struct entry *e = model_at(sim, request->report.number);
+    struct entry *e = model_at(sim, request->report.number);
     if (e && (e->job != request->job || request->report.epoch != e->epoch))
         e = NULL; /* its number has been given out again */
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
+    if (e && told->kind == ANSWER_REPORTED && !e->reported_batch)
+        e->reported_batch = batch;
     if (request->report.epoch != sim->model.epoch)
         return; /* it may be taken for one of another life */
     if (told->kind != ANSWER_REPORTED && !late && !gone)
@@ -207,7 +210,7 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request, told, batch);
     else if (request->kind == REQUEST_REPORT) {
-        report_answered(sim, request, told);
+        report_answered(sim, request, told, batch);
         hosts_heard(sim, request, told);
     } else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
         asks_answered(sim, request, told);
@@ -219,6 +222,12 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         sim_fail(sim, "answers", "accept-loss was answered: %s", answer_word(told->kind));
     else if (request->kind == REQUEST_CLAIM && told->kind != ANSWER_CLAIMED)
         sim_fail(sim, "answers", "a claim was answered: %s", answer_word(told->kind));
+    else if (request->kind == REQUEST_LAUNCH && told->kind != ANSWER_SAME &&
+             (told->kind != ANSWER_NOT_FOUND || model_protects(request->job)))
+        sim_fail(sim, "answers", "the request of %s for a launch document was answered: %s",
+                 rm_job_name(request->job), answer_word(told->kind));
+    else if (request->kind == REQUEST_LAUNCH)
+        return;
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
         sync_refused(sim, request);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_SYNCED)
@@ -240,7 +249,8 @@ void answers_told(struct sim *sim, const struct request *request)
         return;
     if (told->kind == ANSWER_ACCEPTED)
         e->free_told = true;
-    if (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME)
+    if (request->kind != REQUEST_RESERVE ||
+        (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME))
         return;
     e->told = true;
     e->told_hwcoll = told->hwcoll;

@@ -18,6 +18,7 @@ struct told { /* what an answer says */
     uint32_t epoch;  /* of the ledger that gave it (model.h); filled in when it leaves */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, hwcoll, state;
+    bool launch; /* a launch document comes with it, if one was wanted; filled in by the edge */
     uint32_t addresses;
     char token[TOLD_TOKEN_MAX + 1];    /* "": none */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */

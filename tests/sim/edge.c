@@ -239,8 +239,10 @@ static void hear_words(struct sim *sim, const struct effect *effects, size_t cou
             call_is_allowed(sim, word);
         if (word->kind == EFFECT_JOBPOLL)
             sim->rm.jobpoll_wanted = word->u.jobpoll.id;
-        if (word->kind == EFFECT_ANSWER)
+        if (word->kind == EFFECT_ANSWER) {
+            launch_judge(sim, effects[i].u.answer.reservation, &word->u.told);
             answer_is_allowed(sim, word);
+        }
         if (word->kind == EFFECT_EVENT && sim->profile.plant == PLANT_SWALLOW_LOST &&
             word->u.event.kind == EVENT_LOST)
             word->u.event.kind = EVENT_UNAVAILABLE;

@@ -73,8 +73,8 @@
     X(LEDGER_BACK, "ledger-back", 0)    /* an old state of the disk comes back; when: rewind.c */  \
     X(NODE_CUT_OFF, "node-cut-off", 60) /* for longer than its VNIs are held, with its services */ \
     X(NODE_BOOTS, "node-boots", 300)    /* … or a dead one: all services of before are gone */   \
-    X(CROWD, "crowd",                                                                              \
-      0) /* thousands of releases of jobs without a reservation; when: epilogstorm.c */
+    X(CROWD, "crowd", 0) /* thousands of releases of jobs without a reservation: epilogstorm.c */  \
+    X(PROLOG_LATE, "prolog-late", 100) /* with a launch document, up to two minutes */
 
 enum fault_kind {
 #define FAULT_ENUM_(name, word, chance) FAULT_##name,

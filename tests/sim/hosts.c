@@ -44,6 +44,11 @@ static struct host *host_at(struct sim *sim, struct job *job, uint32_t index)
     return host;
 }
 
+struct host *hosts_at(struct sim *sim, struct job *job, uint32_t index)
+{
+    return index < nodes_of(sim, job) ? host_at(sim, job, index) : NULL;
+}
+
 /* ---- reports ---- */
 
 /* A newer word about the same reservation takes the place of one that has not left yet. */
@@ -210,6 +215,10 @@ static void boot(struct sim *sim, void *what, uint64_t mark)
     host->heard_number = host->kept_count = 0;
     host->outbox_count = 0;
     host->attempt++;
+    if (rng_chance(&host->job->launches.rng, 300)) {
+        host->ended_number = 0;
+        host->forgot_ms = sim->now_ms;
+    }
     report(sim, host, 0, HOST_BOOTED);
 }
 
@@ -248,6 +257,25 @@ static void undo(struct sim *sim, struct host *host)
     sim_later(sim, rng_between(rng, 0, 2000), prolog, host, host->job->life);
 }
 
+static void make_services(struct sim *sim, struct host *host, const struct document *of)
+{
+    host->present = true;
+    host->number = of->number;
+    host->epoch = of->epoch;
+    host->vni_count = of->vni_count;
+    memcpy(host->vnis, of->vnis, sizeof host->vnis);
+    host->kept_count = 0;
+    sim_trace(sim, "node %s: makes services for number %llu%s", host->name,
+              (unsigned long long)host->number, of->life > 0 ? ", by a document" : "");
+}
+
+void hosts_make(struct sim *sim, struct host *host, const struct document *document)
+{
+    make_services(sim, host, document);
+    if (fault_happens(&sim->faults, FAULT_NODE_DIES, &host->job->launches.rng))
+        die(sim, host);
+}
+
 static void prolog(struct sim *sim, void *what, uint64_t life)
 {
     struct host *host = what;
@@ -265,14 +293,9 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
     forget(host, job->number);
     if (host->heard_clean == job->number)
         host->heard_clean = 0;
-    host->present = true;
-    host->number = job->number;
-    host->epoch = job->epoch;
-    host->vni_count = job->vni_count;
-    memcpy(host->vnis, job->vnis, sizeof host->vnis);
-    host->kept_count = 0;
-    sim_trace(sim, "node %s: makes services for number %llu", host->name,
-              (unsigned long long)host->number);
+    struct document of = {job->number, job->epoch, .vni_count = job->vni_count};
+    memcpy(of.vnis, job->vnis, sizeof of.vnis);
+    make_services(sim, host, &of);
     if (fault_happens(&sim->faults, FAULT_NODE_DIES, &job->rng)) {
         die(sim, host);
         return;
@@ -283,11 +306,18 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
         undo(sim, host);
 }
 
+/* What begins here of it later comes too late. */
+static void ends(struct host *host, uint64_t number)
+{
+    host->ended_number = number > host->ended_number ? number : host->ended_number;
+}
+
 static void destroyed(struct sim *sim, void *what, uint64_t number)
 {
     struct host *host = what;
     if (host->dead)
         return;
+    ends(host, number);
     if (host->number == number)
         host->present = false;
     sim_trace(sim, "node %s: services for number %llu are gone", host->name,
@@ -297,6 +327,7 @@ static void destroyed(struct sim *sim, void *what, uint64_t number)
 
 static void lingers(struct sim *sim, struct host *host, uint64_t number)
 {
+    ends(host, number);
     report(sim, host, number, NODE_LINGERING);
     sim_later(sim, rng_between(&host->job->rng, 1000, 90000), destroyed, host, number);
 }
@@ -357,6 +388,22 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
     destroyed(sim, host, number);
 }
 
+void hosts_end_of(struct sim *sim, struct host *host, uint64_t number)
+{
+    sim_later(sim, rng_between(&host->job->launches.rng, 1000, 60000), epilog, host, number);
+}
+
+void hosts_ask_of(struct sim *sim, struct host *host, uint32_t life)
+{
+    prolog(sim, host, life);
+}
+
+void hosts_ask(struct sim *sim, struct job *job)
+{
+    for (uint32_t i = 0; i < nodes_of(sim, job); i++)
+        sim_later(sim, rng_between(&job->rng, 0, 500), prolog, host_at(sim, job, i), job->life);
+}
+
 void hosts_prolog(struct sim *sim, struct job *job, const struct told *told)
 {
     uint64_t number = told->vni_count > 0 ? told->number : 0;
@@ -364,8 +411,8 @@ void hosts_prolog(struct sim *sim, struct job *job, const struct told *told)
     job->epoch = told->epoch;
     job->vni_count = told->vni_count;
     memcpy(job->vnis, told->vnis, sizeof job->vnis);
-    for (uint32_t i = 0; number != 0 && i < nodes_of(sim, job); i++)
-        sim_later(sim, rng_between(&job->rng, 0, 500), prolog, host_at(sim, job, i), job->life);
+    if (number != 0 && !launch_prologs(sim, job, told))
+        hosts_ask(sim, job);
 }
 
 void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
@@ -373,7 +420,8 @@ void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
     for (uint32_t i = 0; number != 0 && i < nodes_of(sim, job); i++) {
         bool late = fault_happens(&sim->faults, FAULT_NODE_LATE, &job->rng);
         int64_t wait = rng_between(&job->rng, 0, late ? 60000 : 1000);
-        sim_later(sim, wait, epilog, host_at(sim, job, i), number);
+        if (host_at(sim, job, i)->left_out != job->life)
+            sim_later(sim, wait, epilog, host_at(sim, job, i), number);
     }
 }
 
@@ -438,8 +486,8 @@ static struct host *named(struct sim *sim, const char *name)
 /* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
 static bool is_to_be_fenced(const struct sim *sim, const struct host *host)
 {
-    return !host->present && !host->dead && host->outbox_count == 0 &&
-           (host->untellable || sim->rewind.done || sim->config.vni_hold_ms < 0);
+    return !host->present && !host->dead && host->outbox_count == 0 && host->prologs == 0 &&
+           (host->untellable || sim->rewind.done || sim->profile.config.vni_hold_ms < 0);
 }
 
 static void declare_clean(struct sim *sim, struct host *host)
@@ -481,7 +529,7 @@ static void look_after_all(struct sim *sim)
             if (host->dead && !host->fenced && host->present)
                 fence(sim, host, host->number);
         }
-    for (size_t i = 0; i < sim->disk.reservation_count && sim->config.vni_hold_ms < 0; i++)
+    for (size_t i = 0; i < sim->disk.reservation_count && sim->profile.config.vni_hold_ms < 0; i++)
         look_at_silent(sim, &sim->disk.reservations[i]->u.reservation);
 }
 

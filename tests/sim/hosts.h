@@ -17,6 +17,7 @@ struct sim;
 struct job;
 struct request;
 struct told;
+struct document;
 
 enum { HOSTS_MAX = 16, OUTBOX_MAX = 32 }; /* larger jobs' nodes never report */
 
@@ -56,6 +57,10 @@ struct host {
     bool unheard;     /* the attempt before brought no answer */
     uint32_t order;   /* of the last thing that it had to say */
     uint64_t in_wind; /* of this reservation a word that is not "clean" may arrive much later */
+    uint64_t ended_number; /* of the last reservation that ended here, as it remembers */
+    int64_t forgot_ms;     /* it lost what it remembered in a boot; 0: it did not */
+    uint32_t prologs;      /* with a launch document, that are yet to run */
+    uint32_t left_out;     /* in this life of the job no hook runs here */
 };
 
 void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, size_t size);
@@ -63,6 +68,14 @@ void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, s
 /* The job starts, or ends; it was told of this reservation. 0: of no VNIs, so of nothing to do. */
 void hosts_prolog(struct sim *sim, struct job *job, const struct told *told);
 void hosts_epilog(struct sim *sim, struct job *job, uint64_t number);
+
+/* For launch.c: the nodes of a job, NULL behind the last; prologs that ask the broker, of all nodes
+ * or one; services made by a document; and a job that is over already ends there. */
+struct host *hosts_at(struct sim *sim, struct job *job, uint32_t index);
+void hosts_ask(struct sim *sim, struct job *job);
+void hosts_ask_of(struct sim *sim, struct host *host, uint32_t life);
+void hosts_make(struct sim *sim, struct host *host, const struct document *document);
+void hosts_end_of(struct sim *sim, struct host *host, uint64_t number);
 
 void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event);
 /* The core has answered a report; before the answer has left. */

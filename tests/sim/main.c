@@ -242,17 +242,18 @@ static const char *outcome_name(unsigned outcome)
 static void summary(const struct sweep_outcome *out, double seconds)
 {
     const struct sim_result *total = &out->total;
-    printf(
-        "%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
-        "%llu job list polls, %llu times VNIs were clean before their time, %llu trees, %.1f days "
-        "of virtual "
-        "time in %.1f s: %.0f lives/s\n",
-        (unsigned long long)out->runs, (unsigned long long)total->lives,
-        (unsigned long long)total->steps, (unsigned long long)total->ticks,
-        (unsigned long long)total->commits, (unsigned long long)total->calls,
-        (unsigned long long)total->jobpolls, (unsigned long long)total->early,
-        (unsigned long long)total->trees, (double)total->virtual_ms / 86400000, seconds,
-        seconds > 0 ? (double)total->lives / seconds : 0);
+    printf("%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
+           "%llu job list polls, %llu times VNIs were clean before their time, %llu trees, "
+           "%llu launch documents, %.1f days "
+           "of virtual "
+           "time in %.1f s: %.0f lives/s\n",
+           (unsigned long long)out->runs, (unsigned long long)total->lives,
+           (unsigned long long)total->steps, (unsigned long long)total->ticks,
+           (unsigned long long)total->commits, (unsigned long long)total->calls,
+           (unsigned long long)total->jobpolls, (unsigned long long)total->early,
+           (unsigned long long)total->trees, (unsigned long long)total->documents,
+           (double)total->virtual_ms / 86400000, seconds,
+           seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     print_counts("answers", total->answers, ANSWERS, answer_name);
     print_counts("events", total->events, EVENT_KIND_COUNT, event_name);

@@ -69,7 +69,8 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
     if (!e->freed_batch) /* what nobody was told can be given back at once */
         return (e->gone_batch == 0 && !e->given_batch) || e->told;
     return e->told && !e->back_batch &&
-           (sim->config.vni_hold_ms < 0 || sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
+           (sim->config.vni_hold_ms < 0 || e->document ||
+            sim->now_ms < e->freed_ms + sim->config.vni_hold_ms);
 }
 
 /* F3: a node that nobody knew of any more has said that it has services with it. */
@@ -144,7 +145,8 @@ static bool held_in_core(const struct sim *sim, const struct entry *e)
         return false;
     if (!e->job) /* of a life that only a node knew */
         return !e->gone_batch;
-    if (sim->config.vni_hold_ms < 0 || waits_in_core(sim, e)) /* time does not free it */
+    if (sim->config.vni_hold_ms < 0 || e->launched ||
+        waits_in_core(sim, e)) /* time does not free it */
         return true;
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     return sim->now_ms <= from + sim->config.vni_hold_ms + HOLD_LATE_MS;
@@ -231,7 +233,8 @@ static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
                  n(e->number), known->name, node_state_word(known->heard_state));
     e->back_batch = batch;
-    if (untold || (sim->config.vni_hold_ms >= 0 && sim->now_ms >= from + sim->config.vni_hold_ms))
+    if (untold || (sim->config.vni_hold_ms >= 0 && !e->document &&
+                   sim->now_ms >= from + sim->config.vni_hold_ms))
         return;
     e->given_batch = batch;
     if (!sim->profile.reports || e->node_count > HOSTS_MAX)
@@ -278,6 +281,7 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
     if (sim->wire.lacks && r->fm_side == FM_SIDE_NOTHING)
         released_by_lists(sim, r);
     e->saved_hwcoll = r->hwcoll;
+    e->launched = r->launched != 0;
 }
 
 static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
@@ -449,6 +453,8 @@ void model_died(struct sim *sim, uint64_t durable)
             e->given_batch = 0;
         if (undone(e->lost_batch, durable))
             e->lost_batch = 0;
+        if (undone(e->reported_batch, durable))
+            e->reported_batch = 0;
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
         if (saved)
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
@@ -499,6 +505,8 @@ static void as_it_was(struct entry *e, const struct reservation_record *saved)
     e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
     if (releasing && saved->vni_count < e->vni_count)
         e->back_batch = e->given_batch = 1;
+    e->launched = e->document = saved->launched != 0;
+    e->reported_batch = 0;
 }
 
 static bool keeps_word(const struct entry *e, const struct reservation_record *saved)

@@ -23,6 +23,10 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint32_t node_count;
     uint64_t born_batch;
 
+    bool launched;           /* as it was saved */
+    bool document;           /* a launch document is out: time frees none of its VNIs */
+    uint64_t reported_batch; /* a node's report of it was taken; 0: none was */
+
     bool regranted; /* more than once: which life a node speaks of cannot be told */
 
     bool told;                      /* a client was told of it: its VNIs are in somebody's hands */

@@ -20,7 +20,10 @@
     X(FORGET_NUMBER, "forget-number", "the counters are not loaded at start")                      \
     X(PREFIX_DELETE, "prefix-delete", "a release deletes whatever begins with the name")           \
     X(DOUBLE_ANSWER, "double-answer", "an answer is given twice")                                  \
-    X(GATEWAY_IS_FM, "gateway-is-fm", "a gateway's 404 is taken for the fabric manager's")
+    X(GATEWAY_IS_FM, "gateway-is-fm", "a gateway's 404 is taken for the fabric manager's")         \
+    X(ACCEPT_ENDED, "accept-ended", "a node accepts the launch document of an ended start")        \
+    X(DOCUMENT_BY_TIME, "document-by-time", "a launch document leaves while hold is a time")       \
+    X(REUSE_DOCUMENT, "reuse-document", "a launch document is used for the job's next start")
 
 struct record;
 

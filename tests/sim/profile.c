@@ -87,8 +87,13 @@ static void draw_hooks(struct profile *p)
     p->reports = rng_chance(&rng, 600);
     p->nodes_named = rng_chance(&rng, 500);
     p->boot_told = rng_chance(&rng, 700);
-    if (p->reports && p->nodes_named && rng_chance(&rng, 300)) /* a site whose nodes all report */
+    if (p->reports && p->nodes_named && rng_chance(&rng, 500)) /* a site whose nodes all report */
         p->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    struct rng launches;
+    rng_init_for(&launches, p->seed, "launches", 0);
+    p->launches = (uint32_t)PICK(&launches, 0, 500, 1000, 1000);
+    if (!p->reports || !p->nodes_named)
+        p->launches = 0;
     p->config.mass_loss_min = (uint32_t)PICK(&rng, 3, 3, 1, 8);
     p->config.mass_loss_percent = (uint32_t)PICK(&rng, 10, 10, 50, 1);
 }

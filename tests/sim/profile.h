@@ -24,7 +24,8 @@ struct profile {
     bool reports;     /* the nodes of small jobs report their CXI services */
     bool boot_told;   /* the broker knows which boot of its host it runs in */
     bool nodes_named; /* a reserve names its nodes, not only their number */
-    uint32_t bearers; /* in a thousand jobs: whose tokens are used to clean up */
+    uint32_t launches; /* in a thousand lives of jobs: whose nodes take launch documents */
+    uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
     bool token_dies;              /* there it is unknown with its job, instead of the job */
     bool silent[CLUSTERS_MAX];    /* it syncs never, it is only asked */

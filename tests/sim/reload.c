@@ -37,6 +37,9 @@ static void change_limits(struct sim *sim, struct core_config *changed)
     changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
     if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is quarantined, too */
         changed->vni_hold_ms = holds[rng_below(rng, 4)];
+    if (sim->profile.config.vni_hold_ms < 0 && rng_chance(rng, 500))
+        changed->vni_hold_ms =
+            sim->config.vni_hold_ms < 0 ? holds[rng_below(rng, 4)] : HOLD_UNTIL_REPORTED;
     sim_trace(sim,
               "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms, hold "
               "%lld ms",

@@ -46,6 +46,7 @@ void rm_init(struct sim *sim)
             snprintf(job->id, sizeof job->id, "a.%u_0+1@b:c", serial);
             break;
         }
+        launch_init(sim, job, i);
         rm->jobs[i] = job;
     }
     for (uint32_t cluster = 0; cluster < clusters; cluster++)
@@ -57,8 +58,10 @@ void rm_init(struct sim *sim)
 void rm_release(struct sim *sim)
 {
     struct rm *rm = &sim->rm;
-    for (size_t i = 0; i < rm->job_count; i++)
+    for (size_t i = 0; i < rm->job_count; i++) {
+        launch_release(rm->jobs[i]);
         free(rm->jobs[i]);
+    }
     for (size_t i = 0; i < rm->request_count; i++) {
         jobview_release(&rm->requests[i]->jobview);
         free(rm->requests[i]);
@@ -116,8 +119,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release",           "sync", "node report", "fence",
-        "cleanup", "look at the steps", "boot", "accept-loss", "claim"};
+        "reserve",           "release", "sync",        "node report", "fence", "cleanup",
+        "look at the steps", "boot",    "accept-loss", "claim",       "launch"};
     return words[request->kind];
 }
 
@@ -136,6 +139,7 @@ struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *
         request->cluster = job->cluster;
         request->life = job->life;
         request->wanted = job->wanted;
+        request->launch = job->launches.wanted && !job->launches.later;
         if (kind == REQUEST_RESERVE && sim->profile.nodes_named)
             hosts_name_nodes(sim, job, request->nodes, sizeof request->nodes);
     }
@@ -237,6 +241,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .uid = request->wanted.uid,
             .vni_count = request->wanted.vni_count,
             .wish = request->wanted.wish,
+            .launch = request->launch && sim->config.vni_hold_ms < 0,
         };
         if (request->nonsense)
             wrong_reserve(request, &event->u.reserve);
@@ -249,6 +254,12 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             snprintf(request->nodes, sizeof request->nodes, "s%llu",
                      (unsigned long long)request->unknown_job);
         event->u.release.job = request->unknown_job ? request->nodes : request->job->id;
+        break;
+    case REQUEST_LAUNCH:
+        event->kind = CORE_LAUNCH;
+        event->ticket = request->ticket;
+        event->u.launch.cluster = cluster;
+        event->u.launch.job = request->job->id;
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
@@ -373,6 +384,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     job->told = job->named = false;
     if (job->life == 1 || rng_chance(rng, 200))
         job->wanted = draw_wanted(sim, rng);
+    launch_draw(sim, job);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
     int64_t reserve_travels = travel(sim, &job->rng);
@@ -485,6 +497,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         reserve_answered(sim, request);
     else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request);
+    else if (request->kind == REQUEST_LAUNCH)
+        launch_answered(sim, request);
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
@@ -495,6 +509,7 @@ void rm_told(struct sim *sim, const struct told *told)
     struct request *request = sim->rm.requests[told->ticket - 1];
     request->told = *told;
     request->told.epoch = sim->model.epoch;
+    launch_leaves(sim, request);
     sim_trace(sim, "broker: answers ticket %llu (%s %s): %s, number %llu, hwcoll %s",
               (unsigned long long)told->ticket, rm_request_word(request), rm_job_name(request->job),
               answer_word(told->kind), (unsigned long long)told->number,

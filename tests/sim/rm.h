@@ -5,6 +5,7 @@
 #include "tests/sim/bearer.h"
 #include "tests/sim/jobpoll.h"
 #include "tests/sim/hosts.h"
+#include "tests/sim/launch.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/deferred.h"
 
@@ -54,6 +55,7 @@ struct job {
     bool unsure;   /* … and what came of that is not known, once at least */
     bool named;    /* a whole list of jobs has named it since the ledger went back */
     struct host hosts[HOSTS_MAX];
+    struct launches launches;
 };
 
 enum request_kind {
@@ -67,6 +69,7 @@ enum request_kind {
     REQUEST_BOOT,    /* of a node */
     REQUEST_ACCEPT_LOSS,
     REQUEST_CLAIM,
+    REQUEST_LAUNCH, /* for a launch document, later than the reserve */
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -77,6 +80,7 @@ struct request { /* one message; a duplicate is another one */
     uint32_t life;
     struct wanted wanted;
     bool other;             /* differs from what the job asked for */
+    bool launch;            /* RESERVE: a launch document is wanted, too */
     uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
     unsigned nonsense;      /* not 0: which nonsense */
     struct jobview jobview; /* SYNC */

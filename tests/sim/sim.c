@@ -94,7 +94,7 @@ static void run_quiet(struct sim *sim, int64_t span_ms)
 /* Until VNIs come back by time; where only the nodes' word counts, they have it by then. */
 static int64_t longest_hold(const struct sim *sim)
 {
-    return sim->config.vni_hold_ms >= 0 ? sim->config.vni_hold_ms : AMBIGUOUS_MS;
+    return sim->profile.config.vni_hold_ms >= 0 ? sim->config.vni_hold_ms : AMBIGUOUS_MS;
 }
 
 static void live(struct sim *sim)

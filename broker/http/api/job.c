@@ -62,6 +62,7 @@ int reserve_handle(struct call *call)
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;
+    request->launch = call->launch.wanted;
     engine_step(call->http->engine, &event);
     return 0;
 }

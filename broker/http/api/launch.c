@@ -218,17 +218,16 @@ int launch_handle(struct call *call)
              launch_body_parse(call->json, "", &call->launch, &call->problem) < 0)
         return -1;
     enum job_sight sight;
-    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
-    if (!found)
+    if (!job_path_find(call, JOB_WHOLE, &sight))
         return -1;
-    launch_render(call, found, NULL);
-    call_show(call, found);
-    if (call->problem.status)
-        return -1;
-    call->status = MHD_HTTP_OK;
-    if (call->unsaved)
-        engine_after_saved(call->http->engine, call_ticket(call));
-    else
-        call->durable(call, 0);
+    struct core_event event = {.kind = CORE_LAUNCH,
+                               .ticket = call_ticket(call),
+                               .u.launch = {.cluster = path.cluster, .job = path.job}};
+    engine_step(call->http->engine, &event);
     return 0;
+}
+
+void launch_answer_render(struct call *call, const struct answer *answer)
+{
+    launch_render(call, answer->reservation, NULL);
 }

@@ -89,6 +89,7 @@ static void load__brings_back_each_field(void **state)
                                                     .hwcoll = HWCOLL_RESERVED,
                                                     .fm_side = FM_SIDE_THERE,
                                                     .regranted = 1,
+                                                    .launched = 1,
                                                     .created_ms = 17,
                                                     .released_ms = 18,
                                                     .hold_until_ms = 19}};
@@ -116,6 +117,7 @@ static void load__brings_back_each_field(void **state)
     assert_int_equal(is.hwcoll, was->hwcoll);
     assert_int_equal(is.fm_side, was->fm_side);
     assert_int_equal(is.regranted, was->regranted);
+    assert_int_equal(is.launched, was->launched);
     assert_int_equal(is.created_ms, was->created_ms);
     assert_int_equal(is.released_ms, was->released_ms);
     assert_int_equal(is.hold_until_ms, was->hold_until_ms);

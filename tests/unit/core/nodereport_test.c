@@ -393,6 +393,59 @@ static void report__silence_is_waited_for_unless_the_site_says_how_long(void **s
     assert_int_equal(held(d), 0);
 }
 
+static void set_hold(struct driver *d, int64_t hold_ms)
+{
+    d->config.vni_hold_ms = hold_ms;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+/* I1: nodes with a launch document make services without a report. So they are waited for also when
+ * [vni] hold is a time by the job's end; other jobs' are not. */
+static void report__nodes_with_a_launch_document_are_waited_for_by_any_hold(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request request = driver_request("b", 2);
+    request.nodes = "n[4-5]";
+    request.launch = true;
+    set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_reserve(d, request);
+    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
+                                       .ticket = ++d->ticket,
+                                       .u.launch = {.cluster = "elcap", .job = "a"}});
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.reservation.launched, 1);
+    driver_reserve(d, driver_request("c", 2));
+    set_hold(d, 1000);
+    driver_release(d, "a");
+    assert_int_equal(driver_job(d, "a")->hold_until_ms, 0); /* not known */
+    driver_release(d, "b");
+    driver_release(d, "c");
+    assert_int_equal(held(d), 3);
+    driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
+    assert_int_equal(held(d), 2);
+    (void)report(d, "b", 2, "n4", NODE_DESTROYED);
+    assert_int_equal(fence(d, "n5"), 1);
+    assert_int_equal(held(d), 1);
+}
+
+/* Where the request for a document finds no job, or one that has none, nothing is saved. */
+static void report__no_launch_document_leaves_no_trace(void **state)
+{
+    struct driver *d = *state;
+    struct core_event launch = {.kind = CORE_LAUNCH, .u.launch = {.cluster = "elcap", .job = "a"}};
+    driver_step(d, launch); /* [vni] hold is a time */
+    assert_null(driver_find(d, EFFECT_SAVE));
+    launch.u.launch.job = "unknown";
+    driver_step(d, launch);
+    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    set_hold(d, HOLD_UNTIL_REPORTED);
+    launch.u.launch.job = "a";
+    (void)report(d, "a", 1, "n1", NODE_CREATED);
+    driver_step(d, launch); /* an earlier start's */
+    assert_null(driver_find(d, EFFECT_SAVE));
+    assert_false(driver_job(d, "a")->launched);
+}
+
 /* Nor is less waited for because it was granted twice: only when all have spoken time counts. */
 static void report__granted_twice_and_silent_is_waited_for(void **state)
 {
@@ -654,6 +707,8 @@ UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
           WITH(start_driver, report__boot_ends_nothing_of_another_clusters_node),
           WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
           WITH(start_driver, report__hold_without_any_report_is_counted),
+          WITH(start_driver, report__nodes_with_a_launch_document_are_waited_for_by_any_hold),
+          WITH(start_driver, report__no_launch_document_leaves_no_trace),
           WITH(start_driver, report__reload_of_hold_applies_to_what_is_held),
           cmocka_unit_test(report__late_lingering_holds_its_vni_again),
           WITH(start_driver, report__unknown_lives_are_bounded),

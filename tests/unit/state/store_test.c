@@ -56,6 +56,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->hwcoll, r->hwcoll);
     assert_int_equal(got->fm_side, r->fm_side);
     assert_int_equal(got->regranted, r->regranted);
+    assert_int_equal(got->launched, r->launched);
     assert_int_equal(got->created_ms, r->created_ms);
     assert_int_equal(got->released_ms, r->released_ms);
     assert_int_equal(got->hold_until_ms, r->hold_until_ms);
@@ -88,6 +89,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .state = JOB_RELEASING,
                                   .hwcoll = HWCOLL_RELEASED,
                                   .fm_side = FM_SIDE_THERE,
+                                  .launched = 1,
                                   .created_ms = 1700000000001,
                                   .released_ms = 1700000000002,
                                   .hold_until_ms = 253402300799999,

@@ -176,6 +176,7 @@ static void ledger_4__keeps_its_counters(void **state)
         execute(db, "DROP TABLE facts;"
                     "ALTER TABLE reservation DROP COLUMN node_number;"
                     "ALTER TABLE reservation DROP COLUMN origin;"
+                    "ALTER TABLE reservation DROP COLUMN launched;"
                     "ALTER TABLE event DROP COLUMN proof;"
                     "PRAGMA user_version=4");
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
