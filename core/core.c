@@ -272,6 +272,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_CALL_DONE] = core_call_done,
         [CORE_JOBPOLL_DONE] = jobpoll_done,
         [CORE_NODE_REPORT] = core_node_report,
+        [CORE_NODE_SUM] = core_node_sum,
         [CORE_FENCE] = core_fence,
         [CORE_NODE_BOOT] = core_node_boot,
         [CORE_ACCEPT_LOSS] = core_accept_loss,

@@ -15,6 +15,7 @@ void core_launch(struct core *core, const struct core_event *event);
 /* The reservation is granted once more. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
+void core_node_sum(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
 
