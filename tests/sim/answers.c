@@ -228,6 +228,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
                  rm_job_name(request->job), answer_word(told->kind));
     else if (request->kind == REQUEST_LAUNCH)
         return;
+    else if (request->kind == REQUEST_SUM)
+        sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
         sync_refused(sim, request);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_SYNCED)

@@ -35,6 +35,17 @@ void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, s
     snprintf(out, size, "j%dn[0-%u]", serial(sim, job), job->wanted.node_count - 1);
 }
 
+void hosts_name_some(const struct sim *sim, const struct job *job, uint32_t mask, char *out,
+                     size_t size)
+{
+    int length = snprintf(out, size, "j%dn[", serial(sim, job));
+    for (uint32_t i = 0; i < HOSTS_MAX; i++)
+        if (mask >> i & 1)
+            length += snprintf(out + length, size - (size_t)length, "%u,", i);
+    assert((size_t)length < size);
+    out[length - 1] = ']';
+}
+
 static struct host *host_at(struct sim *sim, struct job *job, uint32_t index)
 {
     struct host *host = &job->hosts[index];
@@ -177,17 +188,31 @@ void hosts_answered(struct sim *sim, const struct request *request)
     const struct reservation_record *saved = disk_find(&sim->disk, sent.number);
     bool fenced = answer == ANSWER_FENCED && sim->profile.nodes_named && saved &&
                   saved->state == JOB_RELEASING && host->in_wind != sent.number;
-    if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED))
+    bool counts = host->doubted != sent.number;
+    if (fenced || (sent.state == NODE_DESTROYED && answer == ANSWER_REPORTED && counts))
         host->heard_clean = sent.number;
     bool there = sent.state == NODE_CREATED || sent.state == NODE_LINGERING;
     if (answer == ANSWER_REPORTED && sent.state != HOST_BOOTED && sent.epoch == sim->model.epoch) {
         host->heard_number = there ? sent.number : 0;
         host->heard_state = sent.state;
     }
+    if (sent.state == NODE_LINGERING && answer == ANSWER_REPORTED)
+        sums_lingers(sim, host, sent.number);
     if (sent.state == NODE_CREATED && (answer == ANSWER_GIVEN_BACK || answer == ANSWER_NOT_FOUND) &&
         host->number == sent.number)
         host->present = false; /* destroyed at once */
     deliver(sim, host);
+}
+
+/* What it has still to say of it may arrive after the sum, and count. */
+void hosts_summed(struct host *host, uint64_t number, enum node_state state)
+{
+    bool lingers = host->heard_number == number && host->heard_state == NODE_LINGERING;
+    if (host->sending || host->outbox_count > 0 || host->in_wind == number || lingers ||
+        host->doubted == number)
+        return;
+    if (state == NODE_DESTROYED && host->ended_number >= number)
+        host->heard_clean = number;
 }
 
 /* ---- a node's life ---- */
@@ -300,6 +325,7 @@ static void prolog(struct sim *sim, void *what, uint64_t life)
         die(sim, host);
         return;
     }
+    host->spoke_number = host->number;
     if (!fault_happens(&sim->faults, FAULT_NODE_MUTE, &job->rng))
         report(sim, host, host->number, NODE_CREATED);
     if (fault_happens(&sim->faults, FAULT_NODE_UNDOES, &job->rng))
@@ -322,13 +348,16 @@ static void destroyed(struct sim *sim, void *what, uint64_t number)
         host->present = false;
     sim_trace(sim, "node %s: services for number %llu are gone", host->name,
               (unsigned long long)number);
-    report(sim, host, number, NODE_DESTROYED);
+    if (!sums_ended(sim, host, number, NODE_DESTROYED) || host->spoke_number == number)
+        report(sim, host, number, NODE_DESTROYED);
 }
 
 static void lingers(struct sim *sim, struct host *host, uint64_t number)
 {
     ends(host, number);
-    report(sim, host, number, NODE_LINGERING);
+    if (!sums_ended(sim, host, number, NODE_LINGERING) || rng_chance(&host->job->sums.rng, 500))
+        report(sim, host, number, NODE_LINGERING);
+    host->spoke_number = number; /* no sum ends it */
     sim_later(sim, rng_between(&host->job->rng, 1000, 90000), destroyed, host, number);
 }
 
@@ -411,6 +440,7 @@ void hosts_prolog(struct sim *sim, struct job *job, const struct told *told)
     job->epoch = told->epoch;
     job->vni_count = told->vni_count;
     memcpy(job->vnis, told->vnis, sizeof job->vnis);
+    sums_forget(job, number);
     if (number != 0 && !launch_prologs(sim, job, told))
         hosts_ask(sim, job);
 }
@@ -515,6 +545,7 @@ static void look_at_silent(struct sim *sim, const struct reservation_record *r)
 
 static void look_after_all(struct sim *sim)
 {
+    bool silent = sim->profile.config.vni_hold_ms < 0 || sim->profile.sums > 0; /* no row of it */
     for (size_t i = 0; i < sim->disk.node_count; i++) {
         const struct node_record *node = &sim->disk.nodes[i]->u.node;
         const struct reservation_record *r = disk_find(&sim->disk, node->number);
@@ -529,7 +560,7 @@ static void look_after_all(struct sim *sim)
             if (host->dead && !host->fenced && host->present)
                 fence(sim, host, host->number);
         }
-    for (size_t i = 0; i < sim->disk.reservation_count && sim->profile.config.vni_hold_ms < 0; i++)
+    for (size_t i = 0; i < sim->disk.reservation_count && silent; i++)
         look_at_silent(sim, &sim->disk.reservations[i]->u.reservation);
 }
 

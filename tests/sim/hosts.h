@@ -59,6 +59,8 @@ struct host {
     uint64_t in_wind; /* of this reservation a word that is not "clean" may arrive much later */
     uint64_t ended_number; /* of the last reservation that ended here, as it remembers */
     int64_t forgot_ms;     /* it lost what it remembered in a boot; 0: it did not */
+    uint64_t doubted; /* of this one a sum that its services linger may arrive after its word */
+    uint64_t spoke_number; /* it reports of this reservation by itself */
     uint32_t prologs;      /* with a launch document, that are yet to run */
     uint32_t left_out;     /* in this life of the job no hook runs here */
 };
@@ -68,6 +70,11 @@ void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, s
 /* The job starts, or ends; it was told of this reservation. 0: of no VNIs, so of nothing to do. */
 void hosts_prolog(struct sim *sim, struct job *job, const struct told *told);
 void hosts_epilog(struct sim *sim, struct job *job, uint64_t number);
+
+/* For sums.c: a list of some of a job's nodes, by bits; and one of a sum that was taken. */
+void hosts_name_some(const struct sim *sim, const struct job *job, uint32_t mask, char *out,
+                     size_t size);
+void hosts_summed(struct host *host, uint64_t number, enum node_state state);
 
 /* For launch.c: the nodes of a job, NULL behind the last; prologs that ask the broker, of all nodes
  * or one; services made by a document; and a job that is over already ends there. */

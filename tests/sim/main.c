@@ -244,7 +244,7 @@ static void summary(const struct sweep_outcome *out, double seconds)
     const struct sim_result *total = &out->total;
     printf("%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
            "%llu job list polls, %llu times VNIs were clean before their time, %llu trees, "
-           "%llu launch documents, %.1f days "
+           "%llu launch documents, %llu sums of nodes, %.1f days "
            "of virtual "
            "time in %.1f s: %.0f lives/s\n",
            (unsigned long long)out->runs, (unsigned long long)total->lives,
@@ -252,7 +252,7 @@ static void summary(const struct sweep_outcome *out, double seconds)
            (unsigned long long)total->commits, (unsigned long long)total->calls,
            (unsigned long long)total->jobpolls, (unsigned long long)total->early,
            (unsigned long long)total->trees, (unsigned long long)total->documents,
-           (double)total->virtual_ms / 86400000, seconds,
+           (unsigned long long)total->sums, (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     print_counts("answers", total->answers, ANSWERS, answer_name);

@@ -3,7 +3,9 @@
 # the core, one at a time, and must be found within so many seeds. The mistakes of the edge and of
 # the disk (answer before the commit, torn commit, …) are plant.h's.
 #
-#   mcast_mistake(NAME SEEDS FILE [[what stands there]] [[what shall stand there]])
+#   mcast_mistake(NAME SEEDS FILE [[what stands there]] [[what shall stand there]] [FIRST])
+#
+# FIRST: the first seed, for what few seeds show: the search begins a little before one of them.
 #
 # Two more, which 100,000 seeds do not show, are found by the model in docs/model (LOOK_AT_ONCE and
 # THERE_IS_ALL); another (a job list poll that counts jobs as missing which were reserved after it was
@@ -19,6 +21,8 @@ set(MCAST_MISTAKE "" CACHE STRING "Build with one deliberate mistake of tests/si
 
 function(mcast_mistake name seeds file right wrong)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/mistakes/${name})
+    set(first 1 ${ARGN})
+    list(GET first -1 first)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
     file(READ ${CMAKE_SOURCE_DIR}/${file} text)
     string(FIND "${text}" "${right}" at)
@@ -47,7 +51,7 @@ function(mcast_mistake name seeds file right wrong)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/mistakes)
     add_dependencies(sim_mistakes mcast-sim-${name})
     add_test(NAME sim/mistake/${name}
-        COMMAND mcast-sim-${name} --caught --seeds ${seeds})
+        COMMAND mcast-sim-${name} --caught --seeds ${seeds} --seed ${first})
     math(EXPR cost "${seeds} / 100") # what takes long begins first
     set_tests_properties(sim/mistake/${name} PROPERTIES TIMEOUT 300 COST ${cost})
 endfunction()
@@ -194,3 +198,18 @@ mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
     [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
     [[*at = stone->chain;]] [[stone->chain = *at;]])
+
+mcast_mistake(a-sum-speaks-for-all 300 core/requests/nodereport.c
+    [[.nodes = event->u.sum.nodes,]] [[.nodes = r->nodes,]])
+mcast_mistake(an-earlier-sum-counts-now 300 core/requests/nodereport.c
+    [[find_start(core, cluster, job, event->u.sum.number);]]
+    [[ledger_newest(&core->ledger, cluster, job);]])
+mcast_mistake(a-sum-heals-lingering 300 core/reservation/nodes.c
+    [[nodes->all[i]->state == NODE_CREATED &&]] [[nodes->all[i]->state != NODE_DESTROYED &&]])
+mcast_mistake(a-document-after-reports 300 core/view.c
+    [[return r->reported ? LAUNCH_EARLIER_START : LAUNCH_ALLOWED;]] [[return LAUNCH_ALLOWED;]])
+mcast_mistake(time-frees-launched 300 core/reservation/quarantine.c
+    [[r->launched ? HOLD_UNTIL_REPORTED : core->config.vni_hold_ms;]]
+    [[core->config.vni_hold_ms;]])
+mcast_mistake(sums-begin-anew-at-a-start 300 core/apply.c
+    [[if (core->now_ms == 0) /* from disk]] [[if (false) /* from disk]])

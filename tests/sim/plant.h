@@ -23,7 +23,8 @@
     X(GATEWAY_IS_FM, "gateway-is-fm", "a gateway's 404 is taken for the fabric manager's")         \
     X(ACCEPT_ENDED, "accept-ended", "a node accepts the launch document of an ended start")        \
     X(DOCUMENT_BY_TIME, "document-by-time", "a launch document leaves while hold is a time")       \
-    X(REUSE_DOCUMENT, "reuse-document", "a launch document is used for the job's next start")
+    X(REUSE_DOCUMENT, "reuse-document", "a launch document is used for the job's next start")      \
+    X(SUM_OF_DEAD, "sum-of-dead", "a sum speaks for ranks whose epilogs did not end")
 
 struct record;
 

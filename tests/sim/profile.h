@@ -25,6 +25,7 @@ struct profile {
     bool boot_told;   /* the broker knows which boot of its host it runs in */
     bool nodes_named; /* a reserve names its nodes, not only their number */
     uint32_t launches; /* in a thousand lives of jobs: whose nodes take launch documents */
+    uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
     uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
     bool token_dies;              /* there it is unknown with its job, instead of the job */

@@ -37,14 +37,19 @@ static void change_limits(struct sim *sim, struct core_config *changed)
     changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
     if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is quarantined, too */
         changed->vni_hold_ms = holds[rng_below(rng, 4)];
-    if (sim->profile.config.vni_hold_ms < 0 && rng_chance(rng, 500))
-        changed->vni_hold_ms =
-            sim->config.vni_hold_ms < 0 ? holds[rng_below(rng, 4)] : HOLD_UNTIL_REPORTED;
     sim_trace(sim,
               "broker: min_nodes is to be %u, calls at once %u, reserve_timeout %lld ms, hold "
               "%lld ms",
               changed->min_nodes, changed->calls_at_once, (long long)changed->reserve_timeout_ms,
               (long long)changed->vni_hold_ms);
+}
+
+/* From waiting for all reports to a time, and back, with launch documents out. */
+static void change_hold(struct sim *sim, struct core_config *changed)
+{
+    static const int64_t holds[] = {1000, 20000, 60000, HOLD_UNTIL_REPORTED};
+    changed->vni_hold_ms = holds[rng_below(&sim->edge.rng, 4)];
+    sim_trace(sim, "broker: hold is to be %lld ms", (long long)changed->vni_hold_ms);
 }
 
 /* A larger budget for one; a smaller one would be overdrawn by what was asked for before. Asked
@@ -79,7 +84,9 @@ static void reload(struct sim *sim, void *what, uint64_t mark)
         return;
     struct core_config changed = sim->config;
     uint32_t what_changes = rng_below(&sim->edge.rng, 12);
-    if (what_changes < 6) {
+    if (sim->profile.config.vni_hold_ms < 0 && rng_chance(&sim->edge.rng, 400)) {
+        change_hold(sim, &changed);
+    } else if (what_changes < 6) {
         move_pool(sim, &changed);
     } else if (what_changes == 6 && sim->profile.config.fm_url_count > 0) {
         move_urls(sim, &changed);

@@ -47,6 +47,7 @@ void rm_init(struct sim *sim)
             break;
         }
         launch_init(sim, job, i);
+        sums_init(sim, job, i);
         rm->jobs[i] = job;
     }
     for (uint32_t cluster = 0; cluster < clusters; cluster++)
@@ -60,6 +61,7 @@ void rm_release(struct sim *sim)
     struct rm *rm = &sim->rm;
     for (size_t i = 0; i < rm->job_count; i++) {
         launch_release(rm->jobs[i]);
+        sums_release(rm->jobs[i]);
         free(rm->jobs[i]);
     }
     for (size_t i = 0; i < rm->request_count; i++) {
@@ -119,8 +121,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve",           "release", "sync",        "node report", "fence", "cleanup",
-        "look at the steps", "boot",    "accept-loss", "claim",       "launch"};
+        "reserve",           "release", "sync",        "node report", "fence",  "cleanup",
+        "look at the steps", "boot",    "accept-loss", "claim",       "launch", "sum"};
     return words[request->kind];
 }
 
@@ -172,6 +174,8 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
     struct request *request = what;
     if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling--;
+    if (request->kind == REQUEST_SUM)
+        request->job->sums.travelling--;
     if (lost)
         return;
     trace_arrival(sim, request);
@@ -191,6 +195,8 @@ void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
     if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling++;
+    if (request->kind == REQUEST_SUM)
+        request->job->sums.travelling++;
     sim_later(sim, travel_ms, arrive, request, lost);
 }
 
@@ -260,6 +266,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         event->ticket = request->ticket;
         event->u.launch.cluster = cluster;
         event->u.launch.job = request->job->id;
+        break;
+    case REQUEST_SUM:
+        sums_event(sim, request, event);
         break;
     case REQUEST_SYNC:
         event->kind = CORE_SYNC;
@@ -373,14 +382,15 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     struct rng *rng = &job->rng;
     if (sim->phase != PHASE_STORM || job->stage != STAGE_NONE || job->life + 1 != life)
         return;
-    if (job->releases_travelling > 0) { /* nothing tells one life's release from another's */
+    bool may_mix = job->unreleased && job->sums.travelling > 0;
+    if (job->releases_travelling > 0 || may_mix) { /* nothing tells one life's from another's */
         sim_later(sim, 50, job_starts, job, life);
         return;
     }
     job->life++;
     sim->result.lives++;
     job->stage = STAGE_STARTING;
-    job->active = true;
+    job->active = job->unreleased = true;
     job->told = job->named = false;
     if (job->life == 1 || rng_chance(rng, 200))
         job->wanted = draw_wanted(sim, rng);
@@ -484,6 +494,7 @@ static void release_answered(struct sim *sim, const struct request *request)
     struct job *job = request->job;
     if (!job || job->stage != STAGE_ENDING || job->life != request->life)
         return;
+    job->unreleased = false;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
         rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
     job_is_over(sim, job);
@@ -499,6 +510,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         release_answered(sim, request);
     else if (request->kind == REQUEST_LAUNCH)
         launch_answered(sim, request);
+    else if (request->kind == REQUEST_SUM)
+        sums_answered(sim, request);
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);

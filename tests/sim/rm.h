@@ -6,6 +6,7 @@
 #include "tests/sim/jobpoll.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
+#include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/deferred.h"
 
@@ -40,6 +41,7 @@ struct job {
     uint32_t life;    /* 1, 2, …: the same id again */
     uint32_t attempt; /* of the request that is being tried */
     uint32_t releases_travelling;
+    bool unreleased; /* its next start may be granted what it has */
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
@@ -56,6 +58,7 @@ struct job {
     bool named;    /* a whole list of jobs has named it since the ledger went back */
     struct host hosts[HOSTS_MAX];
     struct launches launches;
+    struct sums sums;
 };
 
 enum request_kind {
@@ -70,6 +73,7 @@ enum request_kind {
     REQUEST_ACCEPT_LOSS,
     REQUEST_CLAIM,
     REQUEST_LAUNCH, /* for a launch document, later than the reserve */
+    REQUEST_SUM,    /* of many nodes */
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -89,6 +93,7 @@ struct request { /* one message; a duplicate is another one */
     uint64_t named_number;       /* with this reservation */
     struct host *host;           /* REPORT, FENCE */
     struct host_report report;
+    struct sum sum;              /* SUM */
     struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
     uint64_t trees;              /* CLEANUP: those made when it reached the broker */
     char nodes[40];              /* RESERVE: the list it names, or ""; of an unknown job its id */

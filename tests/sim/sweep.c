@@ -65,6 +65,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->early += one->early;
     sum->trees += one->trees;
     sum->documents += one->documents;
+    sum->sums += one->sums;
     sum->virtual_ms += one->virtual_ms;
     for (size_t i = 0; i < sizeof sum->answers / sizeof *sum->answers; i++)
         sum->answers[i] += one->answers[i];
