@@ -350,6 +350,8 @@ static void destroyed(struct sim *sim, void *what, uint64_t number)
               (unsigned long long)number);
     if (!sums_ended(sim, host, number, NODE_DESTROYED) || host->spoke_number == number)
         report(sim, host, number, NODE_DESTROYED);
+    else
+        deliver(sim, host); /* what it had to say before it was cut off */
 }
 
 static void lingers(struct sim *sim, struct host *host, uint64_t number)
