@@ -284,6 +284,32 @@ static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
     assert_int_equal(held(d), 1);
 }
 
+/* Found by the simulator: the node's own later word leaves nothing of the sum. The next one must
+ * not take its place on disk. */
+static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
+{
+    (void)state;
+    static struct kept kept;
+    struct driver d, again;
+    kept = (struct kept){.there = false};
+    start(&d);
+    keep_all(&kept, &d);
+    assert_int_equal(sum(&d, 1, "n3", NODE_LINGERING), ANSWER_REPORTED);
+    keep_all(&kept, &d);
+    report(&d, "n3", NODE_CREATED, 1);
+    keep_all(&kept, &d);
+    driver_end(&d);
+    replay(&again, &kept);
+    core_start(again.core, again.now);
+    assert_int_equal(clean(&again, "n[1-12]"), NODES);
+    keep_all(&kept, &again); /* it is the second */
+    driver_end(&again);
+    replay(&again, &kept);
+    core_start(again.core, again.now);
+    assert_int_equal(nodes_clean(driver_job(&again, "a")->reported), NODES);
+    driver_end(&again);
+}
+
 static void sum__needs_a_job_that_named_its_nodes(void **state)
 {
     (void)state;
@@ -544,6 +570,7 @@ UNIT_MAIN(WITH(start_driver, sum__frees_vnis_when_all_are_clean),
           WITH(start_driver, sum__says_lingering_for_many),
           WITH(start_driver, sum__is_refused_as_a_whole_for_other_nodes),
           cmocka_unit_test(sum__needs_a_job_that_named_its_nodes),
+          cmocka_unit_test(sum__goes_on_behind_the_last_one_after_a_restart),
           WITH(start_driver, sum__is_about_one_start),
           cmocka_unit_test(sum__of_what_was_granted_twice_is_not_enough),
           WITH(start_driver, sum__ends_launch_documents), cmocka_unit_test(sum__is_one_record),
