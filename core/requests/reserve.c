@@ -75,8 +75,8 @@ static void give_up_in_time(const struct core *core, struct reservation *r)
         r->op->give_up_ms = latest;
 }
 
-/* Before a document of it may leave: whatever [vni] hold is by its end, silence of its nodes is no
- * sign that they have no services (I1). */
+/* Before a document of it may leave: also when [vni] hold is a time by its end, silence of its
+ * nodes is no sign that they have no services (I1). */
 static void save_launched(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));

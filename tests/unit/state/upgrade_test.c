@@ -205,7 +205,8 @@ static void ledger_7__keeps_what_nodes_reported(void **state)
     COMMIT(fixture->store, reservation(1, "f1"), node);
     store_close(fixture->store);
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
-    execute(db, "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum; PRAGMA user_version=7");
+    execute(db, "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum;"
+                "ALTER TABLE reservation DROP COLUMN launched; PRAGMA user_version=7");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\nnode 1 n1 created\n");
