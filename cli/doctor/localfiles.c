@@ -43,7 +43,13 @@ static void read_munge_socket(const char *path, char munge_socket[LOCALFILES_PAT
     free(entries);
 }
 
-/* ---- mcastd --check ---- */
+/* ---- mcastd --check, mcast-node --check ---- */
+
+/* A program that can check its own configuration. */
+struct checker {
+    const char *check, *program, *elsewhere; /* where it may be installed, from this program */
+    const char *advice;
+};
 
 static bool cut_warning(char *line)
 {
@@ -55,18 +61,18 @@ static bool cut_warning(char *line)
     return true;
 }
 
-static void check_config(struct findings *findings, const char *path)
+static void check_config(struct findings *findings, const struct checker *checker, const char *path)
 {
-    char output[OUTPUT_SIZE], mcastd[PROGRAM_PATH_SIZE];
+    char output[OUTPUT_SIZE], program[PROGRAM_PATH_SIZE];
     /* The one that was installed with this program, else what PATH finds. */
-    if (!program_locate("mcastd", mcastd) && !program_locate("../sbin/mcastd", mcastd))
-        snprintf(mcastd, sizeof mcastd, "mcastd");
-    const char *argv[] = {mcastd, "--check", "--config", path, NULL};
+    if (!program_locate(checker->program, program) && !program_locate(checker->elsewhere, program))
+        snprintf(program, sizeof program, "%s", checker->program);
+    const char *argv[] = {program, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof output);
     if (status < 0) {
-        findings_add(findings, FINDING_WARNING, "config",
-                     "run this where mcastd is installed, or add its folder to PATH",
-                     "%s could not be checked: mcastd %s", path,
+        findings_add(findings, FINDING_WARNING, checker->check,
+                     "run this where it is installed, or add its folder to PATH",
+                     "%s could not be checked: %s %s", path, checker->program,
                      status == PROGRAM_NOT_FOUND ? "is not there" : "did not end well");
         return;
     }
@@ -77,23 +83,40 @@ static void check_config(struct findings *findings, const char *path)
         if (!line[0] || (status == 0 && !warning))
             continue;
         any = true;
-        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config",
-                     warning ? NULL
-                             : "correct it; a broker that runs keeps its old configuration "
-                               "until then, one that is started does not start",
-                     "%s", line);
+        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, checker->check,
+                     warning ? NULL : checker->advice, "%s", line);
     }
     if (!any && status == 0)
-        findings_add(findings, FINDING_OK, "config", NULL, "%s: mcastd finds nothing wrong in it",
-                     path);
+        findings_add(findings, FINDING_OK, checker->check, NULL, "%s: %s finds nothing wrong in it",
+                     path, checker->program);
     else if (!any)
-        findings_add(findings, FINDING_PROBLEM, "config", "run mcastd --check and see",
-                     "%s: mcastd --check ends with %d and says nothing", path, status);
+        findings_add(findings, FINDING_PROBLEM, checker->check, "run it and see",
+                     "%s: %s --check ends with %d and says nothing", path, checker->program,
+                     status);
+}
+
+void localfiles_judge_node(struct findings *findings, const char *path)
+{
+    static const struct checker checker = {
+        .check = "node-config",
+        .program = "mcast-node",
+        .elsewhere = "../sbin/mcast-node",
+        .advice = "correct it: until then no job with VNIs starts here, or its node asks the "
+                  "broker before it"};
+    /* The files that it names are for root alone to read. */
+    if (path || (geteuid() == 0 && access(LOCALFILES_NODE_CONFIG, R_OK) == 0))
+        check_config(findings, &checker, path ? path : LOCALFILES_NODE_CONFIG);
 }
 
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX])
 {
+    static const struct checker checker = {
+        .check = "config",
+        .program = "mcastd",
+        .elsewhere = "../sbin/mcastd",
+        .advice = "correct it; a broker that runs keeps its old configuration until then, one "
+                  "that is started does not start"};
     const char *config = path ? path : LOCALFILES_CONFIG;
     munge_socket[0] = '\0';
     if (access(config, R_OK) < 0) {
@@ -107,6 +130,6 @@ void localfiles_judge(struct findings *findings, const char *path,
                          "%s cannot be read: %s", config, strerror(cause));
         return;
     }
-    check_config(findings, config);
+    check_config(findings, &checker, config);
     read_munge_socket(config, munge_socket);
 }
