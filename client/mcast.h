@@ -397,6 +397,14 @@ MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_re
 MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                                 uint64_t *reservations, struct mcast_error *error);
 
+/* The same, and when: uptime_s: seconds since the boot (CLOCK_BOOTTIME); booted_s: Unix time of it
+ * by this machine's clock; 0: not known. Then it also ends for the node what was released before
+ * the boot and of which it has reported nothing. For a node that makes no services by documents, or
+ * words of the broker, of before its boot. MCAST_REFUSED with status 422: the broker is too old. */
+MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order,
+                                     int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
+                                     struct mcast_error *error);
+
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */

@@ -325,10 +325,27 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
     return append_line(dir, line, err);
 }
 
+/* What a node knew of before may be lost, and the broker believes from its boot on that nothing of
+ * jobs that were over by then is there, or comes (core/requests/nodereport.c). */
+static bool is_of_before_boot(const struct claim *claim)
+{
+    const int64_t since_boot_s = claim->launched_s - boot_time_ms() / 1000;
+    if (since_boot_s >= LAUNCH_CLOCK_SKEW_S)
+        return false;
+    say("the launch document of job %s was made %lld s %s this node booted, and is good only if "
+        "made "
+        "%d s after that or later, as clocks may differ",
+        claim->name, (long long)llabs(since_boot_s), since_boot_s < 0 ? "before" : "after",
+        LAUNCH_CLOCK_SKEW_S);
+    return true;
+}
+
 int launched_check_ended(struct node *node, const struct claim *claim)
 {
     struct error err;
     struct note now;
+    if (is_of_before_boot(claim))
+        return COMMAND_UNMET;
     notes_release(&node->notes); /* as they are now that no other process works on the job */
     if (notes_load(&node->notes, &node->dir, &err) < 0)
         return command_failed(&err);

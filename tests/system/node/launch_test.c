@@ -9,6 +9,7 @@
 #include "tests/system/node/realbroker.h"
 #include "tests/system/rig/folder.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,6 +452,90 @@ static void boot__ends_what_a_document_made(void **state)
     plainhttp_reply_release(&reply);
 }
 
+/* Seconds since 1970, of this machine. */
+static int64_t boot_time(void)
+{
+    struct timespec up;
+    assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &up), 0);
+    return (int64_t)time(NULL) - (int64_t)up.tv_sec;
+}
+
+/* What was made before the boot, which may be forgotten here, or at about its time. */
+static void document__of_before_the_boot_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root(scene);
+    launch.issued_s = boot_time() - 1000, forge(scene, launch);
+    expect_refusal(scene, ON_N1,
+                   " s before this node booted, and is good only if made 300 s after");
+    launch.issued_s = boot_time() + 290, forge(scene, launch);
+    expect_refusal(scene, ON_N1, " s after this node booted, and is good only if made 300 s after");
+    launch.issued_s = boot_time() + 310, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
+/* The node forgets all that it has done, and what it has made is gone. */
+static void lose_spool(struct fixture *fixture)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s/spool %s/cxi/state", fixture->folder,
+             fixture->folder);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): names of our own */
+}
+
+/* The reservations of the ledger, and its clock, are from before this machine's boot. */
+static void age_ledger(struct scene *scene)
+{
+    char path[FOLDER_PATH_SIZE + 16], sql[256];
+    sqlite3 *db;
+    const long long released_ms = (long long)(boot_time() - 310) * 1000;
+    assert_int_equal(testbed_stop_broker(scene->testbed), 0);
+    folder_path(path, sizeof path, testbed_folder(scene->testbed), "state.db");
+    snprintf(sql, sizeof sql,
+             "UPDATE reservation SET created_ms = %lld, released_ms = %lld;"
+             "UPDATE facts SET holds_from_ms = 0",
+             released_ms - 1000, released_ms);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(testbed_start_broker(scene->testbed), 0);
+}
+
+/* How many nodes the released job's VNIs wait for. */
+static json_int_t waiting_nodes(struct scene *scene)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 200);
+    const json_t *count = json_object_get(json_object_get(reply.json, "waiting_for"), "count");
+    const json_int_t nodes = json_integer_value(count);
+    plainhttp_reply_release(&reply);
+    return nodes;
+}
+
+/* F3: the spool of a diskless node is gone with the machine. Of a job that was over by its boot the
+ * broker needs no other word; of one that may have begun since, it does (I1). */
+static void boot__suffices_for_a_node_that_lost_its_spool(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    lose_spool(fixture);
+    EXPECT_RUN_LEAVES(0, 0, "boot" ON_N1);
+    assert_int_equal(waiting_nodes(scene), 1); /* this machine was booted long before */
+    age_ledger(scene);
+    EXPECT_RUN(0, "boot --node n2");
+    assert_int_equal(waiting_nodes(scene), 1);
+    EXPECT_RUN(0, "boot" ON_N1);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(waiting_nodes(scene), 0);
+    /* After its restart the broker waits ten minutes more, as it may have granted it twice. */
+}
+
 /* A node that can open no document asks the broker, as without one. */
 static void node__that_cannot_open_it_asks_the_broker(void **state)
 {
@@ -585,6 +670,8 @@ int main(void)
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
+        TEST(document__of_before_the_boot_is_refused),
+        TEST(boot__suffices_for_a_node_that_lost_its_spool),
         SEALED(job__starts_without_a_broker),
         SEALED(list__of_any_length_has_a_short_document),
         SEALED(document__is_found_among_other_words),
