@@ -29,7 +29,6 @@ struct options {
     int (*task)(const struct options *options); /* returns the exit status; NULL: all is done */
     const char *config_path;
     const char *user; /* of the service; NULL: not named (serviceuser.h) */
-    bool makes;       /* what is missing */
     int log_level;    /* -1: as configured */
 };
 
@@ -132,8 +131,9 @@ static int make_key(const struct options *options)
     return rc < 0 ? EXIT_FAILURE : 0;
 }
 
-/* NULL after a message; else there may be keys. */
-static struct config *load_launch_keys(const struct options *options, struct launch_keys *keys)
+/* NULL after a message. makes: there need be no keys. */
+static struct config *load_launch_keys(const struct options *options, bool makes,
+                                       struct launch_keys *keys)
 {
     struct error err = {0};
     struct config *config = load_as_service(options, NULL, print_faults_only);
@@ -142,7 +142,7 @@ static struct config *load_launch_keys(const struct options *options, struct lau
                         options->config_path);
     else if (config)
         (void)launch_keys_read(keys, config->launch_key_file, false, &err);
-    if (!config || err.code == 0 || (err.code == ERROR_NOT_FOUND && options->makes))
+    if (!config || err.code == 0 || (err.code == ERROR_NOT_FOUND && makes))
         return config;
     fprintf(stderr, "mcastd: %s\n", err.text);
     config_destroy(config);
@@ -179,7 +179,7 @@ static int rotate_launch_key(const struct options *options)
         "before until they get what mcastd --node-launch-key prints now\n"};
     struct launch_keys keys;
     struct error err = {0};
-    struct config *config = load_launch_keys(options, &keys);
+    struct config *config = load_launch_keys(options, true, &keys);
     if (!config)
         return EXIT_FAILURE;
     const size_t before = keys.count;
@@ -204,14 +204,13 @@ static int print_node_launch_key(const struct options *options)
 {
     char text[LAUNCH_KEYS_TEXT_SIZE];
     struct launch_keys keys;
-    struct config *config = load_launch_keys(options, &keys);
-    if (!config)
-        return EXIT_FAILURE;
-    (void)launch_keys_format(&keys, true, text);
+    struct config *config = load_launch_keys(options, false, &keys);
+    if (config)
+        (void)launch_keys_format(&keys, true, text);
+    int rc = !config || fputs(text, stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE : 0;
     launch_keys_wipe(&keys);
-    config_destroy(config);
-    int rc = fputs(text, stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE : 0;
     explicit_bzero(text, sizeof text);
+    config_destroy(config);
     return rc;
 }
 
@@ -232,20 +231,25 @@ static const struct {
     const char *value; /* NULL: takes none; "[USER]": may take one */
     char letter;
     const char *sentence;
+    int (*task)(const struct options *options); /* NULL: none; its value is the user */
 } rows[] = {
-    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
-    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1"},
+    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")",
+     NULL},
+    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1",
+     check_config},
     {"log-level", "LEVEL", 'l',
-     "error, warning, notice, info or debug; overrides the configuration"},
-    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit"},
+     "error, warning, notice, info or debug; overrides the configuration", NULL},
+    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit",
+     make_key},
     {"rotate-launch-key", "[USER]", 'R',
-     "make [broker] launch_key_file; add its next key; or use that one"},
-    {"node-launch-key", "[USER]", 'N', "print what nodes need of it, for their launch_key"},
-    {"help-config", NULL, 'H', "explain every key of the configuration"},
-    {"sample-config", NULL, 'S', "print a configuration to begin with"},
-    {"version", NULL, 'V', "print the version"},
-    {"help", NULL, 'h', "print this"},
-    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff"},
+     "make [broker] launch_key_file; add its next key; or use that one", rotate_launch_key},
+    {"node-launch-key", "[USER]", 'N', "print what nodes need of it, for their launch_key",
+     print_node_launch_key},
+    {"help-config", NULL, 'H', "explain every key of the configuration", NULL},
+    {"sample-config", NULL, 'S', "print a configuration to begin with", NULL},
+    {"version", NULL, 'V', "print the version", NULL},
+    {"help", NULL, 'h', "print this", NULL},
+    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff", NULL},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -324,29 +328,19 @@ static int set_log_level(struct options *options, const char *word)
 /* 0, or EX_USAGE. */
 static int apply_option(struct options *options, int letter, const char *value)
 {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].letter != letter || !rows[i].task)
+            continue;
+        options->task = rows[i].task;
+        options->user = value;
+        return 0;
+    }
     switch (letter) {
     case 'c':
         options->config_path = value;
         return 0;
-    case 'k':
-        options->task = check_config;
-        options->user = value;
-        return 0;
     case 'l':
         return set_log_level(options, value);
-    case 'K':
-        options->task = make_key;
-        options->user = value;
-        return 0;
-    case 'R':
-        options->makes = true;
-        options->task = rotate_launch_key;
-        options->user = value;
-        return 0;
-    case 'N':
-        options->task = print_node_launch_key;
-        options->user = value;
-        return 0;
     case 'H':
         config_print_help(stdout);
         break;

@@ -397,10 +397,10 @@ MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_re
 MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                                 uint64_t *reservations, struct mcast_error *error);
 
-/* The same, and when: uptime_s: seconds since the boot (CLOCK_BOOTTIME); booted_s: Unix time of it
- * by this machine's clock; 0: not known. Then it also ends for the node what was released before
- * the boot and of which it has reported nothing. For a node that makes no services by documents, or
- * words of the broker, of before its boot. MCAST_REFUSED with status 422: the broker is too old. */
+/* The same, and when that was: uptime_s: seconds since (CLOCK_BOOTTIME); booted_s: Unix time by
+ * this machine's clock; 0: not known. Reservations that were released before then do not wait for
+ * the node either, which must make no services by launch documents of before. MCAST_REFUSED with
+ * status 422: the broker is too old. */
 MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order,
                                      int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
                                      struct mcast_error *error);

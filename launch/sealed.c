@@ -93,8 +93,7 @@ int launch_keys_parse(struct launch_keys *keys, const char *text, struct error *
     launch_keys_wipe(keys);
     return error_set(
         err, ERROR_CORRUPT,
-        "it is no launch key file: it must have the lines seal and verify, at a broker "
-        "also sign, each with %d hexadecimal digits, for one or two keys",
+        "it is no launch key file: lines seal, verify and, at a broker, sign, of %d digits each",
         DIGITS);
 }
 

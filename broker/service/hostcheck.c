@@ -111,8 +111,6 @@ static void check_root_keys(struct config_reading *reading)
                      "[broker] root_key_file: %s", err.text);
 }
 
-/* ---- the keys of launch documents ---- */
-
 static void check_launch_keys(struct config_reading *reading)
 {
     const struct config_key *key = config_key_find("broker", "launch_key_file");
@@ -126,8 +124,8 @@ static void check_launch_keys(struct config_reading *reading)
                      "[broker] launch_key_file: %s", err.text);
     else if (keys.count > 1)
         report_file(reading, false, key,
-                    " has a next key, which is not used yet: when every node has what mcastd "
-                    "--node-launch-key prints, mcastd --rotate-launch-key and reload");
+                    " has a next key, which is not used yet: give it to the nodes (mcastd "
+                    "--node-launch-key), then mcastd --rotate-launch-key and reload");
     launch_keys_wipe(&keys);
 }
 

@@ -45,12 +45,6 @@ static void read_munge_socket(const char *path, char munge_socket[LOCALFILES_PAT
 
 /* ---- mcastd --check, mcast-node --check ---- */
 
-/* A program that can check its own configuration. */
-struct checker {
-    const char *check, *program, *elsewhere; /* where it may be installed, from this program */
-    const char *advice;
-};
-
 static bool cut_warning(char *line)
 {
     static const char mark[] = " (warning)";
@@ -61,18 +55,21 @@ static bool cut_warning(char *line)
     return true;
 }
 
-static void check_config(struct findings *findings, const struct checker *checker, const char *path)
+/* advice: on what is wrong. */
+static void check_config(struct findings *findings, const char *name, const char *path,
+                         const char *advice)
 {
-    char output[OUTPUT_SIZE], program[PROGRAM_PATH_SIZE];
+    char output[OUTPUT_SIZE], program[PROGRAM_PATH_SIZE], elsewhere[64];
+    snprintf(elsewhere, sizeof elsewhere, "../sbin/%s", name);
     /* The one that was installed with this program, else what PATH finds. */
-    if (!program_locate(checker->program, program) && !program_locate(checker->elsewhere, program))
-        snprintf(program, sizeof program, "%s", checker->program);
+    if (!program_locate(name, program) && !program_locate(elsewhere, program))
+        snprintf(program, sizeof program, "%s", name);
     const char *argv[] = {program, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof output);
     if (status < 0) {
-        findings_add(findings, FINDING_WARNING, checker->check,
+        findings_add(findings, FINDING_WARNING, "config",
                      "run this where it is installed, or add its folder to PATH",
-                     "%s could not be checked: %s %s", path, checker->program,
+                     "%s could not be checked: %s %s", path, name,
                      status == PROGRAM_NOT_FOUND ? "is not there" : "did not end well");
         return;
     }
@@ -83,40 +80,29 @@ static void check_config(struct findings *findings, const struct checker *checke
         if (!line[0] || (status == 0 && !warning))
             continue;
         any = true;
-        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, checker->check,
-                     warning ? NULL : checker->advice, "%s", line);
+        findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config",
+                     warning ? NULL : advice, "%s", line);
     }
     if (!any && status == 0)
-        findings_add(findings, FINDING_OK, checker->check, NULL, "%s: %s finds nothing wrong in it",
-                     path, checker->program);
+        findings_add(findings, FINDING_OK, "config", NULL, "%s: %s finds nothing wrong in it", path,
+                     name);
     else if (!any)
-        findings_add(findings, FINDING_PROBLEM, checker->check, "run it and see",
-                     "%s: %s --check ends with %d and says nothing", path, checker->program,
-                     status);
+        findings_add(findings, FINDING_PROBLEM, "config", "run it and see",
+                     "%s: %s --check ends with %d and says nothing", path, name, status);
 }
 
 void localfiles_judge_node(struct findings *findings, const char *path)
 {
-    static const struct checker checker = {
-        .check = "node-config",
-        .program = "mcast-node",
-        .elsewhere = "../sbin/mcast-node",
-        .advice = "correct it: until then no job with VNIs starts here, or its node asks the "
-                  "broker before it"};
     /* The files that it names are for root alone to read. */
     if (path || (geteuid() == 0 && access(LOCALFILES_NODE_CONFIG, R_OK) == 0))
-        check_config(findings, &checker, path ? path : LOCALFILES_NODE_CONFIG);
+        check_config(findings, "mcast-node", path ? path : LOCALFILES_NODE_CONFIG,
+                     "correct it: until then no job with VNIs starts here, or the broker is asked "
+                     "before it");
 }
 
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX])
 {
-    static const struct checker checker = {
-        .check = "config",
-        .program = "mcastd",
-        .elsewhere = "../sbin/mcastd",
-        .advice = "correct it; a broker that runs keeps its old configuration until then, one "
-                  "that is started does not start"};
     const char *config = path ? path : LOCALFILES_CONFIG;
     munge_socket[0] = '\0';
     if (access(config, R_OK) < 0) {
@@ -130,6 +116,8 @@ void localfiles_judge(struct findings *findings, const char *path,
                          "%s cannot be read: %s", config, strerror(cause));
         return;
     }
-    check_config(findings, &checker, config);
+    check_config(findings, "mcastd", config,
+                 "correct it; a broker that runs keeps its old configuration until then, one that "
+                 "is started does not start");
     read_munge_socket(config, munge_socket);
 }

@@ -325,18 +325,15 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
     return append_line(dir, line, err);
 }
 
-/* What a node knew of before may be lost, and the broker believes from its boot on that nothing of
- * jobs that were over by then is there, or comes (core/requests/nodereport.c). */
+/* What a node knew may be lost by a boot, and then the broker believes that nothing of jobs that
+ * were over by it is there, or comes (core/requests/nodereport.c). */
 static bool is_of_before_boot(const struct claim *claim)
 {
-    const int64_t since_boot_s = claim->launched_s - boot_time_ms() / 1000;
-    if (since_boot_s >= LAUNCH_CLOCK_SKEW_S)
+    if (claim->launched_s >= boot_time_ms() / 1000 + LAUNCH_CLOCK_SKEW_S)
         return false;
-    say("the launch document of job %s was made %lld s %s this node booted, and is good only if "
-        "made "
-        "%d s after that or later, as clocks may differ",
-        claim->name, (long long)llabs(since_boot_s), since_boot_s < 0 ? "before" : "after",
-        LAUNCH_CLOCK_SKEW_S);
+    say("the launch document of job %s is of before this node booted, or of the %d s after that, "
+        "by which clocks may differ",
+        claim->name, LAUNCH_CLOCK_SKEW_S);
     return true;
 }
 

@@ -468,10 +468,9 @@ static void document__of_before_the_boot_is_refused(void **state)
     struct launch launch = ordinary();
     skip_unless_root(scene);
     launch.issued_s = boot_time() - 1000, forge(scene, launch);
-    expect_refusal(scene, ON_N1,
-                   " s before this node booted, and is good only if made 300 s after");
+    expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
     launch.issued_s = boot_time() + 290, forge(scene, launch);
-    expect_refusal(scene, ON_N1, " s after this node booted, and is good only if made 300 s after");
+    expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
     launch.issued_s = boot_time() + 310, forge(scene, launch);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
 }
