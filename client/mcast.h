@@ -412,6 +412,14 @@ MCAST_API int mcast_nodes_clean(struct mcast *handle, const char *cluster, const
 MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                                 uint64_t *reservations, struct mcast_error *error);
 
+/* The same, and when that was: uptime_s: seconds since (CLOCK_BOOTTIME); booted_s: Unix time by
+ * this machine's clock; 0: not known. Reservations that were released before then do not wait for
+ * the node either, which must make no services by launch documents of before. MCAST_REFUSED with
+ * status 422: the broker is too old. */
+MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order,
+                                     int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
+                                     struct mcast_error *error);
+
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */

@@ -119,6 +119,8 @@ struct core_event {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */
             const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
+            int64_t uptime_ms;           /* since the boot, when the node told it */
+            int64_t booted_ms;           /* when that was, by the node's clock; 0: not told */
         } boot;
         struct {
             const char *cluster; /* an administrator says that no other broker uses its name */

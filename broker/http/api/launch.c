@@ -9,6 +9,7 @@
 #include "core/environment.h"
 #include "launch/credential.h"
 #include "launch/document.h"
+#include "launch/sealed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,9 @@ struct launching {
     struct work work;  /* first */
     struct call *call; /* NULL: it has been answered */
     uint64_t number;
-    char *warning; /* or NULL */
-    char *socket;  /* of munged */
+    char *warning;         /* or NULL */
+    char *socket;          /* of munged */
+    struct launch_key key; /* if it can sign, instead of munged */
     char *document, *envelope;
     struct error error; /* why there is no envelope */
 };
@@ -79,14 +81,17 @@ static void launching_destroy(struct launching *launching)
     free(launching->envelope);
     free(launching->warning);
     free(launching->socket);
+    launch_key_wipe(&launching->key);
     free(launching);
 }
 
-static void ask_munged(struct work *work)
+static void make_envelope(struct work *work)
 {
     struct launching *launching = (struct launching *)work;
     launching->envelope =
-        credential_close(launching->socket, launching->document, &launching->error);
+        launching->key.can_sign
+            ? sealed_close(&launching->key, launching->document, &launching->error)
+            : credential_close(launching->socket, launching->document, &launching->error);
 }
 
 static void answer_problem(struct call *call, int status, const char *code, const char *text)
@@ -130,14 +135,15 @@ static void finish(struct work *work)
     if (call && launching->envelope)
         answer_launch(call, launching);
     else if (call)
-        answer_problem(call, 503, "munge-unavailable", launching->error.text);
+        answer_problem(call, 503, launching->key.can_sign ? "out-of-memory" : "munge-unavailable",
+                       launching->error.text);
     launching_destroy(launching);
 }
 
 struct workqueue *launch_queue_create(uv_loop_t *loop)
 {
     static const struct workqueue_kind kind = {
-        .ask = ask_munged, .overdue = report_overdue, .done = finish};
+        .ask = make_envelope, .overdue = report_overdue, .done = finish};
     struct workqueue *queue = memory_zeroed(sizeof *queue);
     workqueue_init(queue, loop, &kind);
     return queue;
@@ -165,11 +171,12 @@ int launch_possible(struct call *call)
         return problem_set(&call->problem, 409, "no-envelope", NULL,
                            "this broker makes no launch documents, as [vni] hold is a time: set "
                            "hold = reports in mcastd.conf");
-    if (call->http->config->munge_socket[0] != '\0')
+    if (call->http->launch_keys.count > 0 || call->http->config->munge_socket[0] != '\0')
         return 0;
     return problem_set(&call->problem, 409, "no-envelope", NULL,
-                       "this broker makes no launch documents, as MUNGE is not configured: set "
-                       "munge_socket in [broker] of mcastd.conf");
+                       "this broker makes no launch documents, as neither MUNGE nor a launch "
+                       "key is configured: set munge_socket or launch_key_file in [broker] of "
+                       "mcastd.conf");
 }
 
 static int refuse_launch(struct call *call, enum launch_verdict verdict)
@@ -202,6 +209,8 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     launching->warning = warning ? memory_text(warning) : NULL;
     launching->socket = memory_text(call->http->config->munge_socket);
     launching->document = document;
+    if (call->http->launch_keys.count > 0)
+        launching->key = call->http->launch_keys.at[0];
     call->launching = launching;
     call->durable = on_durable;
 }

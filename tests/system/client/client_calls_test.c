@@ -210,7 +210,8 @@ static void boot__is_one_request(void **state)
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
         {404, "application/problem+json", "{\"code\":\"no-such-path\",\"detail\":\"older\"}",
-         THEN_KEEP}};
+         THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":4}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
     struct mcast_error error;
@@ -226,6 +227,13 @@ static void boot__is_one_request(void **state)
                       "Content-Length: 23\r\n\r\n{\"order\":1790000000000}");
     assert_int_equal(mcast_report_boot(handle, "elcap7", 1, NULL, &error), MCAST_NOT_FOUND);
     assert_string_equal(error.word, "no-such-path");
+    assert_int_equal(mcast_report_boot_time(handle, "elcap7", 1, 60, 1790000000, &count, NULL), 0);
+    assert_int_equal(count, 4);
+    fakebroker_expect(fake, 3,
+                      "PUT /v1/nodes/elcap7/boot HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 43\r\n\r\n"
+                      "{\"order\":1,\"uptime\":60,\"booted\":1790000000}");
     end(handle, fake);
 }
 

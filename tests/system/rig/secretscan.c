@@ -153,8 +153,8 @@ static bool search_file(const char *path, const struct known *known)
 
 static unsigned walk(const char *folder, struct known *known, bool learning)
 {
-    static const char *const teachers[] = {"passwd", "client-secret", "state.key", "root.keys",
-                                           NULL};
+    static const char *const teachers[] = {"passwd",    "client-secret", "state.key",
+                                           "root.keys", "launch.keys",   NULL};
     static const char *const homes[] = {SECRETSCAN_HOMES, NULL};
     static const char *const folders[] = {SECRETSCAN_OUT, SECRETSCAN_KVS, NULL};
     char *const roots[] = {(char *)folder, NULL};
