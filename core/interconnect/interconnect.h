@@ -18,8 +18,14 @@ struct drawing {
 
 typedef void variable_fn(void *arg, const char *name, const char *value);
 
+/* What is in the section "driver" of a launch document (launch/document.h). */
+enum {
+    DRIVER_SERVICES = 1, /* the node makes CXI services: VNIs, traffic classes, cores of a node */
+    DRIVER_LAYOUT = 2,   /* tasks of a node and CPUs of a task, if the job told them */
+};
+
 struct interconnect {
-    const char *word; /* in the API, in configurations and in launch documents */
+    unsigned driver; /* bits */
 
     /* ANSWER_CREATED; or what the request is refused with: then nothing was changed but `record`,
      * `field` and `detail`. */
@@ -31,4 +37,10 @@ struct interconnect {
                         void *arg);
 };
 
-extern const struct interconnect interconnect_slingshot;
+extern const struct interconnect interconnect_slingshot, interconnect_omnipath;
+
+const struct interconnect *interconnect_of(int kind); /* enum interconnect_kind */
+
+/* draw, of an interconnect that has neither VNIs nor traffic classes nor multicast addresses: who
+ * asks for any is refused. */
+enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *drawing);

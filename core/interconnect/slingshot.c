@@ -155,4 +155,4 @@ static void environment(const struct core_config *config, const char *fm_url,
 }
 
 const struct interconnect interconnect_slingshot = {
-    .word = "slingshot", .draw = draw, .environment = environment};
+    .driver = DRIVER_SERVICES | DRIVER_LAYOUT, .draw = draw, .environment = environment};

@@ -56,6 +56,12 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "nodes";
     if (r->cores_per_node != q->cores_per_node)
         return "cores_per_node";
+    if (r->tasks_per_node != q->tasks_per_node)
+        return "tasks_per_node";
+    if (r->cpus_per_task != q->cpus_per_task)
+        return "cpus_per_task";
+    if (q->interconnect >= 0 && r->interconnect != q->interconnect)
+        return "interconnect";
     if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
         return "vni_count";
     if (r->wish != wish_of(q))
@@ -139,18 +145,22 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
     assert(!adopted || reservation_adopted(adopted));
-    struct reservation_record rec = {.number = core->last_number + 1,
-                                     .cluster = q->cluster,
-                                     .job = q->job,
-                                     .nodes = q->nodes,
-                                     .uid = q->uid,
-                                     .node_count = q->node_count,
-                                     .cores_per_node = q->cores_per_node,
-                                     .wish = (uint8_t)wish_of(q),
-                                     .state = JOB_ACTIVE,
-                                     .created_ms = core->now_ms};
+    struct reservation_record rec = {
+        .number = core->last_number + 1,
+        .cluster = q->cluster,
+        .job = q->job,
+        .nodes = q->nodes,
+        .uid = q->uid,
+        .node_count = q->node_count,
+        .cores_per_node = q->cores_per_node,
+        .tasks_per_node = q->tasks_per_node,
+        .cpus_per_task = q->cpus_per_task,
+        .interconnect = (uint8_t)(q->interconnect >= 0 ? q->interconnect : cluster->interconnect),
+        .wish = (uint8_t)wish_of(q),
+        .state = JOB_ACTIVE,
+        .created_ms = core->now_ms};
     struct drawing drawing = {.request = q, .adopted = adopted, .record = &rec};
-    const enum answer_kind verdict = interconnect_slingshot.draw(core, &drawing);
+    const enum answer_kind verdict = interconnect_of(rec.interconnect)->draw(core, &drawing);
     if (verdict != ANSWER_CREATED) {
         answer_refused(core, ticket, verdict, drawing.field, drawing.detail);
         return;

@@ -177,6 +177,11 @@ static void ledger_4__keeps_its_counters(void **state)
                     "ALTER TABLE reservation DROP COLUMN node_number;"
                     "ALTER TABLE reservation DROP COLUMN origin;"
                     "ALTER TABLE event DROP COLUMN proof;"
+                    "ALTER TABLE reservation DROP COLUMN interconnect;"
+                    "ALTER TABLE reservation DROP COLUMN tasks_per_node;"
+                    "ALTER TABLE reservation DROP COLUMN cpus_per_task;"
+                    "ALTER TABLE reservation DROP COLUMN pkey;"
+                    "ALTER TABLE reservation DROP COLUMN job_key;"
                     "PRAGMA user_version=4");
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         fixture_open(fixture);
