@@ -185,7 +185,7 @@ struct mcast_request {
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
     const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
                                            and then without the environment; NULL: without */
-    const char *interconnect;           /* "slingshot", "omnipath"; NULL: as the cluster's */
+    const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
 
@@ -250,7 +250,7 @@ struct mcast_reservation {
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
     const char *launch;       /* its launch document, if that was asked for; else NULL */
-    const char *interconnect; /* "slingshot", "omnipath" */
+    const char *interconnect; /* "slingshot", "omnipath", "none" */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not told */
     const char *partition_key; /* on omnipath: "0x8001", held until held_until after the release;
                                   NULL: it has none */

@@ -50,7 +50,7 @@ static const struct command_option reserve_options[] = {
 
 static int read_layout(struct call *call, size_t at, struct layout *layout)
 {
-    static const char *const interconnects[] = {"slingshot", "omnipath", NULL};
+    static const char *const interconnects[] = {"slingshot", "omnipath", "none", NULL};
     unsigned word = 0;
     *layout = (struct layout){.interconnect = call->given[at]};
     if (command_number(call, at + 1, 1, UINT32_MAX, &layout->tasks) < 0 ||

@@ -8,6 +8,7 @@
 static const struct interconnect *const table[INTERCONNECT_COUNT] = {
     [INTERCONNECT_SLINGSHOT] = &interconnect_slingshot,
     [INTERCONNECT_OMNIPATH] = &interconnect_omnipath,
+    [INTERCONNECT_NONE] = &interconnect_none,
 };
 
 const struct interconnect *interconnect_of(int kind)

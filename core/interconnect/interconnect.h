@@ -37,7 +37,7 @@ struct interconnect {
                         void *arg);
 };
 
-extern const struct interconnect interconnect_slingshot, interconnect_omnipath;
+extern const struct interconnect interconnect_slingshot, interconnect_omnipath, interconnect_none;
 
 const struct interconnect *interconnect_of(int kind); /* enum interconnect_kind */
 

@@ -22,8 +22,9 @@ static const char *const classes[] = {[TC_DEDICATED_ACCESS] = "dedicated_access"
                                       [TC_LOW_LATENCY] = "low_latency",
                                       [TC_BULK_DATA] = "bulk_data",
                                       [TC_BEST_EFFORT] = "best_effort"};
-static const char *const interconnects[] = {
-    [INTERCONNECT_SLINGSHOT] = "slingshot", [INTERCONNECT_OMNIPATH] = "omnipath"};
+static const char *const interconnects[] = {[INTERCONNECT_SLINGSHOT] = "slingshot",
+                                            [INTERCONNECT_OMNIPATH] = "omnipath",
+                                            [INTERCONNECT_NONE] = "none"};
 static const char *const node_states[] = {[NODE_CREATED] = "created",
                                           [NODE_DESTROYED] = "destroyed",
                                           [NODE_LINGERING] = "lingering",

@@ -18,6 +18,7 @@ enum { VNI_PER_JOB_MAX = 4 };
 enum interconnect_kind {
     INTERCONNECT_SLINGSHOT = 0,
     INTERCONNECT_OMNIPATH = 1,
+    INTERCONNECT_NONE = 2,
     INTERCONNECT_COUNT
 };
 

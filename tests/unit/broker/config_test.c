@@ -550,7 +550,7 @@ static void interconnects__are_configured(void **state)
                                "opx_hfi_select = numa:0:0,numa:1:1\npsm3_nic = hfi1_*\n"
                                "[cluster \"a\"]\nusers = root\n"
                                "[cluster \"b\"]\nusers = root\ninterconnect = omnipath\n"
-                               "[cluster \"c\"]\nusers = root\ninterconnect = omnipath\n"),
+                               "[cluster \"c\"]\nusers = root\ninterconnect = none\n"),
                      0);
     assert_string_equal(heard, "");
     const struct core_config *core = &config->core;
@@ -562,7 +562,7 @@ static void interconnects__are_configured(void **state)
     assert_string_equal(core->omnipath.psm3_nic, "hfi1_*");
     assert_int_equal(core->clusters[0].interconnect, INTERCONNECT_SLINGSHOT);
     assert_int_equal(core->clusters[1].interconnect, INTERCONNECT_OMNIPATH);
-    assert_int_equal(core->clusters[2].interconnect, INTERCONNECT_OMNIPATH);
+    assert_int_equal(core->clusters[2].interconnect, INTERCONNECT_NONE);
     assert_int_equal(load_text("[cluster \"a\"]\nusers = root\ninterconnect = omnipath\n"), 0);
     assert_int_equal(config->core.omnipath.pkey_hold_ms, 60000);
     assert_non_null(strstr(heard, "W mcastd.conf:3: interconnect = omnipath without "
@@ -570,7 +570,7 @@ static void interconnects__are_configured(void **state)
     refused("[omnipath]\npartition_keys = 32767\nservice_level = 32\n" CLUSTER
             "interconnect = elan\n",
             "mcastd.conf:3: service_level = 32: allowed is a number of 0 to 31\n"
-            "mcastd.conf:6: interconnect = elan: allowed is slingshot or omnipath\n"
+            "mcastd.conf:6: interconnect = elan: allowed is slingshot, omnipath or none\n"
             "mcastd.conf: [omnipath] partition_keys: those that jobs can have are 1-32766 "
             "(0x7ffe), without the bit of full membership\n");
 }

@@ -260,7 +260,7 @@ static void ledger__with_one_pkey_twice_is_damaged(void **state)
 static void others__have_nothing_of_slingshots(void **state)
 {
     struct driver *d = *state;
-    static const int others[] = {INTERCONNECT_OMNIPATH};
+    static const int others[] = {INTERCONNECT_OMNIPATH, INTERCONNECT_NONE};
     driver_up(d);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         struct reserve_request q = request_on(others[i], "a", key_a);
@@ -297,11 +297,21 @@ static void others__have_nothing_of_slingshots(void **state)
     }
 }
 
+static void none__tells_nothing(void **state)
+{
+    struct driver *d = *state;
+    char text[1024];
+    driver_up(d);
+    driver_reserve(d, request_on(INTERCONNECT_NONE, "a", key_a));
+    assert_true(secret_none(driver_job(d, "a")->key));
+    assert_string_equal(environment_of(d, "a", text), "");
+}
+
 /* S1: what the job said is kept, and told from another request. */
 static void layout__of_another_request_is_a_conflict(void **state)
 {
     struct driver *d = *state;
-    struct reserve_request q = request_on(INTERCONNECT_OMNIPATH, "a", key_a);
+    struct reserve_request q = request_on(INTERCONNECT_NONE, "a", key_a);
     driver_up(d);
     q.tasks_per_node = 8;
     q.cpus_per_task = 4;
@@ -316,8 +326,8 @@ static void layout__of_another_request_is_a_conflict(void **state)
         uint32_t tasks, cpus;
         const char *field;
     } others[] = {{INTERCONNECT_SLINGSHOT, 8, 4, "interconnect"},
-                  {INTERCONNECT_OMNIPATH, 9, 4, "tasks_per_node"},
-                  {INTERCONNECT_OMNIPATH, 8, 0, "cpus_per_task"}};
+                  {INTERCONNECT_NONE, 9, 4, "tasks_per_node"},
+                  {INTERCONNECT_NONE, 8, 0, "cpus_per_task"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         q.interconnect = others[i].interconnect;
         q.tasks_per_node = others[i].tasks;
@@ -358,6 +368,6 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__gives_pkeys_round_robin),
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
           FRESH(omnipath__survives_a_restart), FRESH(ledger__with_one_pkey_twice_is_damaged),
-          FRESH(others__have_nothing_of_slingshots),
+          FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),
           FRESH(layout__of_another_request_is_a_conflict),
           FRESH(pool__without_the_fabrics_own_keys), FRESH(words__go_there_and_back))

@@ -416,9 +416,9 @@ static void launch__says_which_start_and_how_long(void **state)
     assert_int_equal(launch("{\"expires\":60}"), 0);
     assert_int_equal(last.launch.lifetime_s, 60);
     assert_int_equal(last.launch.layout.interconnect, -1);
-    assert_int_equal(
-        launch("{\"interconnect\":\"omnipath\",\"tasks_per_node\":4,\"cpus_per_task\":2}"), 0);
-    assert_int_equal(last.launch.layout.interconnect, INTERCONNECT_OMNIPATH);
+    assert_int_equal(launch("{\"interconnect\":\"none\",\"tasks_per_node\":4,\"cpus_per_task\":2}"),
+                     0);
+    assert_int_equal(last.launch.layout.interconnect, INTERCONNECT_NONE);
     assert_int_equal(last.launch.layout.tasks_per_node, 4);
     assert_int_equal(last.launch.layout.cpus_per_task, 2);
 }
@@ -451,7 +451,7 @@ static void wrong_launch__is_told(void **state)
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":\"0\"}}", "invalid",
          "launch.restart"},
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"expires\":0}}", "invalid", "launch.expires"},
-        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"interconnect\":\"omnipath\"}}", "unknown-field",
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"interconnect\":\"none\"}}", "unknown-field",
          "interconnect"},
         {"{\"uid\":1,\"node_count\":2,\"launch\":{}}", "missing-field", "nodes"},
     };

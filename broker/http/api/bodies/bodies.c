@@ -52,7 +52,7 @@ static int read_interconnect(const char *word, struct job_layout *layout, struct
     if (!word || layout->interconnect >= 0)
         return 0;
     return problem_set(problem, 422, "invalid", "interconnect",
-                       "interconnect must be slingshot or omnipath");
+                       "interconnect must be slingshot, omnipath or none");
 }
 
 /* ---- a request for a launch document ---- */
