@@ -103,10 +103,10 @@ static void environment(const struct core_config *config, const char *fm_url,
         each(arg, "FI_OPX_PKEY", text);
         each(arg, "PSM3_PKEY", text);
     }
+    /* Not PSM3_NIC_SL: with any but 0 psm3 cannot connect over sockets. */
     if (omnipath->service_level != 0) {
         (void)snprintf(text, sizeof text, "%u", omnipath->service_level);
         each(arg, "FI_OPX_SL", text);
-        each(arg, "PSM3_NIC_SL", text);
     }
     tell_text("FI_OPX_HFI_SELECT", omnipath->opx_hfi_select, each, arg);
     tell_text("PSM3_NIC", omnipath->psm3_nic, each, arg);

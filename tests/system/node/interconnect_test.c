@@ -115,10 +115,9 @@ static void omnipath__tells_tasks_what_libfabric_reads(void **state)
     assert_string_equal(text_of(env, "FI_OPX_PKEY"), "0x8001");
     assert_string_equal(text_of(env, "PSM3_PKEY"), "0x8001");
     assert_string_equal(text_of(env, "FI_OPX_SL"), "3");
-    assert_string_equal(text_of(env, "PSM3_NIC_SL"), "3");
     assert_string_equal(text_of(env, "FI_OPX_CONTEXT_SHARING"), "1");
     assert_string_equal(text_of(env, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT"), "2");
-    assert_int_equal(json_object_size(env), 8);
+    assert_int_equal(json_object_size(env), 7);
     assert_string_equal(text_of(job, "interconnect"), "omnipath");
     assert_string_equal(text_of(job, "partition_key"), "0x8001");
     assert_int_equal(json_integer_value(json_object_get(job, "tasks_per_node")), 24);
@@ -141,15 +140,17 @@ static void slingshot__is_what_a_cluster_is_on(void **state)
 
 static bool file_has(const struct scene *scene, const char *name, const char *text)
 {
-    char path[512], *bytes = NULL;
-    size_t size = 0;
-    ssize_t length;
+    char path[512];
+    struct stat status;
     snprintf(path, sizeof path, "%s/%s", testbed_folder(scene->testbed), name);
     FILE *file = fopen(path, "re");
     if (!file)
         return false;
-    length = getdelim(&bytes, &size, EOF, file);
-    bool found = length > 0 && memmem(bytes, (size_t)length, text, strlen(text));
+    assert_int_equal(fstat(fileno(file), &status), 0);
+    char *bytes = malloc((size_t)status.st_size + 1);
+    assert_non_null(bytes);
+    const size_t length = fread(bytes, 1, (size_t)status.st_size, file);
+    const bool found = memmem(bytes, length, text, strlen(text));
     free(bytes);
     fclose(file);
     return found;
@@ -287,7 +288,7 @@ static void document__has_what_its_interconnect_has(void **state)
     assert_int_equal(json_object_size(launch.driver), 2);
     assert_int_equal(json_integer_value(json_object_get(launch.driver, "tasks_per_node")), 24);
     assert_int_equal(json_integer_value(json_object_get(launch.driver, "cpus_per_task")), 4);
-    assert_int_equal(json_object_size(launch.tasks), 8);
+    assert_int_equal(json_object_size(launch.tasks), 7);
     launch_release(&launch);
     open_document(scene, call(scene, "PUT", JOBS "n", REQUEST(NONE ",\"launch\":{}"), 201),
                   &launch);

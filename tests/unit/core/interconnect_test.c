@@ -60,7 +60,6 @@ static void omnipath__tells_tasks_their_keys(void **state)
                         "FI_OPX_PKEY=0x8001\n"
                         "PSM3_PKEY=0x8001\n"
                         "FI_OPX_SL=3\n"
-                        "PSM3_NIC_SL=3\n"
                         "FI_OPX_HFI_SELECT=numa:0:0,numa:1:1\n"
                         "PSM3_NIC=hfi1_*\n");
 }
