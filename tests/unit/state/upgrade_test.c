@@ -195,6 +195,47 @@ static void ledger_4__keeps_its_counters(void **state)
     }
 }
 
+static int check_slingshot(void *arg, const struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    int *seen = arg;
+    if (record->kind != RECORD_RESERVATION)
+        return 0;
+    assert_int_equal(r->interconnect, INTERCONNECT_SLINGSHOT);
+    assert_int_equal(r->tasks_per_node, 0);
+    assert_int_equal(r->cpus_per_task, 0);
+    assert_int_equal(r->pkey, 0);
+    assert_true(secret_none(r->key));
+    assert_true(secret_equal(r->token, secret_of("sess-7")));
+    ++*seen;
+    return 0;
+}
+
+/* Before there was another interconnect; its tokens open with the same key file. */
+static void ledger_7__has_jobs_on_slingshot(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record job = reservation(1, "f1");
+    sqlite3 *db;
+    int seen = 0;
+    job.u.reservation.token = secret_of("sess-7");
+    fixture_open(fixture);
+    COMMIT(fixture->store, job);
+    store_close(fixture->store);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    execute(db, "ALTER TABLE reservation DROP COLUMN interconnect;"
+                "ALTER TABLE reservation DROP COLUMN tasks_per_node;"
+                "ALTER TABLE reservation DROP COLUMN cpus_per_task;"
+                "ALTER TABLE reservation DROP COLUMN pkey;"
+                "ALTER TABLE reservation DROP COLUMN job_key;"
+                "PRAGMA user_version=7");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture_open(fixture);
+    assert_int_equal(store_load(fixture->store, check_slingshot, &seen, NULL), 0);
+    assert_int_equal(seen, 1);
+    assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
+}
+
 /* -- interrupted -- */
 
 static int writes_left; /* before the end comes */
@@ -324,6 +365,7 @@ int main(void)
         ON_FILE(ledger_1__is_what_that_version_made),
         ON_FILE(ledger_1__is_brought_up),
         ON_FILE(ledger_4__keeps_its_counters),
+        ON_FILE(ledger_7__has_jobs_on_slingshot),
         ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
         ON_FILE(upgrade__on_a_full_disk_waits_for_room),
         ON_FILE(upgrade__waits_for_no_reader),
