@@ -26,6 +26,7 @@ struct config_cluster {
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
     char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
+    int interconnect;    /* enum interconnect_kind */
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
 };

@@ -189,9 +189,10 @@ static int read_vnis(const json_t *list, struct claim *claim, struct error *err)
 int launched_claim(const struct launch *launch, struct claim *claim, struct error *err)
 {
     const json_t *classes = json_object_get(launch->driver, "traffic_classes");
-    if (strcmp(launch->interconnect, "slingshot") != 0)
-        return error_set(err, ERROR_INVALID,
-                         "the launch document is for the interconnect %.32s, not for slingshot",
+    if (interconnect_from_word(launch->interconnect) < 0)
+        return error_set(err, ERROR_VERSION,
+                         "the launch document is for the interconnect %.32s, which this mcast-node "
+                         "does not know: install the broker's release on this node",
                          launch->interconnect);
     *claim = (struct claim){.number = launch->number,
                             .uid = launch->uid,

@@ -7,6 +7,7 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 #include "launch/credential.h"
 #include "launch/document.h"
 #include "launch/sealed.h"
@@ -33,8 +34,8 @@ static void add_variable(void *tasks, const char *name, const char *value)
     json_object_set_new(tasks, name, json_string(value));
 }
 
-/* What the node's driver needs: what the service of the job is to be like. */
-static json_t *driver_values(const struct reservation *reservation)
+/* What the services of the job are to be like. */
+static json_t *service_values(const struct reservation *reservation)
 {
     json_t *vnis = json_array(), *classes = json_array();
     for (unsigned i = 0; i < reservation->vni_count; i++)
@@ -46,12 +47,25 @@ static json_t *driver_values(const struct reservation *reservation)
                      (int)reservation->cores_per_node);
 }
 
+/* What the node's driver needs. */
+static json_t *driver_values(const struct reservation *reservation)
+{
+    const unsigned driver = interconnect_of(reservation->interconnect)->driver;
+    const bool layout = driver & DRIVER_LAYOUT;
+    json_t *values = driver & DRIVER_SERVICES ? service_values(reservation) : json_object();
+    if (layout && reservation->tasks_per_node)
+        json_object_set_new(values, "tasks_per_node", json_integer(reservation->tasks_per_node));
+    if (layout && reservation->cpus_per_task)
+        json_object_set_new(values, "cpus_per_task", json_integer(reservation->cpus_per_task));
+    return values;
+}
+
 /* For memory_wipe_text; NULL without memory or libcrypto. */
 static char *make_document(const struct call *call, const struct reservation *reservation)
 {
     const struct core *core = engine_core(call->http->engine);
     const int64_t now_s = engine_now_ms(call->http->engine) / 1000;
-    struct launch launch = {.interconnect = "slingshot",
+    struct launch launch = {.interconnect = interconnect_word(reservation->interconnect),
                             .cluster = reservation->cluster,
                             .job = reservation->job,
                             .number = reservation->number,
@@ -215,6 +229,16 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     call->durable = on_durable;
 }
 
+/* The field of a request in which it differs from what the job has, or NULL. */
+static const char *other_layout(const struct job_layout *asked, const struct reservation *has)
+{
+    return asked->interconnect >= 0 && asked->interconnect != has->interconnect ? "interconnect"
+           : asked->tasks_per_node && asked->tasks_per_node != has->tasks_per_node
+               ? "tasks_per_node"
+           : asked->cpus_per_task && asked->cpus_per_task != has->cpus_per_task ? "cpus_per_task"
+                                                                                : NULL;
+}
+
 /* POST /v1/clusters/{cluster}/jobs/{job}/launch */
 int launch_handle(struct call *call)
 {
@@ -230,6 +254,11 @@ int launch_handle(struct call *call)
     const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
     if (!found)
         return -1;
+    const char *other = other_layout(&call->launch.layout, found);
+    if (other)
+        return problem_set(&call->problem, 409, "conflict", other,
+                           "the job is reserved with another %s: release it first, or leave %s out",
+                           other, other);
     launch_render(call, found, NULL);
     call_show(call, found);
     if (call->problem.status)

@@ -69,17 +69,22 @@ static void reserve__sends_what_was_asked(void **state)
     request.vni_count = 0;
     request.hwcoll = "required";
     request.traffic_classes = classes;
+    request.interconnect = "slingshot";
+    request.tasks_per_node = 8;
+    request.cpus_per_task = 12;
     assert_int_equal(mcast_reserve(handle, &request, &got, NULL), 0);
     assert_false(got->repeated);
     assert_int_equal(got->number, 7);
     mcast_reservation_free(got);
-    fakebroker_expect(fake, 1,
-                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
-                      "Accept: application/json\r\nContent-Type: application/json\r\n"
-                      "Content-Length: 156\r\n\r\n"
-                      "{\"uid\":4294967294,\"nodes\":\"elcap[1-2]\",\"node_count\":2,"
-                      "\"cores_per_node\":96,\"vni_count\":0,\"hwcoll\":\"required\","
-                      "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
+    fakebroker_expect(
+        fake, 1,
+        "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+        "Accept: application/json\r\nContent-Type: application/json\r\n"
+        "Content-Length: 221\r\n\r\n"
+        "{\"uid\":4294967294,\"nodes\":\"elcap[1-2]\",\"node_count\":2,"
+        "\"cores_per_node\":96,\"interconnect\":\"slingshot\","
+        "\"tasks_per_node\":8,\"cpus_per_task\":12,\"vni_count\":0,\"hwcoll\":\"required\","
+        "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
     struct mcast_request bare = MCAST_REQUEST_INIT;
     bare.cluster = "elcap";
     bare.job = "f1";

@@ -26,6 +26,8 @@ static const struct form {
     {"a session token", "sess-", "0123456789abcdef", 32},
     {"a token of the broker's", "mcast1.",
      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 24},
+    {"a job's key", "FI_OPX_UUID=", "0123456789abcdef", 32},
+    {"a job's key", "FI_OPX_UUID\":\"", "0123456789abcdef", 32},
     {"an access token", ".", "0123456789abcdef", 300},
     {"the login", "Y3hpO", /* base64 of "cxi:" */
      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 8},
