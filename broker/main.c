@@ -10,9 +10,12 @@
 #include "broker/log/log.h"
 #include "broker/config/file.h"
 #include "broker/service/serviceuser.h"
+#include "launch/sealed.h"
 #include "state/store.h"
+#include "tokens/guardedfile.h"
 #include "tokens/seal_key.h"
 
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,7 +75,9 @@ static int find_service(struct serviceuser *user, const struct options *options,
     return rc;
 }
 
-static int check_config(const struct options *options)
+/* This process is the service's user from now on. NULL after a message. */
+static struct config *load_as_service(const struct options *options, config_look_fn *look,
+                                      config_report_fn *report)
 {
     struct serviceuser user;
     struct error err = {0};
@@ -81,13 +86,15 @@ static int check_config(const struct options *options)
         rc = 0; /* the missing folder is reported with the rest */
     else if (rc == 0)
         rc = serviceuser_become(&user, &err);
-    if (rc < 0) {
+    if (rc < 0)
         fprintf(stderr, "mcastd: %s\n", err.text);
-        return EXIT_FAILURE;
-    }
-    struct config *config =
-        load_config(options->config_path, geteuid(), hostcheck_run, print_fault);
-    rc = config ? 0 : EXIT_FAILURE;
+    return rc < 0 ? NULL : load_config(options->config_path, geteuid(), look, report);
+}
+
+static int check_config(const struct options *options)
+{
+    struct config *config = load_as_service(options, hostcheck_run, print_fault);
+    int rc = config ? 0 : EXIT_FAILURE;
     config_destroy(config);
     return rc;
 }
@@ -124,6 +131,89 @@ static int make_key(const struct options *options)
     return rc < 0 ? EXIT_FAILURE : 0;
 }
 
+/* NULL after a message. makes: there need be no keys. */
+static struct config *load_launch_keys(const struct options *options, bool makes,
+                                       struct launch_keys *keys)
+{
+    struct error err = {0};
+    struct config *config = load_as_service(options, NULL, print_faults_only);
+    if (config && config->launch_key_file[0] == '\0')
+        (void)error_set(&err, ERROR_INVALID, "set launch_key_file in [broker] of %s first",
+                        options->config_path);
+    else if (config)
+        (void)launch_keys_read(keys, config->launch_key_file, false, &err);
+    if (!config || err.code == 0 || (err.code == ERROR_NOT_FOUND && makes))
+        return config;
+    fprintf(stderr, "mcastd: %s\n", err.text);
+    config_destroy(config);
+    return NULL;
+}
+
+static int save_launch_keys(const char *path, const struct launch_keys *keys, struct error *err)
+{
+    static const struct guardedfile_kind kind = {
+        .what = "launch key file",
+        .precious = "documents of jobs may have been made with it",
+        .advice = "set [broker] launch_key_file to a place that the user of mcastd may write to",
+    };
+    char text[LAUNCH_KEYS_TEXT_SIZE];
+    const size_t size = launch_keys_format(keys, false, text);
+    const int old = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int rc = old < 0 ? guardedfile_create(path, &kind, text, size, geteuid(), getegid(), err)
+                     : guardedfile_replace(path, &kind, old, text, size, err);
+    explicit_bzero(text, sizeof text);
+    if (old >= 0)
+        close(old);
+    return rc;
+}
+
+/* --rotate-launch-key: makes the first key, or the one that is to follow it, or drops the first. */
+static int rotate_launch_key(const struct options *options)
+{
+    static const char *const next[] = {
+        "made %s: reload mcastd, and give every node what mcastd --node-launch-key prints, as "
+        "launch_key in node.conf\n",
+        "%s has a next key, which is not used yet: give every node what mcastd --node-launch-key "
+        "prints, then do this again\n",
+        "%s: the next key is in use from the next reload on. Nodes take documents of the one "
+        "before until they get what mcastd --node-launch-key prints now\n"};
+    struct launch_keys keys;
+    struct error err = {0};
+    struct config *config = load_launch_keys(options, true, &keys);
+    if (!config)
+        return EXIT_FAILURE;
+    const size_t before = keys.count;
+    int rc = 0;
+    if (before == LAUNCH_KEYS_MAX)
+        keys = (struct launch_keys){.count = 1, .at = {keys.at[1]}};
+    else
+        rc = launch_key_create(&keys.at[keys.count++], &err);
+    if (rc == 0)
+        rc = save_launch_keys(config->launch_key_file, &keys, &err);
+    fputs("mcastd: ", stderr);
+    if (rc < 0)
+        fprintf(stderr, "nothing was changed: %s\n", err.text);
+    else
+        fprintf(stderr, next[before], config->launch_key_file);
+    launch_keys_wipe(&keys);
+    config_destroy(config);
+    return rc < 0 ? EXIT_FAILURE : 0;
+}
+
+static int print_node_launch_key(const struct options *options)
+{
+    char text[LAUNCH_KEYS_TEXT_SIZE];
+    struct launch_keys keys;
+    struct config *config = load_launch_keys(options, false, &keys);
+    if (config)
+        (void)launch_keys_format(&keys, true, text);
+    int rc = !config || fputs(text, stdout) < 0 || fflush(stdout) != 0 ? EXIT_FAILURE : 0;
+    launch_keys_wipe(&keys);
+    explicit_bzero(text, sizeof text);
+    config_destroy(config);
+    return rc;
+}
+
 static int run_service(const struct options *options)
 {
     sigset_t hangup;
@@ -141,17 +231,25 @@ static const struct {
     const char *value; /* NULL: takes none; "[USER]": may take one */
     char letter;
     const char *sentence;
+    int (*task)(const struct options *options); /* NULL: none; its value is the user */
 } rows[] = {
-    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")"},
-    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1"},
+    {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")",
+     NULL},
+    {"check", "[USER]", 'k', "check the configuration as USER's service reads it, exit 0 or 1",
+     check_config},
     {"log-level", "LEVEL", 'l',
-     "error, warning, notice, info or debug; overrides the configuration"},
-    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit"},
-    {"help-config", NULL, 'H', "explain every key of the configuration"},
-    {"sample-config", NULL, 'S', "print a configuration to begin with"},
-    {"version", NULL, 'V', "print the version"},
-    {"help", NULL, 'h', "print this"},
-    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff"},
+     "error, warning, notice, info or debug; overrides the configuration", NULL},
+    {"make-key", "[USER]", 'K', "make [state] key_file for USER when there is none, and exit",
+     make_key},
+    {"rotate-launch-key", "[USER]", 'R',
+     "make [broker] launch_key_file; add its next key; or use that one", rotate_launch_key},
+    {"node-launch-key", "[USER]", 'N', "print what nodes need of it, for their launch_key",
+     print_node_launch_key},
+    {"help-config", NULL, 'H', "explain every key of the configuration", NULL},
+    {"sample-config", NULL, 'S', "print a configuration to begin with", NULL},
+    {"version", NULL, 'V', "print the version", NULL},
+    {"help", NULL, 'h', "print this", NULL},
+    {"man-page", "SECTION", 'M', "print the manual page of section 5 or 8, as roff", NULL},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -168,7 +266,8 @@ static void print_option_lines(FILE *out)
                        : value[0] != '\0' ? " "
                                           : "",
                        value + optional);
-        fprintf(out, "  %-20s%s\n", option, rows[i].sentence);
+        fprintf(out, "  %-20s%s%s\n", option, strlen(option) < 20 ? "" : "\n                      ",
+                rows[i].sentence);
     }
 }
 
@@ -229,20 +328,19 @@ static int set_log_level(struct options *options, const char *word)
 /* 0, or EX_USAGE. */
 static int apply_option(struct options *options, int letter, const char *value)
 {
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].letter != letter || !rows[i].task)
+            continue;
+        options->task = rows[i].task;
+        options->user = value;
+        return 0;
+    }
     switch (letter) {
     case 'c':
         options->config_path = value;
         return 0;
-    case 'k':
-        options->task = check_config;
-        options->user = value;
-        return 0;
     case 'l':
         return set_log_level(options, value);
-    case 'K':
-        options->task = make_key;
-        options->user = value;
-        return 0;
     case 'H':
         config_print_help(stdout);
         break;

@@ -82,6 +82,14 @@ static void add_nodes(struct table *table, const struct mcast_reservation *reser
                reservation->nodes ? reservation->nodes : "");
     if (reservation->cores_per_node > 0)
         table_pair(table, "Cores per node", "%u", reservation->cores_per_node);
+    if (reservation->tasks_per_node > 0)
+        table_pair(table, "Tasks per node", "%u", reservation->tasks_per_node);
+    if (reservation->cpus_per_task > 0)
+        table_pair(table, "CPUs per task", "%u", reservation->cpus_per_task);
+    if (strcmp(reservation->interconnect, "slingshot") != 0)
+        table_pair(table, "Interconnect", "%s", reservation->interconnect);
+    if (reservation->partition_key)
+        table_pair(table, "Partition key", "%s", reservation->partition_key);
 }
 
 static void add_classes(struct table *table, const char *const *words)
@@ -108,6 +116,10 @@ static void add_hwcoll(struct table *table, const struct mcast_reservation *rese
 static void add_held(struct table *table, const struct mcast_reservation *reservation)
 {
     const char *until = reservation->held_until;
+    if (reservation->partition_key) {
+        table_pair(table, "Held until", "%s", until);
+        return;
+    }
     char *waiting = view_waiting(reservation);
     table_pair(table, "VNIs held until", "%s", until ? until : "all its nodes have reported");
     table_pair(table, "Waiting for", "%s", waiting);

@@ -162,11 +162,14 @@ struct mcast_launch {
     int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
                         A node that knows the count refuses a document of another start */
     uint32_t lifetime_s; /* how long it is good for, up to 7 days; 0: a day */
+    /* By mcast_launch only: these must be the reservation's, or MCAST_REFUSED, "conflict". */
+    const char *interconnect;               /* NULL: not compared */
+    uint32_t tasks_per_node, cpus_per_task; /* 0: not compared */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0                                                         \
+        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0                                             \
     }
 
 struct mcast_request {
@@ -182,11 +185,14 @@ struct mcast_request {
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
     const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
                                            and then without the environment; NULL: without */
+    const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
+    uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
-        sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL     \
+        sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
+            NULL, 0, 0                                                                             \
     }
 
 struct mcast_variable {
@@ -243,11 +249,15 @@ struct mcast_reservation {
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
-    const char *launch; /* its launch document, if that was asked for; else NULL */
     /* mcast_nodes_clean, which tells no more of it than its names, number, state and node_count. */
     uint32_t clean;          /* nodes that count as clean now */
     const char *lingering;   /* node list of those reported of on which services linger; or NULL */
     uint32_t lingering_more; /* of these, found no room in the list */
+    const char *launch;       /* its launch document, if that was asked for; else NULL */
+    const char *interconnect; /* "slingshot", "omnipath", "none" */
+    uint32_t tasks_per_node, cpus_per_task; /* 0: not told */
+    const char *partition_key; /* on omnipath: "0x8001", held until held_until after the release;
+                                  NULL: it has none */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -317,8 +327,9 @@ MCAST_API int mcast_env(struct mcast *handle, const char *cluster, const char *j
                         const char *step, mcast_variable_fn *each, void *data,
                         struct mcast_error *error);
 
-/* The names of all variables that tasks can get, in the broker's order, ended by NULL. What
- * mcast_env does not name is to be unset, or the outer job's value would stay. */
+/* The names of all variables of Slingshot that tasks can get, in the broker's order, ended by NULL.
+ * What mcast_env does not name is to be unset, or the outer job's value would stay. Those of
+ * omnipath (FI_OPX_…, FI_PSM3_…, PSM3_…) are not among them: users set such variables, too. */
 MCAST_API const char *const *mcast_env_names(void);
 
 /* Whether FI_CXI_COLL_FABRIC_MGR_CACERT can have this value on this machine: "yes", "no", or the
@@ -411,6 +422,14 @@ MCAST_API int mcast_nodes_clean(struct mcast *handle, const char *cluster, const
  * how many this ended something. MCAST_NOT_FOUND, "no-such-path": the broker is too old. */
 MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
                                 uint64_t *reservations, struct mcast_error *error);
+
+/* The same, and when that was: uptime_s: seconds since (CLOCK_BOOTTIME); booted_s: Unix time by
+ * this machine's clock; 0: not known. Reservations that were released before then do not wait for
+ * the node either, which must make no services by launch documents of before. MCAST_REFUSED with
+ * status 422: the broker is too old. */
+MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order,
+                                     int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
+                                     struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.

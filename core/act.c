@@ -110,6 +110,7 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
     assert(!r->op || operation_valid(r->op));
     int64_t when = cleanup_deadline(core, r);
     const struct operation *op = r->op;
+    when = earlier(when, core_pkey_end(core, r));
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
         when = earlier(when, core_quarantine_end(core, r));
     if (!op)
@@ -133,7 +134,7 @@ static bool everything_confirmed(const struct core *core, const struct reservati
 {
     assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
-           (!r->cleaner || r->cleaner->op.call == 0) &&
+           r->pkey == 0 && (!r->cleaner || r->cleaner->op.call == 0) &&
            (!r->op || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
 }
 
@@ -234,6 +235,16 @@ static void free_due_vnis(struct core *core, struct reservation *r)
     (void)core_save(core, &rec);
 }
 
+static void free_due_pkey(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    if (core_pkey_end(core, r) > core->now_ms)
+        return;
+    struct reservation_record rec = reservation_record(r);
+    rec.pkey = 0;
+    (void)core_save(core, &rec);
+}
+
 /* Others have given addresses back: the intent can be saved. */
 static void take_addresses(struct core *core, struct reservation *r)
 {
@@ -274,6 +285,7 @@ void core_act(struct core *core, struct reservation *r)
         r->op->doubted = r->op->retried = true;
     }
     free_due_vnis(core, r);
+    free_due_pkey(core, r);
     if (everything_confirmed(core, r)) {
         end_reservation(core, r);
         return;

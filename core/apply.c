@@ -126,6 +126,10 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         else
             fits &= vnipool_quarantine(&core->vnis, r->vnis[i]);
     }
+    if (r->pkey != 0) {
+        fits &= !add || !idset_has(&core->pkeys_taken, r->pkey);
+        (add ? idset_add : idset_remove)(&core->pkeys_taken, r->pkey);
+    }
     if (r->overdue)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
@@ -150,18 +154,25 @@ static void replace_text(struct core *core, char **text, const char *with)
 }
 
 /* The same, but a secret is wiped at once. */
-static void replace_token(struct core *core, struct reservation *r, struct secret with)
+static void replace_secret(struct core *core, struct secret *secret, struct secret with)
 {
-    assert(r->cluster);
-    char *old = (char *)(uintptr_t)secret_expose(r->token);
+    char *old = (char *)(uintptr_t)secret_expose(*secret);
     if (old == secret_expose(with))
         return;
-    tokenset_remove(&core->tokens, r);
-    r->token = secret_copy(with);
-    tokenset_add(&core->tokens, r);
+    *secret = secret_copy(with);
     if (old)
         explicit_bzero(old, strlen(old));
     core_discard(core, old);
+}
+
+static void replace_token(struct core *core, struct reservation *r, struct secret with)
+{
+    assert(r->cluster);
+    if (secret_expose(r->token) == secret_expose(with))
+        return;
+    tokenset_remove(&core->tokens, r);
+    replace_secret(core, &r->token, with);
+    tokenset_add(&core->tokens, r);
 }
 
 static struct reservation *create_reservation(struct core *core,
@@ -186,7 +197,9 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(cluster_name_valid(rec->cluster) && job_id_valid(rec->job));
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
+    bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
     if ((wants && rec->state != JOB_ACTIVE) ||
+        (slingshot ? rec->pkey != 0 || !secret_none(rec->key) : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
@@ -212,6 +225,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
         (void)occupy(core, r, false);
     replace_text(core, &r->nodes, rec->nodes);
     replace_token(core, r, rec->token);
+    replace_secret(core, &r->key, rec->key);
     replace_text(core, &r->reason, rec->reason);
     r->numbers = rec->numbers;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
@@ -220,7 +234,8 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     core->addresses_freed |= had_addresses && r->fm_side == FM_SIDE_NOTHING;
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
-                         "reservation %llu (%s-%s) has a VNI that another one has too",
+                         "reservation %llu (%s-%s) has a VNI or partition key that another one has "
+                         "too",
                          (unsigned long long)r->number, r->cluster, r->job);
     return 0;
 }
@@ -249,6 +264,7 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     r->reported = NULL;
     replace_text(core, &r->nodes, NULL);
     replace_token(core, r, (struct secret){0});
+    replace_secret(core, &r->key, (struct secret){0});
     replace_text(core, &r->reason, NULL);
     core_discard(core, r);
     return 0;

@@ -37,6 +37,17 @@ static int check_vnis(const struct core_config *c, struct error *err)
     return 0;
 }
 
+/* 0x7fff is the fabric's own, for its management. */
+static int check_pkeys(const struct core_config *c, struct error *err)
+{
+    const struct idset *keys = &c->omnipath.pkeys;
+    if (keys->count == 0 || (!idset_has(keys, 0) && idset_next(keys, 0x7fff) < 0x7fff))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "[omnipath] partition_keys: those that jobs can have are 1-32766 (0x7ffe), "
+                     "without the bit of full membership");
+}
+
 static int check_classes(const struct core_config *c, struct error *err)
 {
     if (c->classes_default == 0 || c->classes_allowed > TC_ALL)
@@ -67,7 +78,7 @@ int core_config_check(const struct core_config *c, struct error *err)
     if (!within_ranges(c))
         return error_set(err, ERROR_INVALID, "a number or duration is out of its range");
     if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0 ||
-        (rc = check_classes(c, err)) < 0)
+        (rc = check_classes(c, err)) < 0 || (rc = check_pkeys(c, err)) < 0)
         return rc;
     /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is.
      */

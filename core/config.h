@@ -16,11 +16,22 @@ enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 /* [vni] hold: there is no time limit for nodes that have reported nothing of a job. */
 enum { HOLD_UNTIL_REPORTED = -1 };
 
+/* [omnipath], for the jobs of all clusters on it. */
+struct omnipath_config {
+    struct idset pkeys;     /* to give to jobs, each without the bit of full membership; empty: none
+                               is given */
+    int64_t pkey_hold_ms;   /* how long one is not given again after its job was released */
+    uint32_t service_level; /* 0: the provider's own */
+    uint32_t contexts;      /* of a node, for tasks; 0: not known */
+    char opx_hfi_select[256], psm3_nic[64]; /* "": the provider chooses */
+};
+
 struct cluster_config {
     char name[CLUSTER_NAME_MAX + 1];
-    uint32_t budget; /* multicast addresses that its jobs may hold together; 0: no limit but the
-                        total (B4) */
-    bool jobpoll;    /* it can be asked which of its jobs are active (F20, F22) */
+    uint32_t budget;  /* multicast addresses that its jobs may hold together; 0: no limit but the
+                         total (B4) */
+    int interconnect; /* enum interconnect_kind, of jobs that do not say */
+    bool jobpoll;     /* it can be asked which of its jobs are active (F20, F22) */
     int64_t jobpoll_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
 
@@ -34,6 +45,8 @@ struct core_config {
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */
+
+    struct omnipath_config omnipath;
 
     uint32_t min_nodes;         /* 0: only jobs that ask (F14) */
     uint32_t addresses_per_job; /* 0: auto, see sizing.h (F15) */

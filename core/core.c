@@ -43,6 +43,7 @@ static void free_reservation(struct reservation *r)
     nodes_destroy(r->reported);
     cleaner_destroy(r->cleaner);
     secret_wipe(&r->token);
+    secret_wipe(&r->key);
     free(r->reason);
     free(r);
 }
@@ -197,12 +198,12 @@ void core_start(struct core *core, int64_t now_ms)
     }
 }
 
-/* What is quarantined now goes by the new [vni] hold. At most as many as there are VNIs. */
+/* What is held now goes by the new times. At most as many as there are VNIs and partition keys. */
 static void reconsider_quarantines(struct core *core)
 {
     struct ledger_walk walk = {0};
     for (struct reservation *r; (r = ledger_walk(&core->ledger, &walk));) {
-        if (r->state != JOB_RELEASING || r->vni_count == 0)
+        if (r->state != JOB_RELEASING || (r->vni_count == 0 && r->pkey == 0))
             continue;
         assert(!r->overdue || core->overdue >= r->vni_count);
         if (r->overdue)
@@ -220,7 +221,8 @@ static void apply_configuration(struct core *core, const struct core_event *even
     assert(config->cluster_count <= CLUSTERS_MAX);
     bool had_fm = core->config.fm_present;
     bool moved = link_configure(core, config);
-    bool hold = core->config.vni_hold_ms != config->vni_hold_ms;
+    bool hold = core->config.vni_hold_ms != config->vni_hold_ms ||
+                core->config.omnipath.pkey_hold_ms != config->omnipath.pkey_hold_ms;
     bool relist = core->config.relist_ms != config->relist_ms;
     core->config = *config;
     if (relist && core->link.state == LINK_UP)

@@ -26,10 +26,15 @@ struct reserve_request {
     uint32_t node_count; /* ≥ 1 */
     uint32_t uid;
     uint32_t cores_per_node; /* 0: not given */
+    uint32_t tasks_per_node; /* 0: not given */
+    uint32_t cpus_per_task;  /* 0: not given */
+    int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
     int vni_count;           /* 0–4; -1: not given */
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
     bool launch;             /* a launch document is to be made of it */
+    struct secret key;       /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
+                                core draws nothing. For an interconnect whose jobs have a key */
 };
 
 enum core_event_kind {
@@ -121,6 +126,8 @@ struct core_event {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */
             const char *const *clusters; /* whose node it is, NULL-terminated; NULL: of all */
+            int64_t uptime_ms;           /* since the boot, when the node told it */
+            int64_t booted_ms;           /* when that was, by the node's clock; 0: not told */
         } boot;
         struct {
             const char *cluster; /* an administrator says that no other broker uses its name */
@@ -173,7 +180,8 @@ const struct effect *core_effects(const struct core *core, size_t *count);
  * one step should take. */
 int64_t core_next_deadline(const struct core *core);
 
-/* ---- the read-only view (view.c; core_quarantine_end: reservation/quarantine.c) ---- */
+/* ---- the read-only view (view.c; core_quarantine_end, core_pkey_end: reservation/quarantine.c)
+ * ---- */
 
 enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
 const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */
@@ -281,6 +289,9 @@ enum launch_verdict core_judge_launch(const struct core *core,
 /* Until when nodes that have reported nothing keep a released job's VNIs quarantined; INT64_MAX:
  * until they have ([vni] hold = reports). */
 int64_t core_quarantine_end(const struct core *core, const struct reservation *reservation);
+
+/* Until when a released job's partition key is not given again; INT64_MAX: none is held. */
+int64_t core_pkey_end(const struct core *core, const struct reservation *reservation);
 
 /* Those of them that have reported nothing; without any when the job named no nodes, or nothing is
  * waited for. Reads a name for each of the job's nodes, so it is asked for only where there are not

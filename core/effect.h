@@ -51,8 +51,9 @@ enum effect_kind {
     X(NOT_FOUND, 404, "not-found")                                                                 \
     X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
     X(INVALID, 422, "invalid")                                                                     \
-    X(NO_VNIS, 503, "vnis-exhausted")    /* F4: fatal for the job */                               \
-    X(NO_HWCOLL, 503, "hwcoll-required") /* asked for as required, cannot be had */
+    X(NO_VNIS, 503, "vnis-exhausted")            /* F4: fatal for the job */                       \
+    X(NO_HWCOLL, 503, "hwcoll-required")         /* asked for as required, cannot be had */        \
+    X(NO_PKEYS, 503, "partition-keys-exhausted") /* as NO_VNIS */
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,

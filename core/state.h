@@ -69,6 +69,8 @@ struct core {
 
     struct ledger ledger;
     struct vnipool vnis;
+    struct idset pkeys_taken; /* partition keys of all reservations */
+    uint32_t pkey_after;      /* the search for a free one starts here (round robin) */
     struct agenda agenda;
     struct callqueue calls;
     struct tombstones tombstones;

@@ -125,7 +125,10 @@ int crypto_verify(const unsigned char key[CRYPTO_KEY_SIZE], const unsigned char 
     crypto.EVP_PKEY_free(pkey);
     if (!ready)
         return cannot("verify with Ed25519", err);
-    return good ? 0 : error_set(err, ERROR_REFUSED, "it is not signed by the broker's key");
+    return good ? 0
+                : error_set(err, ERROR_REFUSED,
+                            "the launch document is not signed by the broker's key, but made with "
+                            "what a node's launch key file holds: see who can read those files");
 }
 
 /* Ready for either direction; NULL without memory. */
@@ -177,5 +180,7 @@ int crypto_unseal(const unsigned char key[CRYPTO_KEY_SIZE],
     if (good)
         return 0;
     explicit_bzero(bytes, size);
-    return error_set(err, ERROR_REFUSED, "it is sealed with another key, or damaged");
+    return error_set(err, ERROR_REFUSED,
+                     "the launch document is damaged, or sealed with another key: compare the "
+                     "node's launch key file with what mcastd --node-launch-key prints");
 }

@@ -2,6 +2,7 @@
 /* mcast-node: a job's CXI services on this node. */
 
 #include "base/roff.h"
+#include "launch/sealed.h"
 #include "node/commands/command.h"
 
 #include <stdio.h>
@@ -38,9 +39,28 @@ static void print_page(FILE *out)
     fputs(text_find("page-tail", ".man"), out);
 }
 
-/* What is asked of the program rather than of a command. */
-static int answer_for_program(const char *word)
+/* node.conf, and the file that it names. path NULL: the usual one, which need not be there. */
+static int check_configuration(const char *path)
 {
+    struct settings settings;
+    struct launch_keys keys;
+    struct error err;
+    settings_init(&settings);
+    if (settings_read(&settings, path ? path : SETTINGS_DEFAULT_FILE, !path, stderr) > 0)
+        return COMMAND_USAGE;
+    if (!settings.launch_key[0])
+        return COMMAND_DONE;
+    const int rc = launch_keys_read(&keys, settings.launch_key, true, &err);
+    launch_keys_wipe(&keys);
+    return rc < 0 ? command_failed(&err) : COMMAND_DONE;
+}
+
+/* What is asked of the program rather than of a command. */
+static int answer_for_program(int count, char **words)
+{
+    const char *word = words[0];
+    if (strcmp(word, "--check") == 0 && (count == 1 || strcmp(words[1], "--config") == 0))
+        return check_configuration(count == 1 ? NULL : words[2]);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         print_help();
     else if (strcmp(word, "--version") == 0)
@@ -64,5 +84,5 @@ int main(int argc, char **argv)
             return command_run(commands[i], argc - 1, argv + 1);
         }
     }
-    return answer_for_program(argv[1]);
+    return answer_for_program(argc - 1, argv + 1);
 }

@@ -64,6 +64,9 @@ static const struct key keys[] = {
     {"launch_user", TEXT, AT(launch_user), 0, "mcastd",
      "Who makes launch documents: the user that the broker runs as, by name or uid, which the "
      "environment's MCAST_LAUNCH_USER overrides. A document of another user is refused."},
+    {"launch_key", PATH, AT(launch_key), 0, "",
+     "File with what mcastd --node-launch-key prints, where launch documents are sealed with the "
+     "broker's launch key: readable by root alone. Empty: they are MUNGE credentials."},
     {"timeout", DURATION, AT(timeout_ms), 0, "5s",
      "How long to wait for one answer, the connection included, which has five seconds at most."},
     {"busy_retry", DURATION, AT(busy_ms), 0, "30s",

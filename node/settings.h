@@ -20,7 +20,7 @@ struct settings {
     char cacert[SETTINGS_TEXT_SIZE], cert[SETTINGS_TEXT_SIZE], key[SETTINGS_TEXT_SIZE];
     char munge_socket[SETTINGS_TEXT_SIZE];
     char server_user[SETTINGS_TEXT_SIZE];
-    char launch_user[SETTINGS_TEXT_SIZE];
+    char launch_user[SETTINGS_TEXT_SIZE], launch_key[SETTINGS_TEXT_SIZE];
     char cluster[SETTINGS_TEXT_SIZE]; /* "": none */
     char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
     char spool[SETTINGS_TEXT_SIZE];

@@ -48,6 +48,12 @@ static bool is_node_list(const char *text)
     return nodelist_count(text, &count, NULL) == 0;
 }
 
+static bool is_key(const char *text)
+{
+    assert(text);
+    return strlen(text) == JOB_KEY_LENGTH;
+}
+
 static bool is_boot(const char *text)
 {
     assert(text);
@@ -79,6 +85,10 @@ static const struct column reservation[] = {
     NUMBER("node_number", reservation.node_number, 0, INT64_MAX),
     NUMBER("origin", reservation.origin, ORIGIN_JOB, ORIGIN_CLAIMED),
     NUMBER("launched", reservation.launched, 0, 1),
+    NUMBER("interconnect", reservation.interconnect, 0, INTERCONNECT_COUNT - 1),
+    NUMBER("tasks_per_node", reservation.tasks_per_node, 0, UINT32_MAX),
+    NUMBER("cpus_per_task", reservation.cpus_per_task, 0, UINT32_MAX),
+    NUMBER("pkey", reservation.pkey, 0, 0x7ffe),
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),
@@ -86,7 +96,14 @@ static const struct column reservation[] = {
      .offset = offsetof(struct record, u.reservation.token),
      .type = COLUMN_TOKEN,
      .fault = "token is too long",
-     .possible = is_token},
+     .possible = is_token,
+     .sealed = SEALED_TOKEN},
+    {.name = "job_key",
+     .offset = offsetof(struct record, u.reservation.key),
+     .type = COLUMN_TOKEN,
+     .fault = "job_key is not of 32 bytes",
+     .possible = is_key,
+     .sealed = SEALED_KEY},
     TEXT("nodes", reservation.nodes, false, NULL, "wrong"),
 };
 

@@ -16,6 +16,8 @@ enum column_type {
     COLUMN_TOKEN, /* a text; sealed on disk */
 };
 
+enum sealed { SEALED_TOKEN, SEALED_KEY, SEALED_COUNT };
+
 struct column {
     const char *name; /* on disk */
     size_t offset;    /* in struct record */
@@ -25,6 +27,7 @@ struct column {
     int64_t min, max;                   /* of a number; they fit into size */
     bool required;                      /* a text that is never NULL */
     bool (*possible)(const char *text); /* NULL: any text is */
+    enum sealed sealed;                 /* TOKEN: which of a reservation's */
 };
 
 #define RECORD_KINDS (RECORD_SUM + 1)

@@ -272,6 +272,10 @@ static void check_cluster(struct config_reading *reading, uint32_t i)
     if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)
         config_fault(reading, true, config_cluster_origin(reading, i, "nodes"), "nodes = %.80s: %s",
                      cluster->nodes, err.text);
+    if (cluster->interconnect == INTERCONNECT_OMNIPATH && config->core.omnipath.pkeys.count == 0)
+        config_fault(reading, false, config_cluster_origin(reading, i, "interconnect"),
+                     "interconnect = omnipath without partition_keys in [omnipath]: on the fabric "
+                     "nothing keeps two jobs of one user apart");
     if (total > 0 && cluster->budget > total)
         config_fault(reading, false, config_cluster_origin(reading, i, "budget"),
                      "budget = %u limits nothing: total_addresses in [hwcoll] is %u",
@@ -311,6 +315,7 @@ void config_check(struct config_reading *reading)
         const struct config_cluster *from = &config->clusters[i];
         memcpy(to->name, from->name, sizeof to->name);
         to->budget = from->budget;
+        to->interconnect = from->interconnect;
         to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;
     }

@@ -26,6 +26,7 @@ struct config_cluster {
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
     char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
+    int interconnect;    /* enum interconnect_kind */
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
 };
@@ -45,9 +46,10 @@ struct config {
     char socket_group[64];
     char listen[256]; /* "HOST:PORT"; TLS unless it is loopback and there is no tls_cert */
     char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
-    char munge_socket[108]; /* of munged; "": MUNGE credentials are not taken */
-    char **admins;          /* as config_cluster.users */
-    char **metrics_users;   /* the same; NULL when unset */
+    char munge_socket[108];                 /* of munged; "": MUNGE credentials are not taken */
+    char launch_key_file[CONFIG_PATH_SIZE]; /* "": launch documents are MUNGE credentials */
+    char **admins;                          /* as config_cluster.users */
+    char **metrics_users;                   /* the same; NULL when unset */
     bool metrics_anonymous;
     char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
     uint32_t connections_max;

@@ -120,8 +120,8 @@ static void read_section(struct source *source, char *line)
         enter_cluster(source, name);
     else if (!source->section)
         FAULT(source,
-              "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni] and "
-              "[cluster \"NAME\"]",
+              "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
+              "[omnipath] and [cluster \"NAME\"]",
               line);
 }
 

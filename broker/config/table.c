@@ -4,6 +4,7 @@
 #include "base/roff.h"
 #include "broker/config/config.h"
 #include "broker/config/value.h"
+#include "core/reservation/record.h"
 
 #include <assert.h>
 #include <string.h>

@@ -46,6 +46,7 @@ struct http_change {
     const struct config *config;
     struct rights *rights;
     struct tls *tls; /* NULL: none */
+    struct launch_keys launch_keys;
 };
 
 void http_change_discard(struct http_change *change)
@@ -54,6 +55,7 @@ void http_change_discard(struct http_change *change)
         return;
     rights_destroy(change->rights);
     tls_drop(change->tls);
+    launch_keys_wipe(&change->launch_keys);
     free(change);
 }
 
@@ -64,7 +66,9 @@ struct http_change *http_change_read(const struct config *config, struct error *
     change->rights = rights_create(config, err);
     if (change->rights && config->tls_cert[0] != '\0')
         change->tls = tls_load(config, err);
-    if (change->rights && (change->tls || config->tls_cert[0] == '\0'))
+    if (change->rights && (change->tls || config->tls_cert[0] == '\0') &&
+        (config->launch_key_file[0] == '\0' ||
+         launch_keys_read(&change->launch_keys, config->launch_key_file, false, err) == 0))
         return change;
     http_change_discard(change);
     return NULL;
@@ -73,12 +77,15 @@ struct http_change *http_change_read(const struct config *config, struct error *
 /* Ends the change, with what it replaces. */
 static void change_apply(struct http *http, struct http_change *change)
 {
-    const struct http_change old = {.rights = http->rights, .tls = http->tls};
+    struct http_change old = {
+        .rights = http->rights, .tls = http->tls, .launch_keys = http->launch_keys};
     http->config = change->config;
     http->rights = change->rights;
     http->tls = change->tls;
+    http->launch_keys = change->launch_keys;
     http->generation++;
     *change = old;
+    launch_keys_wipe(&old.launch_keys);
     http_change_discard(change);
 }
 
@@ -112,6 +119,7 @@ static void http_free(struct http *http)
     metrics_text_drop(http->metrics_text);
     rights_destroy(http->rights);
     tls_drop(http->tls);
+    launch_keys_wipe(&http->launch_keys);
     if (http->heads_epoll > 0)
         close(http->heads_epoll);
     free(http);

@@ -9,6 +9,7 @@
 #include "broker/http/routes.h"
 #include "broker/http/listen/server.h"
 #include "broker/http/metrics/traffic.h"
+#include "launch/sealed.h"
 
 #include <microhttpd.h>
 #include <sys/queue.h>
@@ -42,12 +43,13 @@ struct http {
     struct keyring *keyring;
     const struct config *config; /* and what was read by it: */
     struct rights *rights;
-    struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
-    uint64_t generation; /* of the rights: each reload is one */
+    struct launch_keys launch_keys; /* none: documents are MUNGE credentials */
+    struct tls *tls;                /* NULL: TCP is loopback and not encrypted */
+    uint64_t generation;            /* of the rights: each reload is one */
     struct listener listeners[LISTENERS];
     uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;
-    struct workqueue *launches; /* documents that munged is to encrypt */
+    struct workqueue *launches; /* documents that are to be encrypted */
     struct resolver *resolver;
     dev_t socket_device;
     ino_t socket_inode;

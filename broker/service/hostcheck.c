@@ -3,6 +3,7 @@
 
 #include "broker/http/listen/tls.h"
 #include "broker/config/file.h"
+#include "launch/sealed.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"
 #include "tokens/seal_key.h"
@@ -110,6 +111,24 @@ static void check_root_keys(struct config_reading *reading)
                      "[broker] root_key_file: %s", err.text);
 }
 
+static void check_launch_keys(struct config_reading *reading)
+{
+    const struct config_key *key = config_key_find("broker", "launch_key_file");
+    const char *path = reading->config->launch_key_file;
+    struct launch_keys keys;
+    struct error err = {0};
+    if (path[0] == '\0')
+        return;
+    if (launch_keys_read(&keys, path, false, &err) < 0)
+        config_fault(reading, true, config_origin(reading, key->section, key->name),
+                     "[broker] launch_key_file: %s", err.text);
+    else if (keys.count > 1)
+        report_file(reading, false, key,
+                    " has a next key, which is not used yet: give it to the nodes (mcastd "
+                    "--node-launch-key), then mcastd --rotate-launch-key and reload");
+    launch_keys_wipe(&keys);
+}
+
 /* ---- certificates ---- */
 
 /* Unix seconds at which the first certificate in a file of PEM ends; -1: there is none. Of a chain
@@ -177,6 +196,7 @@ void hostcheck_run(struct config_reading *reading)
         check_key(reading);
         check_root_keys(reading);
     }
+    check_launch_keys(reading);
     for (size_t i = 0; i < count; i++) {
         if ((keys[i].file & CONFIG_FILE_CERTIFICATE) != 0)
             check_certificate(reading, &keys[i]);

@@ -11,9 +11,10 @@
 
 enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192 };
 
-enum { CONFIG };
+enum { CONFIG, NODE_CONFIG };
 
-static const struct command_option options[] = {[CONFIG] = {"config", true}, {0}};
+static const struct command_option options[] = {
+    [CONFIG] = {"config", true}, [NODE_CONFIG] = {"node-config", true}, {0}};
 
 /* ---- the broker ---- */
 
@@ -153,6 +154,7 @@ static void look_around(const struct call *call, struct findings *findings)
 {
     char configured[LOCALFILES_PATH_MAX];
     localfiles_judge(findings, call->given[CONFIG], configured);
+    localfiles_judge_node(findings, call->given[NODE_CONFIG]);
     const char *socket = call->munge_socket ? call->munge_socket : getenv("MCAST_MUNGE_SOCKET");
     if (!socket || !socket[0])
         socket = configured[0] ? configured : NULL;

@@ -8,7 +8,29 @@
 
 enum { CLASSES_MAX = 16, VNIS_MAX = 4 };
 
-enum { UID, NODES, NODE_COUNT, CORES, VNIS, HWCOLL, CLASSES, ANEW, LAUNCH, RESTART, EXPIRES };
+enum {
+    UID,
+    NODES,
+    NODE_COUNT,
+    CORES,
+    VNIS,
+    HWCOLL,
+    CLASSES,
+    ANEW,
+    LAUNCH,
+    RESTART,
+    EXPIRES,
+    LAYOUT, /* of its three options the first */
+};
+
+/* What a job is like: of two commands. */
+struct layout {
+    const char *interconnect;
+    uint64_t tasks, cpus; /* 0: not given */
+};
+#define LAYOUT_OPTIONS(at)                                                                         \
+    [at] = {"interconnect", true}, [(at) + 1] = {"tasks-per-node", true},                          \
+    [(at) + 2] = {"cpus-per-task", true}
 
 static const struct command_option reserve_options[] = {
     [UID] = {"uid", true},
@@ -22,8 +44,20 @@ static const struct command_option reserve_options[] = {
     [LAUNCH] = {"launch", false},
     [RESTART] = {"restart", true},
     [EXPIRES] = {"expires", true},
+    LAYOUT_OPTIONS(LAYOUT),
     {0},
 };
+
+static int read_layout(struct call *call, size_t at, struct layout *layout)
+{
+    static const char *const interconnects[] = {"slingshot", "omnipath", "none", NULL};
+    unsigned word = 0;
+    *layout = (struct layout){.interconnect = call->given[at]};
+    if (command_number(call, at + 1, 1, UINT32_MAX, &layout->tasks) < 0 ||
+        command_number(call, at + 2, 1, UINT32_MAX, &layout->cpus) < 0)
+        return MCAST_USAGE;
+    return command_word(call, at, interconnects, &word);
+}
 
 /* How a launch document is asked for: by these two options, which have these indexes. */
 static int read_launch(struct call *call, size_t restart, size_t expires,
@@ -64,11 +98,13 @@ static int read_request(struct call *call, struct mcast_request *request)
 {
     static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
     unsigned word = 0;
+    struct layout layout;
     uint64_t uid = UINT32_MAX, node_count = 0, cores = 0, vnis = UINT64_MAX;
     if (command_number(call, UID, 0, UINT32_MAX - 1, &uid) < 0 ||
         command_number(call, NODE_COUNT, 0, UINT32_MAX, &node_count) < 0 ||
         command_number(call, CORES, 0, UINT32_MAX, &cores) < 0 ||
-        command_number(call, VNIS, 0, VNIS_MAX, &vnis) < 0)
+        command_number(call, VNIS, 0, VNIS_MAX, &vnis) < 0 ||
+        read_layout(call, LAYOUT, &layout) < 0)
         return MCAST_USAGE;
     if (uid == UINT32_MAX)
         return command_misused(call, "whose job? give --uid N");
@@ -82,6 +118,9 @@ static int read_request(struct call *call, struct mcast_request *request)
     request->cores_per_node = (uint32_t)cores;
     request->vni_count = vnis == UINT64_MAX ? -1 : (int32_t)vnis;
     request->hwcoll = call->given[HWCOLL];
+    request->interconnect = layout.interconnect;
+    request->tasks_per_node = (uint32_t)layout.tasks;
+    request->cpus_per_task = (uint32_t)layout.cpus;
     return command_word(call, HWCOLL, hwcoll, &word);
 }
 
@@ -133,16 +172,24 @@ const struct command command_reserve = {
     COMMAND_ONE_JOB, COMMAND_CONNECTED,
     reserve_options, run_reserve};
 
-enum { LAUNCH_RESTART, LAUNCH_EXPIRES };
+enum { LAUNCH_RESTART, LAUNCH_EXPIRES, LAUNCH_LAYOUT };
 
-static const struct command_option launch_options[] = {
-    [LAUNCH_RESTART] = {"restart", true}, [LAUNCH_EXPIRES] = {"expires", true}, {0}};
+static const struct command_option launch_options[] = {[LAUNCH_RESTART] = {"restart", true},
+                                                       [LAUNCH_EXPIRES] = {"expires", true},
+                                                       LAYOUT_OPTIONS(LAUNCH_LAYOUT),
+                                                       {0}};
 
 static int run_launch(struct call *call)
 {
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
+    struct layout layout;
     int rc = read_launch(call, LAUNCH_RESTART, LAUNCH_EXPIRES, &launch);
+    if (rc == 0)
+        rc = read_layout(call, LAUNCH_LAYOUT, &layout);
+    launch.interconnect = layout.interconnect;
+    launch.tasks_per_node = (uint32_t)layout.tasks;
+    launch.cpus_per_task = (uint32_t)layout.cpus;
     if (rc == 0)
         rc = mcast_launch(call->handle, call->cluster, call->job, &launch, &reservation,
                           &call->error);

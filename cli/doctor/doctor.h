@@ -8,6 +8,7 @@
 /* ---- a broker's configuration on this machine: localfiles.c ---- */
 
 #define LOCALFILES_CONFIG "/etc/mcastd/mcastd.conf"
+#define LOCALFILES_NODE_CONFIG "/etc/mcastd/node.conf"
 
 enum { LOCALFILES_PATH_MAX = 1024 };
 
@@ -16,6 +17,10 @@ enum { LOCALFILES_PATH_MAX = 1024 };
  * none. munge_socket receives what [broker] munge_socket says, "" when it says nothing. */
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
+
+/* Has mcast-node check its configuration. path NULL: the usual one, if it is there and
+ * root asks. */
+void localfiles_judge_node(struct findings *findings, const char *path);
 
 /* ---- installed software: software.c ---- */
 

@@ -43,7 +43,7 @@ static void read_munge_socket(const char *path, char munge_socket[LOCALFILES_PAT
     free(entries);
 }
 
-/* ---- mcastd --check ---- */
+/* ---- mcastd --check, mcast-node --check ---- */
 
 static bool cut_warning(char *line)
 {
@@ -55,18 +55,21 @@ static bool cut_warning(char *line)
     return true;
 }
 
-static void check_config(struct findings *findings, const char *path)
+/* advice: on what is wrong. */
+static void check_config(struct findings *findings, const char *name, const char *path,
+                         const char *advice)
 {
-    char output[OUTPUT_SIZE], mcastd[PROGRAM_PATH_SIZE];
+    char output[OUTPUT_SIZE], program[PROGRAM_PATH_SIZE], elsewhere[64];
+    snprintf(elsewhere, sizeof elsewhere, "../sbin/%s", name);
     /* The one that was installed with this program, else what PATH finds. */
-    if (!program_locate("mcastd", mcastd) && !program_locate("../sbin/mcastd", mcastd))
-        snprintf(mcastd, sizeof mcastd, "mcastd");
-    const char *argv[] = {mcastd, "--check", "--config", path, NULL};
+    if (!program_locate(name, program) && !program_locate(elsewhere, program))
+        snprintf(program, sizeof program, "%s", name);
+    const char *argv[] = {program, "--check", "--config", path, NULL};
     int status = program_run(argv, NULL, output, sizeof output);
     if (status < 0) {
         findings_add(findings, FINDING_WARNING, "config",
-                     "run this where mcastd is installed, or add its folder to PATH",
-                     "%s could not be checked: mcastd %s", path,
+                     "run this where it is installed, or add its folder to PATH",
+                     "%s could not be checked: %s %s", path, name,
                      status == PROGRAM_NOT_FOUND ? "is not there" : "did not end well");
         return;
     }
@@ -78,17 +81,23 @@ static void check_config(struct findings *findings, const char *path)
             continue;
         any = true;
         findings_add(findings, warning ? FINDING_WARNING : FINDING_PROBLEM, "config",
-                     warning ? NULL
-                             : "correct it; a broker that runs keeps its old configuration "
-                               "until then, one that is started does not start",
-                     "%s", line);
+                     warning ? NULL : advice, "%s", line);
     }
     if (!any && status == 0)
-        findings_add(findings, FINDING_OK, "config", NULL, "%s: mcastd finds nothing wrong in it",
-                     path);
+        findings_add(findings, FINDING_OK, "config", NULL, "%s: %s finds nothing wrong in it", path,
+                     name);
     else if (!any)
-        findings_add(findings, FINDING_PROBLEM, "config", "run mcastd --check and see",
-                     "%s: mcastd --check ends with %d and says nothing", path, status);
+        findings_add(findings, FINDING_PROBLEM, "config", "run it and see",
+                     "%s: %s --check ends with %d and says nothing", path, name, status);
+}
+
+void localfiles_judge_node(struct findings *findings, const char *path)
+{
+    /* The files that it names are for root alone to read. */
+    if (path || (geteuid() == 0 && access(LOCALFILES_NODE_CONFIG, R_OK) == 0))
+        check_config(findings, "mcast-node", path ? path : LOCALFILES_NODE_CONFIG,
+                     "correct it: until then no job with VNIs starts here, or the broker is asked "
+                     "before it");
 }
 
 void localfiles_judge(struct findings *findings, const char *path,
@@ -107,6 +116,8 @@ void localfiles_judge(struct findings *findings, const char *path,
                          "%s cannot be read: %s", config, strerror(cause));
         return;
     }
-    check_config(findings, config);
+    check_config(findings, "mcastd", config,
+                 "correct it; a broker that runs keeps its old configuration until then, one that "
+                 "is started does not start");
     read_munge_socket(config, munge_socket);
 }

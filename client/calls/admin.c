@@ -174,13 +174,22 @@ int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
     return handle_run_json(handle, make_fence(node, reason, error), json, error);
 }
 
-int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
-                      uint64_t *reservations, struct mcast_error *error)
+int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order, int64_t uptime_s,
+                           int64_t booted_s, uint64_t *reservations, struct mcast_error *error)
 {
     struct call call = {.rc = names_check_node(node, error)};
     if (call.rc == 0 && (order == 0 || order > INT64_MAX))
         call.rc = fault_set(error, MCAST_USAGE, "a boot needs an order, from 1");
+    json_t *body = json_pack("{s:I}", "order", (json_int_t)order);
+    body = call_add(body, "uptime", uptime_s > 0, json_integer(uptime_s));
+    body = call_add(body, "booted", booted_s > 0, json_integer(booted_s));
     call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/boot", node);
-    call_set_body(&call, json_pack("{s:I}", "order", (json_int_t)order), "the order is", error);
+    call_set_body(&call, body, "the order is", error);
     return handle_run_number(handle, call, affected, reservations, error);
+}
+
+int mcast_report_boot(struct mcast *handle, const char *node, uint64_t order,
+                      uint64_t *reservations, struct mcast_error *error)
+{
+    return mcast_report_boot_time(handle, node, order, 0, 0, reservations, error);
 }

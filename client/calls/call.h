@@ -96,11 +96,12 @@ int reservation_parse(const char *body, size_t length, struct mcast_reservation 
 /* Environment variables for a job's tasks, {"NAME":"value",…}, in a list of the document. They end
  * up in `eval`, also of root, and who answers need not be what it claims to be: a name that no
  * shell would take, a value that is no string or more than one line is MCAST_UNCLEAR, and what is
- * not called FI_CXI_… or SLINGSHOT_… is left out. */
+ * not called FI_CXI_…, SLINGSHOT_…, FI_OPX_…, FI_PSM3_… or PSM3_… is left out. */
 int env_decode(void *document, json_t *object, const struct mcast_variable **out, size_t *count,
                struct mcast_error *error);
 
-/* Borrows both; value NULL: to be unset. It is secret if it has the name of the token's. */
+/* Borrows both; value NULL: to be unset. It is secret if it has the name of the token's, or of
+ * a job's key. */
 struct mcast_variable env_variable(const char *name, const char *value);
 
 /* 404 becomes MCAST_NOT_FOUND, any other problem MCAST_REFUSED with the broker's detail, code and

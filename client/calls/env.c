@@ -24,11 +24,17 @@ static bool is_line(const char *value)
     return i == length && length <= VALUE_MAX;
 }
 
-/* Only what libfabric and MPI read of Slingshot: a broker that is not what it claims to be must not
- * set LD_PRELOAD or PATH of whoever evaluates this, who may be root. */
-static bool is_of_slingshot(const char *name)
+/* Only what libfabric and MPI read of the interconnect: a broker that is not what it claims to be
+ * must not set LD_PRELOAD or PATH of whoever evaluates this, who may be root. */
+static bool is_of_interconnect(const char *name)
 {
-    return strncmp(name, "FI_CXI_", 7) == 0 || strncmp(name, "SLINGSHOT_", 10) == 0;
+    static const char *const beginnings[] = {"FI_CXI_", "SLINGSHOT_", "FI_OPX_", "FI_PSM3_",
+                                             "PSM3_"};
+    size_t i = 0;
+    while (i < sizeof beginnings / sizeof *beginnings &&
+           strncmp(name, beginnings[i], strlen(beginnings[i])) != 0)
+        i++;
+    return i < sizeof beginnings / sizeof *beginnings;
 }
 
 int env_decode(void *document, json_t *object, const struct mcast_variable **out, size_t *count,
@@ -44,7 +50,7 @@ int env_decode(void *document, json_t *object, const struct mcast_variable **out
     {
         if (!is_name(name) || !json_is_string(value))
             return field_fault(error, "env", "not an object of environment variables");
-        if (!is_of_slingshot(name))
+        if (!is_of_interconnect(name))
             continue;
         if (!is_line(json_string_value(value)))
             return field_fault(error, "env", "not of one line in each variable");

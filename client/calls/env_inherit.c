@@ -30,10 +30,13 @@ const char *const *mcast_env_names(void)
     return names;
 }
 
-/* Who holds the token may make and delete the job's multicast trees. */
+/* Who holds the token may make and delete the job's multicast trees; who has the key on Omni-Path
+ * may pass for one of its tasks. */
 struct mcast_variable env_variable(const char *name, const char *value)
 {
-    return (struct mcast_variable){name, value, strcmp(name, names[TOKEN]) == 0};
+    const bool secret = strcmp(name, names[TOKEN]) == 0 || strcmp(name, "FI_OPX_UUID") == 0 ||
+                        strcmp(name, "FI_PSM3_UUID") == 0;
+    return (struct mcast_variable){name, value, secret};
 }
 
 /* The whole path, because a step may run in another folder. */

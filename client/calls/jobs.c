@@ -45,10 +45,18 @@ static int check_request(const struct mcast_request *request, struct mcast_error
     return 0;
 }
 
+static json_t *add_layout(json_t *body, const char *interconnect, uint32_t tasks, uint32_t cpus)
+{
+    body = call_add(body, "interconnect", interconnect, json_string(interconnect));
+    body = call_add(body, "tasks_per_node", tasks > 0, json_integer(tasks));
+    return call_add(body, "cpus_per_task", cpus > 0, json_integer(cpus));
+}
+
 static json_t *encode_launch(const struct mcast_launch *launch)
 {
     json_t *body = call_add(json_object(), "restart", launch->restart >= 0,
                             json_integer((json_int_t)launch->restart));
+    body = add_layout(body, launch->interconnect, launch->tasks_per_node, launch->cpus_per_task);
     return call_add(body, "expires", launch->lifetime_s > 0, json_integer(launch->lifetime_s));
 }
 
@@ -59,6 +67,7 @@ static json_t *encode_request(const struct mcast_request *request)
     body = call_add(body, "node_count", request->node_count > 0, json_integer(request->node_count));
     body = call_add(body, "cores_per_node", request->cores_per_node > 0,
                     json_integer(request->cores_per_node));
+    body = add_layout(body, request->interconnect, request->tasks_per_node, request->cpus_per_task);
     body = call_add(body, "vni_count", request->vni_count >= 0, json_integer(request->vni_count));
     body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
     body = call_add(body, "launch", request->launch,

@@ -21,6 +21,10 @@ static const struct field scalars[] = {
     {"held_until", FIELD_STRING, FIELD_OPTIONAL, AT(held_until)},
     {"warning", FIELD_STRING, FIELD_OPTIONAL, AT(warning)},
     {"launch", FIELD_STRING, FIELD_OPTIONAL, AT(launch)},
+    {"interconnect", FIELD_STRING, FIELD_OPTIONAL, AT(interconnect)},
+    {"partition_key", FIELD_STRING, FIELD_OPTIONAL, AT(partition_key)},
+    {"tasks_per_node", FIELD_UINT32, FIELD_OPTIONAL, AT(tasks_per_node)},
+    {"cpus_per_task", FIELD_UINT32, FIELD_OPTIONAL, AT(cpus_per_task)},
     {"on_node", FIELD_STRING, FIELD_OPTIONAL, AT(on_node)},
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},
@@ -119,6 +123,7 @@ int reservation_decode(json_t *root, struct mcast_reservation **out, struct mcas
         return fault_nomem(error);
     seen->created = "";
     seen->uid = UINT32_MAX;
+    seen->interconnect = "slingshot"; /* of an older broker */
     rc = FIELDS_READ(root, scalars, seen, error);
     /* Of a job that is gone the broker remembers the name, and for a while only. */
     if (rc == 0)

@@ -20,8 +20,9 @@ static bool is_later(const struct mcast_error *error)
         return is(error, "no-connection") || is(error, "broken") || is(error, "timeout");
     case MCAST_REFUSED: /* but two answers with 503 are about the job, and would be the same again
                          */
-        return error->status == 429 || (error->status == 503 && !is(error, "vnis-exhausted") &&
-                                        !is(error, "hwcoll-required"));
+        return error->status == 429 ||
+               (error->status == 503 && !is(error, "vnis-exhausted") &&
+                !is(error, "partition-keys-exhausted") && !is(error, "hwcoll-required"));
     case MCAST_UNCLEAR: /* what stands before a broker that is away */
         return error->status >= 502 && error->status <= 504;
     default:

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* By which the clocks of broker and nodes may differ, as of launch documents. */
+enum { BOOT_SLACK_MS = 300 * 1000 };
+
 /* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
  * reported that none is left (F3), or [vni] hold is over. */
 
@@ -329,11 +332,11 @@ void core_node_sum(struct core *core, const struct core_event *event)
 }
 
 /* The node reports, or it is reported of it, to each reservation that this concerns: how many. */
-static uint32_t report_to_all(struct core *core, const char *node, enum node_state state,
-                              bool (*concerns)(const struct core_event *event,
-                                               const struct reservation *r,
-                                               const struct node_report *known),
-                              const struct core_event *event)
+static uint32_t
+report_to_all(struct core *core, const char *node, enum node_state state,
+              bool (*concerns)(const struct core *core, const struct core_event *event,
+                               const struct reservation *r, const struct node_report *known),
+              const struct core_event *event)
 {
     assert(node);
     struct ledger_walk walk = {0}; /* acting may end one */
@@ -343,7 +346,7 @@ static uint32_t report_to_all(struct core *core, const char *node, enum node_sta
         uint64_t order = event->kind == CORE_NODE_BOOT ? event->u.boot.order
                          : known                       ? known->order
                                                        : 0;
-        if (!concerns(event, r, known))
+        if (!concerns(core, event, r, known))
             continue;
         count++;
         save_report(
@@ -362,9 +365,10 @@ static bool not_clean(const struct node_report *known)
 
 /* A node of a job that is over, which has not reported that it is clean. Not of one that is active:
  * when that makes services there later and cannot report it, an old fence would call them gone. */
-static bool fence_concerns(const struct core_event *event, const struct reservation *r,
-                           const struct node_report *known)
+static bool fence_concerns(const struct core *core, const struct core_event *event,
+                           const struct reservation *r, const struct node_report *known)
 {
+    (void)core;
     assert(reservation_valid(r));
     if (r->state != JOB_RELEASING)
         return false;
@@ -386,20 +390,40 @@ void core_fence(struct core *core, const struct core_event *event)
     core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;
 }
 
+/* Whether the node cannot have made services of the reservation since it booted (I1): that was
+ * released before, so this broker has granted it nothing since, and launch documents of before are
+ * refused there. The earlier of two times counts: a report that comes late makes the one too late,
+ * a wrong clock of the node the other. The broker's own times can be compared only if its clock was
+ * not set between them. */
+static bool was_over_at_boot(const struct core *core, const struct core_event *event,
+                             const struct reservation *r)
+{
+    assert(event->kind == CORE_NODE_BOOT);
+    int64_t booted_ms = core->now_ms - event->u.boot.uptime_ms;
+    if (booted_ms > event->u.boot.booted_ms)
+        booted_ms = event->u.boot.booted_ms;
+    return r->state == JOB_RELEASING && r->vni_count > 0 &&
+           r->created_ms >= core->facts.holds_from_ms &&
+           r->released_ms < booted_ms - BOOT_SLACK_MS && r->nodes &&
+           nodes_is_of_job(r->reported, r->nodes, r->node_count, event->u.boot.node);
+}
+
 /* No CXI service outlives a boot, so what a node reported before it is over, whether it could
  * report so or not (F3). What it reports later has a higher order. A node that has reported nothing
  * of a reservation may have made services since it booted, and this may have arrived before it
- * could report; what a sum says may be of after the boot, too. Another cluster's node can have the
- * same name: this does not concern that one. */
-static bool boot_concerns(const struct core_event *event, const struct reservation *r,
-                          const struct node_report *known)
+ * could report; but not of one that was over by then. What a sum says may be of after the boot,
+ * too. Another cluster's node can have the same name: this does not concern that one. */
+static bool boot_concerns(const struct core *core, const struct core_event *event,
+                          const struct reservation *r, const struct node_report *known)
 {
     assert(reservation_valid(r));
     const char *const *cluster = event->u.boot.clusters;
     while (cluster && *cluster && strcmp(*cluster, r->cluster) != 0)
         cluster++;
-    return (!cluster || *cluster) && known && known->order < event->u.boot.order &&
-           not_clean(known) && !known->summed;
+    if (cluster && !*cluster)
+        return false;
+    return known ? known->order < event->u.boot.order && not_clean(known) && !known->summed
+                 : was_over_at_boot(core, event, r);
 }
 
 void core_node_boot(struct core *core, const struct core_event *event)

@@ -31,6 +31,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
         rec.hwcoll = HWCOLL_RELEASED;
     rec.token = (struct secret){0}; /* the release itself is done with the broker's own login */
+    rec.key = (struct secret){0};
     rec.released_ms = core->now_ms;
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED && !r->launched;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;

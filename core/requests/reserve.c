@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/fabric/link.h"
+#include "core/interconnect/interconnect.h"
 #include "core/requests/requests.h"
-#include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -57,6 +56,12 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "nodes";
     if (r->cores_per_node != q->cores_per_node)
         return "cores_per_node";
+    if (r->tasks_per_node != q->tasks_per_node)
+        return "tasks_per_node";
+    if (r->cpus_per_task != q->cpus_per_task)
+        return "cpus_per_task";
+    if (q->interconnect >= 0 && r->interconnect != q->interconnect)
+        return "interconnect";
     if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
         return "vni_count";
     if (r->wish != wish_of(q))
@@ -128,65 +133,6 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
         core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
 }
 
-/* Another's reservation, or one that cannot be distinguished from it, is under the job's name
- * (B11). */
-static bool found_has_name(const struct core *core, const char *cluster, const char *job)
-{
-    assert(cluster && job);
-    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
-        r = r->older;
-    return r;
-}
-
-/* What is adopted gives back its addresses when this reserve is granted, and not before. */
-static enum budget budget_after(struct core *core, const struct reservation_record *rec,
-                                const struct reservation *adopted)
-{
-    assert(!adopted || adopted->state == JOB_ACTIVE);
-    enum budget budget = core_budget(core, rec->cluster, rec->addresses);
-    if (budget != BUDGET_NONE || !adopted)
-        return budget;
-    uint32_t back = adopted->addresses < rec->addresses ? adopted->addresses : rec->addresses;
-    return core_budget(core, rec->cluster, rec->addresses - back) == BUDGET_NONE ? BUDGET_NONE
-                                                                                 : BUDGET_SOON;
-}
-
-/* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
-static void decide_hwcoll(struct core *core, const struct reservation *adopted,
-                          struct reservation_record *rec, struct error *why)
-{
-    assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
-    rec->hwcoll =
-        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
-    if (rec->hwcoll == HWCOLL_INELIGIBLE)
-        rec->reason = why->text;
-    if (rec->hwcoll != HWCOLL_WANTED)
-        return;
-
-    rec->min_nodes = core->config.min_nodes;
-    if (!core->config.fm_present) {
-        rec->hwcoll = HWCOLL_UNAVAILABLE;
-        rec->reason = "no fabric manager is configured";
-        return;
-    }
-    enum budget budget = budget_after(core, rec, adopted);
-    if (found_has_name(core, rec->cluster, rec->job)) {
-        rec->hwcoll = HWCOLL_DENIED;
-        rec->reason = "the fabric manager has a reservation under its name that this broker did "
-                      "not make";
-    } else if (budget == BUDGET_NONE) {
-        rec->hwcoll = HWCOLL_DENIED;
-        rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
-    } else if (!link_worth_waiting(&core->link)) {
-        rec->hwcoll = HWCOLL_UNAVAILABLE;
-        rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
-                                link_state_word(core->link.state), core->link.error);
-    } else if (budget == BUDGET_NOW) {
-        rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
-    }
-}
-
 static void create_reservation(struct core *core, uint64_t ticket,
                                const struct reservation_record *rec)
 {
@@ -209,33 +155,6 @@ static void create_reservation(struct core *core, uint64_t ticket,
     core_act(core, r);
 }
 
-/* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
- * fail for want of them (F4). */
-static bool choose_vnis(struct core *core, struct reservation_record *rec,
-                        const struct reserve_request *q, const char **detail)
-{
-    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX && q->vni_count <= VNI_PER_JOB_MAX);
-    bool none = q->node_count == 1 && !core->config.vni_single_node;
-    unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
-                      : none            ? 0
-                                        : core->config.vni_per_job;
-    /* Before the first whole list after a start nothing shows that this ledger is older than the
-     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
-    bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
-    rec->vni_asked = (uint8_t)wanted;
-    if (vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
-        rec->vni_count = (uint8_t)wanted;
-        return true;
-    }
-    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
-                        wanted == 1 ? "" : "s", core->vnis.free.count,
-                        core->vnis.suspect.count == 0
-                            ? ""
-                            : ", others may be in use by jobs that the ledger does not know: see "
-                              "mcastctl status");
-    return !core->config.vni_required;
-}
-
 /* Whether the same request can be granted at another time, so that to repeat it makes sense. */
 static bool can_ever_be(const struct core *core, const struct cluster_config *cluster,
                         const struct reservation_record *rec)
@@ -254,38 +173,27 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
     assert(!adopted || reservation_adopted(adopted));
-    struct error why = {0};
-    const char *detail = NULL;
-    /* F12: what the job said, else what the site says, which allows it. */
-    uint32_t classes = q->traffic_classes == 0 ? core->config.classes_default : q->traffic_classes;
-    uint32_t refused = classes & ~core->config.classes_allowed;
-    struct reservation_record rec = {.number = core->last_number + 1,
-                                     .cluster = q->cluster,
-                                     .job = q->job,
-                                     .nodes = q->nodes,
-                                     .uid = q->uid,
-                                     .node_count = q->node_count,
-                                     .cores_per_node = q->cores_per_node,
-                                     .traffic_classes = (uint8_t)classes,
-                                     .wish = (uint8_t)wish_of(q),
-                                     .state = JOB_ACTIVE,
-                                     .launched = q->launch && q->nodes,
-                                     .created_ms = core->now_ms};
-    if (refused != 0) {
-        answer_refused(core, ticket, ANSWER_INVALID, "traffic_classes",
-                       core_text(core,
-                                 "traffic class %s is not allowed here ([vni] "
-                                 "allowed_traffic_classes): leave it out",
-                                 traffic_class_word((int)(refused & -refused))));
+    struct reservation_record rec = {
+        .number = core->last_number + 1,
+        .cluster = q->cluster,
+        .job = q->job,
+        .nodes = q->nodes,
+        .uid = q->uid,
+        .node_count = q->node_count,
+        .cores_per_node = q->cores_per_node,
+        .tasks_per_node = q->tasks_per_node,
+        .cpus_per_task = q->cpus_per_task,
+        .interconnect = (uint8_t)(q->interconnect >= 0 ? q->interconnect : cluster->interconnect),
+        .wish = (uint8_t)wish_of(q),
+        .state = JOB_ACTIVE,
+        .launched = q->launch && q->nodes,
+        .created_ms = core->now_ms};
+    struct drawing drawing = {.request = q, .adopted = adopted, .record = &rec};
+    const enum answer_kind verdict = interconnect_of(rec.interconnect)->draw(core, &drawing);
+    if (verdict != ANSWER_CREATED) {
+        answer_refused(core, ticket, verdict, drawing.field, drawing.detail);
         return;
     }
-    if (!choose_vnis(core, &rec, q, &detail)) {
-        core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
-                   q->cluster, q->job, detail, core->vnis.live.count, core->vnis.quarantined.count);
-        answer_refused(core, ticket, ANSWER_NO_VNIS, "vni_count", detail);
-        return;
-    }
-    decide_hwcoll(core, adopted, &rec, &why);
     if (rec.wish == WISH_REQUIRED && rec.hwcoll != HWCOLL_WANTED) {
         answer_refused(
             core, ticket, can_ever_be(core, cluster, &rec) ? ANSWER_NO_HWCOLL : ANSWER_INVALID,

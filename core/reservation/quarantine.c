@@ -34,6 +34,17 @@ int64_t core_quarantine_end(const struct core *core, const struct reservation *r
     return hold == HOLD_UNTIL_REPORTED ? INT64_MAX : from + hold;
 }
 
+int64_t core_pkey_end(const struct core *core, const struct reservation *r)
+{
+    assert(core->config.omnipath.pkey_hold_ms >= 0);
+    int64_t from = r->released_ms;
+    if (r->state != JOB_RELEASING || r->pkey == 0)
+        return INT64_MAX;
+    if (from < core->facts.holds_from_ms)
+        from = core->facts.holds_from_ms;
+    return from + core->config.omnipath.pkey_hold_ms;
+}
+
 void core_set_clock(struct core *core, const char *boot, int64_t offset_ms)
 {
     assert(strlen(boot) <= BOOT_ID_MAX);

@@ -22,6 +22,9 @@ static const char *const classes[] = {[TC_DEDICATED_ACCESS] = "dedicated_access"
                                       [TC_LOW_LATENCY] = "low_latency",
                                       [TC_BULK_DATA] = "bulk_data",
                                       [TC_BEST_EFFORT] = "best_effort"};
+static const char *const interconnects[] = {[INTERCONNECT_SLINGSHOT] = "slingshot",
+                                            [INTERCONNECT_OMNIPATH] = "omnipath",
+                                            [INTERCONNECT_NONE] = "none"};
 static const char *const node_states[] = {[NODE_CREATED] = "created",
                                           [NODE_DESTROYED] = "destroyed",
                                           [NODE_LINGERING] = "lingering",
@@ -71,6 +74,17 @@ const char *traffic_class_word(int bit)
 int traffic_class_from_word(const char *word)
 {
     return value_of(classes, TC_BEST_EFFORT, word);
+}
+
+const char *interconnect_word(int kind)
+{
+    return or_unknown(WORD(interconnects, kind));
+}
+
+int interconnect_from_word(const char *word)
+{
+    int kind = value_of(interconnects, INTERCONNECT_COUNT - 1, word);
+    return strcmp(interconnects[kind], word) == 0 ? kind : -1;
 }
 
 const char *node_state_word(int state)

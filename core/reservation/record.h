@@ -14,6 +14,19 @@ enum { VNI_PER_JOB_MAX = 4 };
  * it. */
 #define UID_UNKNOWN UINT32_MAX
 
+/* What connects a job's nodes (core/interconnect/). */
+enum interconnect_kind {
+    INTERCONNECT_SLINGSHOT = 0,
+    INTERCONNECT_OMNIPATH = 1,
+    INTERCONNECT_NONE = 2,
+    INTERCONNECT_COUNT
+};
+
+enum {
+    JOB_KEY_LENGTH = 32,       /* of 128 random bits in hexadecimal digits */
+    PKEY_FULL_MEMBER = 0x8000, /* of a partition: those without it cannot reach each other */
+};
+
 enum job_state {
     JOB_ACTIVE = 1,
     JOB_RELEASING = 2, /* released; VNIs quarantined, or the fabric manager not yet clean */
@@ -113,9 +126,12 @@ enum reservation_origin {
     uint32_t uid;                                                                                  \
     uint32_t node_count;                                                                           \
     uint32_t cores_per_node; /* 0: not given */                                                    \
+    uint32_t tasks_per_node; /* 0: not given */                                                    \
+    uint32_t cpus_per_task;  /* 0: not given */                                                    \
     uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */              \
     uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */            \
     uint16_t vnis[VNI_PER_JOB_MAX];                                                                \
+    uint16_t pkey; /* partition key, 1-0x7ffe, without the bit of full membership; 0: none */      \
     uint8_t vni_count;                                                                             \
     uint8_t vni_asked; /* as the request resolved it, for telling a repeat from a conflict */      \
     uint8_t traffic_classes; /* enum traffic_class bits */                                         \
@@ -124,6 +140,7 @@ enum reservation_origin {
     uint8_t hwcoll;          /* enum hwcoll_state */                                               \
     uint8_t fm_side;         /* enum fm_side */                                                    \
     uint8_t origin;          /* enum reservation_origin */                                         \
+    uint8_t interconnect;    /* enum interconnect_kind */                                          \
     uint8_t regranted;       /* 1: granted more than once, perhaps to a job that restarted before  \
                                 its release came: which life a node speaks of cannot be told */    \
     uint8_t launched;        /* 1: a launch document may be out: its nodes make services without   \
@@ -144,6 +161,7 @@ struct reservation_record {
     const char *job;     /* never NULL */
     const char *nodes;   /* node list as given, or NULL */
     struct secret token; /* the fabric manager's sessionToken, or none */
+    struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
 };
 
@@ -232,9 +250,11 @@ struct record {
     } u;
 };
 
-const char *job_state_word(int state);       /* "active", "releasing" */
-const char *hwcoll_state_word(int state);    /* "off", "reserved", … */
-int hwcoll_wish_from_word(const char *word); /* enum hwcoll_wish, or 0 */
+const char *job_state_word(int state);        /* "active", "releasing" */
+const char *hwcoll_state_word(int state);     /* "off", "reserved", … */
+int hwcoll_wish_from_word(const char *word);  /* enum hwcoll_wish, or 0 */
+const char *interconnect_word(int kind);      /* "slingshot", … */
+int interconnect_from_word(const char *word); /* enum interconnect_kind, or -1 */
 const char *event_kind_word(int kind);
 int event_kind_fatal(int kind);
 const char *node_state_word(int state);        /* "created", …; "unknown" */

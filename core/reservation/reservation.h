@@ -82,7 +82,7 @@ struct reservation {
     struct cleaner *cleaner;       /* NULL: no cleanup of a step was asked for */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
-    struct secret token;           /* none when not there */
+    struct secret token, key;      /* none when not there */
     int64_t due_ms;                /* on the agenda */
     uint64_t named_by;             /* last job list that named it */
     int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
@@ -101,6 +101,7 @@ static inline struct reservation_record reservation_record(const struct reservat
                                        .job = r->job,
                                        .nodes = r->nodes,
                                        .token = r->token,
+                                       .key = r->key,
                                        .reason = r->reason};
 }
 

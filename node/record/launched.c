@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "core/reservation/record.h"
 #include "launch/credential.h"
+#include "launch/sealed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,9 +18,14 @@
 
 enum { LAUNCH_TEXT_MAX = 24 * 1024 };
 
+static bool begins_with(const char *word, const char *prefix)
+{
+    return strncmp(word, prefix, strlen(prefix)) == 0;
+}
+
 static bool is_envelope(const char *word)
 {
-    return strncmp(word, CREDENTIAL_PREFIX, strlen(CREDENTIAL_PREFIX)) == 0;
+    return begins_with(word, CREDENTIAL_PREFIX) || begins_with(word, SEALED_PREFIX);
 }
 
 /* The first word of the text that is an envelope, for free(); NULL: there is none. */
@@ -56,7 +62,7 @@ static int read_envelope(const char *given, char **envelope)
     static const char variable[] = "env:";
     static char text[LAUNCH_TEXT_MAX + 1];
     int rc = COMMAND_GO_ON;
-    if (strncmp(given, variable, strlen(variable)) == 0) {
+    if (begins_with(given, variable)) {
         const char *value = getenv(given + strlen(variable));
         snprintf(text, sizeof text, "%s", value ? value : "");
     } else {
@@ -93,9 +99,32 @@ static int find_maker(const struct settings *settings, uid_t *maker, struct erro
     return 0;
 }
 
-/* For memory_wipe_text; or NULL. */
+static char *open_sealed(const struct settings *settings, const char *envelope, struct error *err)
+{
+    struct launch_keys keys;
+    char *document = NULL;
+    if (launch_keys_read(&keys, settings->launch_key, true, err) == 0)
+        document = sealed_open(&keys, envelope, err);
+    launch_keys_wipe(&keys);
+    return document;
+}
+
+/* For memory_wipe_text; or NULL. Only the kind that is configured is believed: else the weaker of
+ * two would do. */
 static char *open_envelope(const struct settings *settings, const char *envelope, struct error *err)
 {
+    const bool sealed = begins_with(envelope, SEALED_PREFIX), has_key = settings->launch_key[0];
+    if (sealed && has_key)
+        return open_sealed(settings, envelope, err);
+    if (sealed || has_key) {
+        (void)error_set(err, ERROR_REFUSED,
+                        sealed ? "the launch document is sealed with a launch key, and this node "
+                                 "has none: set launch_key in node.conf"
+                               : "the launch document is a MUNGE credential, and this node takes "
+                                 "sealed ones: set launch_key_file in mcastd.conf, or remove "
+                                 "launch_key from node.conf");
+        return NULL;
+    }
     const char *socket =
         settings->munge_socket[0] ? settings->munge_socket : secure_getenv("MCAST_MUNGE_SOCKET");
     uid_t maker = (uid_t)-1;
@@ -160,9 +189,10 @@ static int read_vnis(const json_t *list, struct claim *claim, struct error *err)
 int launched_claim(const struct launch *launch, struct claim *claim, struct error *err)
 {
     const json_t *classes = json_object_get(launch->driver, "traffic_classes");
-    if (strcmp(launch->interconnect, "slingshot") != 0)
-        return error_set(err, ERROR_INVALID,
-                         "the launch document is for the interconnect %.32s, not for slingshot",
+    if (interconnect_from_word(launch->interconnect) < 0)
+        return error_set(err, ERROR_VERSION,
+                         "the launch document is for the interconnect %.32s, which this mcast-node "
+                         "does not know: install the broker's release on this node",
                          launch->interconnect);
     *claim = (struct claim){.number = launch->number,
                             .uid = launch->uid,
@@ -296,10 +326,24 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
     return append_line(dir, line, err);
 }
 
+/* What a node knew may be lost by a boot, and then the broker believes that nothing of jobs that
+ * were over by it is there, or comes (core/requests/nodereport.c). */
+static bool is_of_before_boot(const struct claim *claim)
+{
+    if (claim->launched_s >= boot_time_ms() / 1000 + LAUNCH_CLOCK_SKEW_S)
+        return false;
+    say("the launch document of job %s is of before this node booted, or of the %d s after that, "
+        "by which clocks may differ",
+        claim->name, LAUNCH_CLOCK_SKEW_S);
+    return true;
+}
+
 int launched_check_ended(struct node *node, const struct claim *claim)
 {
     struct error err;
     struct note now;
+    if (is_of_before_boot(claim))
+        return COMMAND_UNMET;
     notes_release(&node->notes); /* as they are now that no other process works on the job */
     if (notes_load(&node->notes, &node->dir, &err) < 0)
         return command_failed(&err);

@@ -17,8 +17,8 @@ int launched_read(struct node *node, const struct command_options *options, stru
 int launched_claim(const struct launch *launch, struct claim *claim, struct error *err);
 
 /* Whether the job's services may be made by this document. The caller has the job's lock.
- * COMMAND_GO_ON, or COMMAND_UNMET after a message: this start of the job, or a later one, has ended
- * here, or that is not known. */
+ * COMMAND_GO_ON, or COMMAND_UNMET after a message: it may be of before this node booted; this start
+ * of the job, or a later one, has ended here, or that is not known. */
 int launched_check_ended(struct node *node, const struct claim *claim);
 
 /* Remembers that the reservation has ended here, for as long as a document of it can be good. */

@@ -370,8 +370,13 @@ const struct note *notes_newest(const struct notes *notes, const char *cluster, 
 
 static const char boot_file[] = "boot";
 
-/* started_ms: when the machine was, by the clock, in milliseconds since 1970. The clock may have
- * been wrong, so notes of before and since count for more. */
+int64_t boot_time_ms(void)
+{
+    return read_clock_ms(CLOCK_REALTIME) - note_clock_ms();
+}
+
+/* started_ms: boot_time_ms. The clock may have been wrong, so notes of before and since count for
+ * more. */
 static uint64_t boot_order(const struct notes *notes, int64_t started_ms)
 {
     uint64_t order = started_ms > 0 ? (uint64_t)started_ms : 1, latest = UINT64_MAX;
@@ -423,7 +428,7 @@ int boot_open(struct boot *boot, const struct statedir *dir, const struct notes 
     /* Several commands may be the first ones. */
     int rc = statedir_lock(dir, STATEDIR_BOOT, err);
     if (rc == 0 && !boot_read(boot, dir)) {
-        boot->order = boot_order(notes, read_clock_ms(CLOCK_REALTIME) - note_clock_ms());
+        boot->order = boot_order(notes, boot_time_ms());
         rc = boot_write(dir, boot, err);
     }
     statedir_unlock(dir, STATEDIR_BOOT);

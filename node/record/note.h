@@ -92,6 +92,9 @@ const struct note *notes_lingering_with(const struct notes *notes, const struct 
 /* A job's newest reservation; cluster NULL: of any cluster. Or NULL. */
 const struct note *notes_newest(const struct notes *notes, const char *cluster, const char *job);
 
+/* When the machine was booted, by its clock: milliseconds since 1970. */
+int64_t boot_time_ms(void);
+
 /* The position of this boot in the order of the node's reports to the broker (F3): later than all
  * reports before it, and earlier than all since. It is drawn by the first command of a boot, and
  * kept in the file "boot" of the spool. */

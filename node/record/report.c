@@ -131,7 +131,12 @@ static void forget_before_boot(struct node *node)
 static int send_boot(struct mcast *broker, void *arg, struct mcast_error *error)
 {
     const struct node *node = arg;
-    return mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
+    const uint64_t order = node->boot.order;
+    int rc = mcast_report_boot_time(broker, node->name, order, note_clock_ms() / 1000,
+                                    boot_time_ms() / 1000, NULL, error);
+    if (rc == MCAST_REFUSED && error->status == 422) /* an older broker takes no times */
+        rc = mcast_report_boot(broker, node->name, order, NULL, error);
+    return rc;
 }
 
 enum report_fate report_boot(struct node *node, struct mcast_error *error)

@@ -60,7 +60,7 @@ static void print_value(const struct variables *variables, enum variables_name n
 static bool is_printable(const char *name, const char *value)
 {
     const size_t length = strlen(name);
-    if (strncmp(name, "FI_", 3) != 0 ||
+    if ((strncmp(name, "FI_", 3) != 0 && strncmp(name, "PSM3_", 5) != 0) ||
         strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
         return false;
     for (const char *at = value; *at != '\0'; at++)

@@ -113,8 +113,8 @@ static int bind_column(const struct sqlite_rows *rows, sqlite3_stmt *statement, 
     case COLUMN_TOKEN:
         break;
     }
-    return sealing_bind(rows->sealing, statement, at, record->u.reservation.number,
-                        record->u.reservation.token);
+    return sealing_bind(rows->sealing, statement, at, column->sealed, record->u.reservation.number,
+                        secret_of(column_text(column, record)));
 }
 
 static int write_row(const struct sqlite_rows *rows, sqlite3_stmt *statement,
@@ -218,8 +218,8 @@ static bool read_number(sqlite3_stmt *statement, int at, const struct column *co
     return true;
 }
 
-/* Without the token, which is sealed. Each value is looked at once, for the speed of a load (G7).
- * Returns the fault; NULL: none. */
+/* Without the secrets, which are sealed. Each value is looked at once, for the speed of a load
+ * (G7). Returns the fault; NULL: none. */
 static const char *read_record(sqlite3_stmt *statement, struct record *record)
 {
     const struct columns *columns = &record_columns[record->kind];
@@ -239,16 +239,24 @@ static const char *read_record(sqlite3_stmt *statement, struct record *record)
     return record_misfit(record);
 }
 
-static int open_token(const struct reader *reader, sqlite3_stmt *statement, struct record *record)
+static int open_secrets(const struct reader *reader, sqlite3_stmt *statement, struct record *record)
 {
     const struct columns *columns = &record_columns[RECORD_RESERVATION];
-    struct reservation_record *reservation = &record->u.reservation;
-    int at = 0;
-    while (columns->all[at].type != COLUMN_TOKEN)
-        at++;
-    assert((size_t)at < columns->count);
-    return sealing_open_column(reader->rows->sealing, statement, at, reservation->number,
-                               &reservation->token, reader->err);
+    int code = 0;
+    assert(record->kind == RECORD_RESERVATION);
+    for (size_t at = 0; at < columns->count && code == 0; at++) {
+        const struct column *column = &columns->all[at];
+        struct secret secret;
+        if (column->type != COLUMN_TOKEN)
+            continue;
+        code = sealing_open_column(reader->rows->sealing, statement, (int)at, column->sealed,
+                                   record->u.reservation.number, &secret, reader->err);
+        column_set_text(column, record, secret_expose(secret));
+        if (code == 0 && !column_possible(column, record))
+            code = sqlite_damaged(reader->err, reader->rows->path, "reservation %llu: %s",
+                                  (unsigned long long)record->u.reservation.number, column->fault);
+    }
+    return code;
 }
 
 static int report_damage(const struct reader *reader, const struct table *table, sqlite3_int64 row,
@@ -269,7 +277,7 @@ static int load_row(const struct reader *reader, const struct table *table, sqli
         return report_damage(reader, table, table->single ? 1 : sqlite3_column_int64(statement, 0),
                              fault);
     if (record.kind == RECORD_RESERVATION)
-        code = open_token(reader, statement, &record);
+        code = open_secrets(reader, statement, &record);
     if (code < 0)
         return code;
     code = reader->each(reader->arg, &record);

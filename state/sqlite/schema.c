@@ -75,6 +75,14 @@ static const char make_sums[] =
     "ALTER TABLE node ADD COLUMN sums INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reservation ADD COLUMN launched INTEGER NOT NULL DEFAULT 0;";
 
+/* 8 → 9. */
+static const char add_interconnect[] =
+    "ALTER TABLE reservation ADD COLUMN interconnect INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN tasks_per_node INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN cpus_per_task INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN pkey INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN job_key BLOB;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
@@ -83,6 +91,7 @@ static const struct {
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},  {seal_tokens, false}, {write_anew, true},  {make_nodes, false},
     {counters_lag, false}, {make_facts, false},  {make_proof, false}, {make_sums, false},
+    {add_interconnect, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

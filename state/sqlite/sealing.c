@@ -13,22 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct seal_place place_of(uint64_t number)
+static struct seal_place place_of(enum sealed place, uint64_t number)
 {
+    static const char *const columns[SEALED_COUNT] = {
+        [SEALED_TOKEN] = "reservation.token", [SEALED_KEY] = "reservation.job_key"};
     assert(number > 0);
-    return (struct seal_place){.column = "reservation.token", .row = number};
+    return (struct seal_place){.column = columns[place], .row = number};
 }
 
 /* -- the key -- */
 
 static const char count_tokens[] = "SELECT count(*) FROM reservation WHERE token IS NOT NULL";
+static const char count_secrets[] =
+    "SELECT count(*) FROM reservation WHERE coalesce(token,job_key) IS NOT NULL";
 
 /* Not while there are secrets that only the old key opens: that would hide their loss. */
 static int make_key(const struct sealing *sealing, sqlite3 *db, int version, struct error *err)
 {
     assert(sealing->key_file);
     sqlite3_int64 count = 0;
-    int rc = version < SCHEMA_SEALED ? SQLITE_OK : sqlite_query_number(db, count_tokens, &count);
+    const char *query = version < SCHEMA_KEYS ? count_tokens : count_secrets;
+    int rc = version < SCHEMA_SEALED ? SQLITE_OK : sqlite_query_number(db, query, &count);
     if (rc != SQLITE_OK)
         return sqlite_error(err, db, rc, sealing->path);
     if (count > 0)
@@ -74,17 +79,18 @@ void sealing_release(struct sealing *sealing)
 
 /* -- writing -- */
 
-int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, uint64_t number,
-                 struct secret token)
+int sealing_bind(struct sealing *sealing, sqlite3_stmt *statement, int column, enum sealed place,
+                 uint64_t number, struct secret secret)
 {
     assert(sealing->seal && number > 0);
-    if (secret_none(token))
+    if (secret_none(secret))
         return sqlite3_bind_null(statement, column);
-    assert(strlen(secret_expose(token)) <= TOKEN_MAX); /* batch_add checked it */
-    const struct seal_place place = place_of(number);
-    int size = seal_wrap(sealing->seal, &place, token, sealing->sealed);
+    assert(strlen(secret_expose(secret)) <= TOKEN_MAX); /* batch_add checked it */
+    const struct seal_place at = place_of(place, number);
+    unsigned char *sealed = sealing->sealed[place];
+    int size = seal_wrap(sealing->seal, &at, secret, sealed);
     return size < 0 ? SQLITE_NOMEM
-                    : sqlite3_bind_blob(statement, column, sealing->sealed, size, SQLITE_STATIC);
+                    : sqlite3_bind_blob(statement, column, sealed, size, SQLITE_STATIC);
 }
 
 static void seal_token(sqlite3_context *context, int count, sqlite3_value **arguments)
@@ -92,17 +98,18 @@ static void seal_token(sqlite3_context *context, int count, sqlite3_value **argu
     struct sealing *sealing = sqlite3_user_data(context);
     const uint64_t number = (uint64_t)sqlite3_value_int64(arguments[0]);
     const char *token = (const char *)sqlite3_value_text(arguments[1]);
-    const struct seal_place place = place_of(number);
+    const struct seal_place place = place_of(SEALED_TOKEN, number);
     assert(count == 2 && sealing);
     if (!token || strlen(token) > TOKEN_MAX) {
         sqlite3_result_error_code(context, token ? SQLITE_CORRUPT : SQLITE_NOMEM);
         return;
     }
-    int size = seal_wrap(sealing->seal, &place, secret_of(token), sealing->sealed);
+    unsigned char *sealed = sealing->sealed[SEALED_TOKEN];
+    int size = seal_wrap(sealing->seal, &place, secret_of(token), sealed);
     if (size < 0)
         sqlite3_result_error_nomem(context);
     else
-        sqlite3_result_blob(context, sealing->sealed, size, SQLITE_TRANSIENT);
+        sqlite3_result_blob(context, sealed, size, SQLITE_TRANSIENT);
 }
 
 int sealing_define(struct sealing *sealing, sqlite3 *db)
@@ -135,22 +142,23 @@ static int refuse_sealed(const struct sealing *sealing, int code, uint64_t numbe
 }
 
 int sealing_open_column(struct sealing *sealing, sqlite3_stmt *statement, int column,
-                        uint64_t number, struct secret *token, struct error *err)
+                        enum sealed place, uint64_t number, struct secret *secret,
+                        struct error *err)
 {
     assert(sealing->seal);
-    *token = (struct secret){0};
+    *secret = (struct secret){0};
     int type = sqlite3_column_type(statement, column);
     if (type == SQLITE_NULL)
         return 0;
     const unsigned char *sealed = sqlite3_column_blob(statement, column);
     size_t size = (size_t)sqlite3_column_bytes(statement, column);
-    if (type != SQLITE_BLOB || !sealed || size > sizeof sealing->sealed)
+    if (type != SQLITE_BLOB || !sealed || size > sizeof sealing->sealed[place])
         return refuse_sealed(sealing, ERROR_CORRUPT, number, err);
-    const struct seal_place place = place_of(number);
-    int length = seal_unwrap(sealing->seal, &place, sealed, size, sealing->plain);
+    const struct seal_place at = place_of(place, number);
+    int length = seal_unwrap(sealing->seal, &at, sealed, size, sealing->plain[place]);
     if (length < 0)
         return refuse_sealed(sealing, length, number, err);
-    *token = secret_of(sealing->plain);
+    *secret = secret_of(sealing->plain[place]);
     return 0;
 }
 
@@ -182,7 +190,8 @@ bool store_sqlite_sealed(const char *path)
     char *uri = immutable_uri(path);
     if (!uri ||
         sqlite3_open_v2(uri, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK ||
-        sqlite_query_number(db, count_tokens, &count) != SQLITE_OK)
+        (sqlite_query_number(db, count_secrets, &count) != SQLITE_OK &&
+         sqlite_query_number(db, count_tokens, &count) != SQLITE_OK))
         count = 1;
     sqlite3_close(db);
     sqlite3_free(uri);

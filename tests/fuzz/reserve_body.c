@@ -24,6 +24,8 @@ static void check_taken(const struct reserve_request *request)
     FUZZ_CHECK(request->wish <= WISH_REQUIRED);
     FUZZ_CHECK(request->traffic_classes <= 15);
     FUZZ_CHECK(request->cores_per_node <= 1000000);
+    FUZZ_CHECK(request->tasks_per_node <= 1000000 && request->cpus_per_task <= 1000000);
+    FUZZ_CHECK(request->interconnect >= -1 && request->interconnect < INTERCONNECT_COUNT);
 }
 
 static uint32_t number_of(const json_t *root, const char *name, uint32_t missing)
@@ -49,6 +51,11 @@ static void check_tree(const struct reserve_request *request, const json_t *root
     FUZZ_CHECK(number_of(root, "uid", UINT32_MAX) == request->uid);
     FUZZ_CHECK(number_of(root, "node_count", request->node_count) == request->node_count);
     FUZZ_CHECK(number_of(root, "cores_per_node", 0) == request->cores_per_node);
+    FUZZ_CHECK(number_of(root, "tasks_per_node", 0) == request->tasks_per_node);
+    FUZZ_CHECK(number_of(root, "cpus_per_task", 0) == request->cpus_per_task);
+    word = json_object_get(root, "interconnect");
+    FUZZ_CHECK(request->interconnect ==
+               (word ? interconnect_from_word(json_string_value(word)) : -1));
     FUZZ_CHECK((int)number_of(root, "vni_count", (uint32_t)-1) == request->vni_count);
     FUZZ_CHECK(is_text(root, "nodes", request->nodes));
     word = json_object_get(root, "hwcoll");

@@ -32,7 +32,7 @@ ROOMS = {
     "core": ("base",),
     "trust": ("base",),
     "tokens": ("base", "trust"),
-    "launch": ("base",),
+    "launch": ("base", "trust"),
     "cxi": (),
     "state": ("base", "core", "tokens"),
     "fmapi": ("base", "core", "trust"),

@@ -29,7 +29,8 @@ static struct record *record_copied(const struct record *record)
     size_t size = sizeof *record;
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
-                text_size(secret_expose(r->token)) + text_size(r->reason);
+                text_size(secret_expose(r->token)) + text_size(secret_expose(r->key)) +
+                text_size(r->reason);
     if (record->kind == RECORD_NODE)
         size += text_size(record->u.node.node) + text_size(record->u.node.services);
     if (record->kind == RECORD_SUM)
@@ -47,6 +48,7 @@ static struct record *record_copied(const struct record *record)
         copy->u.reservation.job = put(&at, r->job);
         copy->u.reservation.nodes = put(&at, r->nodes);
         copy->u.reservation.token = secret_of(put(&at, secret_expose(r->token)));
+        copy->u.reservation.key = secret_of(put(&at, secret_expose(r->key)));
         copy->u.reservation.reason = put(&at, r->reason);
     }
     if (record->kind == RECORD_NODE) {

@@ -8,7 +8,11 @@
 #include "broker/http/api/launch.h"
 #include "broker/http/auth/tokenproof.h"
 #include "core/environment.h"
+#include "base/hex.h"
 #include "base/steppath.h"
+#include "tokens/keybytes.h"
+
+#include <string.h>
 
 /* GET and DELETE of /v1/clusters/{cluster}/jobs/{job} */
 
@@ -50,20 +54,36 @@ void release_render(struct call *call, const struct answer *answer)
     writer_end_object(&call->out);
 }
 
+/* A key that no job has had: 128 bits, as the core draws nothing. */
+static int draw_key(char key[JOB_KEY_LENGTH + 1], struct problem *problem)
+{
+    unsigned char bytes[JOB_KEY_LENGTH / 2];
+    struct error err = {0};
+    if (keybytes_draw(bytes, sizeof bytes, &err) < 0)
+        return problem_set(problem, 503, "no-randomness", NULL, "no key for the job: %s", err.text);
+    hex_write(bytes, sizeof bytes, key);
+    key[JOB_KEY_LENGTH] = '\0';
+    explicit_bzero(bytes, sizeof bytes);
+    return 0;
+}
+
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
 int reserve_handle(struct call *call)
 {
     struct core_event event = {.kind = CORE_RESERVE, .ticket = call_ticket(call)};
     struct reserve_request *request = &event.u.reserve;
     struct job_path path;
+    char key[JOB_KEY_LENGTH + 1];
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
         reserve_body_parse(call->json, request, &call->launch, &call->problem) < 0 ||
-        (call->launch.wanted && launch_possible(call) < 0))
+        (call->launch.wanted && launch_possible(call) < 0) || draw_key(key, &call->problem) < 0)
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;
     request->launch = call->launch.wanted;
+    request->key = secret_of(key);
     engine_step(call->http->engine, &event);
+    explicit_bzero(key, sizeof key);
     return 0;
 }
 

@@ -7,8 +7,10 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 #include "launch/credential.h"
 #include "launch/document.h"
+#include "launch/sealed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +20,9 @@ struct launching {
     struct work work;  /* first */
     struct call *call; /* NULL: it has been answered */
     uint64_t number;
-    char *warning; /* or NULL */
-    char *socket;  /* of munged */
+    char *warning;         /* or NULL */
+    char *socket;          /* of munged */
+    struct launch_key key; /* if it can sign, instead of munged */
     char *document, *envelope;
     struct error error; /* why there is no envelope */
 };
@@ -31,8 +34,8 @@ static void add_variable(void *tasks, const char *name, const char *value)
     json_object_set_new(tasks, name, json_string(value));
 }
 
-/* What the node's driver needs: what the service of the job is to be like. */
-static json_t *driver_values(const struct reservation *reservation)
+/* What the services of the job are to be like. */
+static json_t *service_values(const struct reservation *reservation)
 {
     json_t *vnis = json_array(), *classes = json_array();
     for (unsigned i = 0; i < reservation->vni_count; i++)
@@ -44,12 +47,25 @@ static json_t *driver_values(const struct reservation *reservation)
                      (int)reservation->cores_per_node);
 }
 
+/* What the node's driver needs. */
+static json_t *driver_values(const struct reservation *reservation)
+{
+    const unsigned driver = interconnect_of(reservation->interconnect)->driver;
+    const bool layout = driver & DRIVER_LAYOUT;
+    json_t *values = driver & DRIVER_SERVICES ? service_values(reservation) : json_object();
+    if (layout && reservation->tasks_per_node)
+        json_object_set_new(values, "tasks_per_node", json_integer(reservation->tasks_per_node));
+    if (layout && reservation->cpus_per_task)
+        json_object_set_new(values, "cpus_per_task", json_integer(reservation->cpus_per_task));
+    return values;
+}
+
 /* For memory_wipe_text; NULL without memory or libcrypto. */
 static char *make_document(const struct call *call, const struct reservation *reservation)
 {
     const struct core *core = engine_core(call->http->engine);
     const int64_t now_s = engine_now_ms(call->http->engine) / 1000;
-    struct launch launch = {.interconnect = "slingshot",
+    struct launch launch = {.interconnect = interconnect_word(reservation->interconnect),
                             .cluster = reservation->cluster,
                             .job = reservation->job,
                             .number = reservation->number,
@@ -79,14 +95,17 @@ static void launching_destroy(struct launching *launching)
     free(launching->envelope);
     free(launching->warning);
     free(launching->socket);
+    launch_key_wipe(&launching->key);
     free(launching);
 }
 
-static void ask_munged(struct work *work)
+static void make_envelope(struct work *work)
 {
     struct launching *launching = (struct launching *)work;
     launching->envelope =
-        credential_close(launching->socket, launching->document, &launching->error);
+        launching->key.can_sign
+            ? sealed_close(&launching->key, launching->document, &launching->error)
+            : credential_close(launching->socket, launching->document, &launching->error);
 }
 
 static void answer_problem(struct call *call, int status, const char *code, const char *text)
@@ -130,14 +149,15 @@ static void finish(struct work *work)
     if (call && launching->envelope)
         answer_launch(call, launching);
     else if (call)
-        answer_problem(call, 503, "munge-unavailable", launching->error.text);
+        answer_problem(call, 503, launching->key.can_sign ? "out-of-memory" : "munge-unavailable",
+                       launching->error.text);
     launching_destroy(launching);
 }
 
 struct workqueue *launch_queue_create(uv_loop_t *loop)
 {
     static const struct workqueue_kind kind = {
-        .ask = ask_munged, .overdue = report_overdue, .done = finish};
+        .ask = make_envelope, .overdue = report_overdue, .done = finish};
     struct workqueue *queue = memory_zeroed(sizeof *queue);
     workqueue_init(queue, loop, &kind);
     return queue;
@@ -165,11 +185,12 @@ int launch_possible(struct call *call)
         return problem_set(&call->problem, 409, "no-envelope", NULL,
                            "this broker makes no launch documents, as [vni] hold is a time: set "
                            "hold = reports in mcastd.conf");
-    if (call->http->config->munge_socket[0] != '\0')
+    if (call->http->launch_keys.count > 0 || call->http->config->munge_socket[0] != '\0')
         return 0;
     return problem_set(&call->problem, 409, "no-envelope", NULL,
-                       "this broker makes no launch documents, as MUNGE is not configured: set "
-                       "munge_socket in [broker] of mcastd.conf");
+                       "this broker makes no launch documents, as neither MUNGE nor a launch "
+                       "key is configured: set munge_socket or launch_key_file in [broker] of "
+                       "mcastd.conf");
 }
 
 static int refuse_launch(struct call *call, enum launch_verdict verdict)
@@ -202,8 +223,20 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     launching->warning = warning ? memory_text(warning) : NULL;
     launching->socket = memory_text(call->http->config->munge_socket);
     launching->document = document;
+    if (call->http->launch_keys.count > 0)
+        launching->key = call->http->launch_keys.at[0];
     call->launching = launching;
     call->durable = on_durable;
+}
+
+/* The field of a request in which it differs from what the job has, or NULL. */
+static const char *other_layout(const struct job_layout *asked, const struct reservation *has)
+{
+    return asked->interconnect >= 0 && asked->interconnect != has->interconnect ? "interconnect"
+           : asked->tasks_per_node && asked->tasks_per_node != has->tasks_per_node
+               ? "tasks_per_node"
+           : asked->cpus_per_task && asked->cpus_per_task != has->cpus_per_task ? "cpus_per_task"
+                                                                                : NULL;
 }
 
 /* POST /v1/clusters/{cluster}/jobs/{job}/launch */
@@ -218,8 +251,14 @@ int launch_handle(struct call *call)
              launch_body_parse(call->json, "", &call->launch, &call->problem) < 0)
         return -1;
     enum job_sight sight;
-    if (!job_path_find(call, JOB_WHOLE, &sight))
+    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
+    if (!found)
         return -1;
+    const char *other = other_layout(&call->launch.layout, found);
+    if (other)
+        return problem_set(&call->problem, 409, "conflict", other,
+                           "the job is reserved with another %s: release it first, or leave %s out",
+                           other, other);
     struct core_event event = {.kind = CORE_LAUNCH,
                                .ticket = call_ticket(call),
                                .u.launch = {.cluster = path.cluster, .job = path.job}};

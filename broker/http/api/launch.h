@@ -5,8 +5,8 @@
 #include "broker/http/request/call.h"
 
 /* Launch documents (launch/document.h): POST …/jobs/{job}/launch, and "launch" in a reserve. The
- * answer is the reservation without its secrets, and "launch", the document in its envelope. munged
- * makes that, on a worker thread. */
+ * answer is the reservation without its secrets, and "launch", the document in its envelope: sealed
+ * with the launch key where there is one, else a credential of munged; on a worker thread. */
 
 struct workqueue *launch_queue_create(uv_loop_t *loop);
 

@@ -107,9 +107,12 @@ static void list_clusters(const struct call *call, const char *node,
 int boot_handle(struct call *call)
 {
     const char *node = call->target.segments[2], *clusters[CLUSTERS_MAX + 1];
-    int64_t order = 0;
-    const struct body_field fields[] = {{"order", .number = &order, .min = 1, .max = INT64_MAX},
-                                        {0}};
+    int64_t order = 0, uptime_s = 0, booted_s = 0;
+    const struct body_field fields[] = {
+        {"order", .number = &order, .min = 1, .max = INT64_MAX},
+        {"uptime", .number = &uptime_s, .min = 1, .max = UINT32_MAX},
+        {"booted", .number = &booted_s, .min = 1, .max = UINT32_MAX},
+        {0}};
     if (node_name_read(call, node) < 0 || !call_json(call) ||
         body_read_fields(call->json, "", fields, &call->problem) < 0)
         return -1;
@@ -122,6 +125,8 @@ int boot_handle(struct call *call)
                                .ticket = call_ticket(call),
                                .u.boot = {.node = node,
                                           .order = (uint64_t)order,
+                                          .uptime_ms = uptime_s * 1000,
+                                          .booted_ms = uptime_s > 0 ? booted_s * 1000 : 0,
                                           .clusters = call->identity.admin ? NULL : clusters}};
     engine_step(call->http->engine, &event);
     return 0;

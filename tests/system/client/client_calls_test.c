@@ -69,17 +69,22 @@ static void reserve__sends_what_was_asked(void **state)
     request.vni_count = 0;
     request.hwcoll = "required";
     request.traffic_classes = classes;
+    request.interconnect = "slingshot";
+    request.tasks_per_node = 8;
+    request.cpus_per_task = 12;
     assert_int_equal(mcast_reserve(handle, &request, &got, NULL), 0);
     assert_false(got->repeated);
     assert_int_equal(got->number, 7);
     mcast_reservation_free(got);
-    fakebroker_expect(fake, 1,
-                      "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
-                      "Accept: application/json\r\nContent-Type: application/json\r\n"
-                      "Content-Length: 156\r\n\r\n"
-                      "{\"uid\":4294967294,\"nodes\":\"elcap[1-2]\",\"node_count\":2,"
-                      "\"cores_per_node\":96,\"vni_count\":0,\"hwcoll\":\"required\","
-                      "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
+    fakebroker_expect(
+        fake, 1,
+        "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+        "Accept: application/json\r\nContent-Type: application/json\r\n"
+        "Content-Length: 221\r\n\r\n"
+        "{\"uid\":4294967294,\"nodes\":\"elcap[1-2]\",\"node_count\":2,"
+        "\"cores_per_node\":96,\"interconnect\":\"slingshot\","
+        "\"tasks_per_node\":8,\"cpus_per_task\":12,\"vni_count\":0,\"hwcoll\":\"required\","
+        "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
     struct mcast_request bare = MCAST_REQUEST_INIT;
     bare.cluster = "elcap";
     bare.job = "f1";
@@ -210,7 +215,8 @@ static void boot__is_one_request(void **state)
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
         {404, "application/problem+json", "{\"code\":\"no-such-path\",\"detail\":\"older\"}",
-         THEN_KEEP}};
+         THEN_KEEP},
+        {200, NULL, "{\"node\":\"elcap7\",\"reservations\":4}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
     struct mcast_error error;
@@ -226,6 +232,13 @@ static void boot__is_one_request(void **state)
                       "Content-Length: 23\r\n\r\n{\"order\":1790000000000}");
     assert_int_equal(mcast_report_boot(handle, "elcap7", 1, NULL, &error), MCAST_NOT_FOUND);
     assert_string_equal(error.word, "no-such-path");
+    assert_int_equal(mcast_report_boot_time(handle, "elcap7", 1, 60, 1790000000, &count, NULL), 0);
+    assert_int_equal(count, 4);
+    fakebroker_expect(fake, 3,
+                      "PUT /v1/nodes/elcap7/boot HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 43\r\n\r\n"
+                      "{\"order\":1,\"uptime\":60,\"booted\":1790000000}");
     end(handle, fake);
 }
 

@@ -269,19 +269,47 @@ static void reserve__sends_the_options(void **state)
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("--cluster", "elcap", "reserve", "--uid", "5588", "f1", "--nodes",
                          "elcap[1-128]", "--cores=96", "--vnis", "2", "--hwcoll=on", "--tc",
-                         "best_effort,low_latency"),
+                         "best_effort,low_latency", "--interconnect", "slingshot",
+                         "--tasks-per-node=8", "--cpus-per-task=12"),
                      0);
     fakebroker_expect(test->fake, 1,
                       "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"
-                      "Content-Length: 131\r\n\r\n"
+                      "Content-Length: 196\r\n\r\n"
                       "{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"cores_per_node\":96,"
+                      "\"interconnect\":\"slingshot\",\"tasks_per_node\":8,\"cpus_per_task\":12,"
                       "\"vni_count\":2,\"hwcoll\":\"on\","
                       "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
     assert_has(test->out, "elcap/f1");
     assert_has(test->out, "1024,1025");
     assert_has(test->out, "reserved, 23 addresses");
     assert_null(strstr(test->out, "s3cr3t"));
+    end(test);
+}
+
+/* S1: the same options say for which job a launch document is wanted. */
+static void launch__sends_the_options(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\",\"vnis\":[],"
+         "\"interconnect\":\"omnipath\",\"launch\":\"MUNGE:x:\"}",
+         THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("--cluster", "elcap", "launch", "f1", "--restart", "2", "--interconnect",
+                         "omnipath", "--tasks-per-node", "8", "--cpus-per-task", "4"),
+                     0);
+    fakebroker_expect(test->fake, 1,
+                      "POST /v1/clusters/elcap/jobs/f1/launch HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 76\r\n\r\n"
+                      "{\"restart\":2,\"interconnect\":\"omnipath\",\"tasks_per_node\":8,"
+                      "\"cpus_per_task\":4}");
+    assert_string_equal(test->out, "MUNGE:x:\n");
+    assert_int_equal(RUN("launch", "--cluster=elcap", "f1", "--interconnect=elan"), 2);
+    assert_has(test->err, "slingshot, omnipath");
+    assert_int_equal(RUN("launch", "--cluster=elcap", "f1", "--tasks-per-node=0"), 2);
     end(test);
 }
 
@@ -1008,6 +1036,7 @@ int main(void)
         cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
         cmocka_unit_test(ctl__not_now_is_4),
         cmocka_unit_test(reserve__sends_the_options),
+        cmocka_unit_test(launch__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
         cmocka_unit_test(nodes_clean__says_how_many_are),

@@ -27,10 +27,12 @@ static struct secured *site;
 static json_t *report;
 static char text[OUTPUT_SIZE];
 
+static const char *node_config; /* of the next runs, or NULL */
+
 /* Its exit status; --json. url and config may be NULL. */
 static int run_doctor(const char *url, const char *config)
 {
-    const char *argv[8] = {MCASTCTL, "doctor", "--json"};
+    const char *argv[10] = {MCASTCTL, "doctor", "--json"};
     size_t used = 3;
     if (url) {
         argv[used++] = "--url";
@@ -39,6 +41,10 @@ static int run_doctor(const char *url, const char *config)
     if (config) {
         argv[used++] = "--config";
         argv[used++] = config;
+    }
+    if (node_config) {
+        argv[used++] = "--node-config";
+        argv[used++] = node_config;
     }
     const int status = program_run(argv, NULL, text, sizeof text);
     json_decref(report);
@@ -316,6 +322,46 @@ static void doctor__finds_munge_that_does_not_work(void **state)
     expect("munge", "problem", "/nonexistent/munge");
 }
 
+/* ---- the launch keys of broker and node ---- */
+
+static void run_mcastd(const char *config, const char *option)
+{
+    const char *argv[] = {MCASTD, "--config", config, option, NULL};
+    assert_int_equal(program_run(argv, NULL, text, sizeof text), 0);
+}
+
+/* As an administrator makes them: the broker's first, from which the node's is printed. */
+static void doctor__looks_at_launch_keys(void **state)
+{
+    (void)state;
+    char lines[4 * PATH_SIZE], config[PATH_SIZE], node[PATH_SIZE], key[PATH_SIZE];
+    folder_path(key, sizeof key, folder, "node-launch.key");
+    snprintf(lines, sizeof lines,
+             "[broker]\nsocket = %s/s\nlaunch_key_file = %s/launch.keys\n"
+             "[state]\npath = %s/state.db\nkey_file = %s/state.key\n",
+             folder, folder, folder, folder);
+    assert_int_equal(folder_write(folder, "mcastd.conf", 0644, lines), 0);
+    folder_path(config, sizeof config, folder, "mcastd.conf");
+    (void)run_doctor(NULL, config);
+    expect("config", "problem", "it should hold what mcastd --rotate-launch-key makes");
+    run_mcastd(config, "--rotate-launch-key");
+    snprintf(lines, sizeof lines, "launch_key = %s\n", key);
+    assert_int_equal(folder_write(folder, "node.conf", 0644, lines), 0);
+    node_config = folder_path(node, sizeof node, folder, "node.conf");
+    (void)run_doctor(NULL, config);
+    assert_null(find("config", "problem", "mcastd.conf"));
+    expect_advice("config", "problem", "it should hold what mcastd --node-launch-key prints",
+                  "the broker is asked");
+    run_mcastd(config, "--node-launch-key");
+    assert_int_equal(folder_write(folder, "node-launch.key", 0600, text), 0);
+    (void)run_doctor(NULL, config);
+    expect("config", "ok", "mcast-node finds nothing wrong");
+    assert_int_equal(folder_write(folder, "node.conf", 0644, "nonsense\n"), 0);
+    (void)run_doctor(NULL, config);
+    expect("config", "problem", "node.conf:1: 'nonsense' is not key = value");
+    node_config = NULL;
+}
+
 /* ---- without a broker ---- */
 
 static void doctor__looks_around_without_a_broker(void **state)
@@ -379,6 +425,7 @@ int main(void)
         TEST(finds_an_authority_that_jobs_would_miss),
         TEST(finds_a_certificate_that_is_about_to_end),
         TEST(finds_munge_that_does_not_work),
+        TEST(looks_at_launch_keys),
         TEST(looks_around_without_a_broker),
         TEST(judges_the_software_of_the_machine),
     };

@@ -2,6 +2,8 @@
 /* Launch documents as the broker gives them out (S1); what nodes do with them:
  * tests/system/node/launch_test.c. */
 
+#include "base/memory.h"
+#include "launch/sealed.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
@@ -13,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -116,6 +120,122 @@ static void munged__that_hangs_is_not_waited_for(void **state)
     expect_launch(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", 200);
 }
 
+/* ---- without MUNGE: signed and sealed with a launch key (S5) ---- */
+
+/* Runs mcastd as root does beside the service; its exit status, and what it says. */
+static int run_mcastd(struct scene *scene, const char *option, char *said, size_t size)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s --config %s/mcastd.conf %s 2>&1", MCASTD,
+             site_folder(scene->site), option);
+    FILE *pipe = popen(command, "re"); /* NOLINT(cert-env33-c): names of our own */
+    assert_non_null(pipe);
+    said[fread(said, 1, size - 1, pipe)] = '\0';
+    return WEXITSTATUS(pclose(pipe));
+}
+
+static void expect_mcastd(struct scene *scene, const char *option, int status, const char *words)
+{
+    char said[2048];
+    assert_int_equal(run_mcastd(scene, option, said, sizeof said), status);
+    if (!strstr(said, words))
+        fail_msg("mcastd %s says: %s", option, said);
+    explicit_bzero(said, sizeof said);
+}
+
+/* With --node-launch-key's keys, as on a node. */
+static struct launch_keys node_keys(struct scene *scene)
+{
+    struct launch_keys keys;
+    struct error err;
+    char said[2048];
+    assert_int_equal(run_mcastd(scene, "--node-launch-key", said, sizeof said), 0);
+    assert_int_equal(launch_keys_parse(&keys, said, &err), 0);
+    assert_false(keys.at[0].can_sign);
+    return keys;
+}
+
+/* The broker's next document can be opened by these. */
+static void expect_sealed_for(struct scene *scene, const struct launch_keys *keys, bool opens)
+{
+    struct answer answer;
+    struct error err;
+    assert_int_equal(site_call(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", &answer), 200);
+    const char *launch = json_string_value(json_object_get(answer.json, "launch"));
+    assert_int_equal(strncmp(launch, SEALED_PREFIX, strlen(SEALED_PREFIX)), 0);
+    char *document = sealed_open(keys, launch, &err);
+    assert_int_equal(document != NULL, opens);
+    assert_true(!document || strstr(document, "\"job\":\"f1\""));
+    memory_wipe_text(document);
+    answer_release(&answer);
+}
+
+static void broker__with_a_launch_key_seals(void **state)
+{
+    struct scene *scene = *state;
+    char path[FOLDER_PATH_SIZE + 16], lines[512];
+    folder_path(path, sizeof path, site_folder(scene->site), "launch.keys");
+    snprintf(lines, sizeof lines, "%slaunch_key_file = %s\n", scene->lines, path);
+    const struct site_options sealing = {.mcastd = MCASTD, .broker = lines};
+    expect_launch(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    expect_mcastd(scene, "--rotate-launch-key", 1, "set launch_key_file in [broker] of");
+    /* A reload does not take a file that is not there. */
+    assert_false(site_reload(scene->site, &sealing));
+    assert_true(site_logged(scene->site, "it should hold what mcastd --rotate-launch-key makes"));
+    expect_mcastd(scene, "--node-launch-key", 1, "No such file");
+    expect_mcastd(scene, "--rotate-launch-key", 0, "made ");
+    assert_true(site_reload(scene->site, &sealing));
+    const struct launch_keys first = node_keys(scene);
+    assert_int_equal(first.count, 1);
+    expect_sealed_for(scene, &first, true);
+    /* The next key is for nodes first. */
+    expect_mcastd(scene, "--rotate-launch-key", 0, "has a next key, which is not used yet");
+    expect_mcastd(scene, "--check", 0, "has a next key, which is not used yet");
+    const struct launch_keys both = node_keys(scene);
+    assert_int_equal(both.count, 2);
+    assert_true(site_reload(scene->site, &sealing));
+    assert_true(site_logged(scene->site, "reload: [broker] launch_key_file was read again"));
+    expect_sealed_for(scene, &first, true);
+    expect_mcastd(scene, "--rotate-launch-key", 0,
+                  "the next key is in use from the next reload on");
+    expect_sealed_for(scene, &first, true); /* not before */
+    assert_true(site_reload(scene->site, &sealing));
+    expect_sealed_for(scene, &first, false);
+    expect_sealed_for(scene, &both, true);
+    const struct launch_keys last = node_keys(scene);
+    assert_int_equal(last.count, 1);
+    expect_sealed_for(scene, &last, true);
+    /* What others can read is refused, at a reload and by --check; the old keys stay in force. */
+    assert_int_equal(chmod(path, 0640), 0);
+    expect_mcastd(scene, "--check", 1, "[broker] launch_key_file: ");
+    assert_false(site_reload(scene->site, &sealing));
+    assert_true(site_logged(scene->site, "launch.keys can be read by others: chmod 0600"));
+    expect_sealed_for(scene, &last, true);
+    /* And a node's file is none for a broker. */
+    char text[LAUNCH_KEYS_TEXT_SIZE];
+    launch_keys_format(&last, true, text);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(folder_write(site_folder(scene->site), "launch.keys", 0600, text), 0);
+    assert_false(site_reload(scene->site, &sealing));
+    assert_true(site_logged(scene->site, "has no signing key, as a node's file"));
+}
+
+/* munged is not asked: it may hang. */
+static void munged__is_not_needed_with_a_launch_key(void **state)
+{
+    struct scene *scene = *state;
+    char lines[512];
+    snprintf(lines, sizeof lines, "%slaunch_key_file = %s/launch.keys\n", scene->lines,
+             site_folder(scene->site));
+    const struct site_options sealing = {.mcastd = MCASTD, .broker = lines};
+    assert_false(site_reload(scene->site, &sealing)); /* for the configuration */
+    expect_mcastd(scene, "--rotate-launch-key", 0, "made ");
+    assert_true(site_reload(scene->site, &sealing));
+    testmunged_hold(scene->munged);
+    expect_launch(scene->site, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    testmunged_go_on(scene->munged);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
 
 int main(void)
@@ -125,6 +245,8 @@ int main(void)
         TEST(document__is_bound_to_what_is_known),
         TEST(broker__without_munge_makes_none),
         TEST(munged__that_hangs_is_not_waited_for),
+        TEST(broker__with_a_launch_key_seals),
+        TEST(munged__is_not_needed_with_a_launch_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -535,7 +535,8 @@ static void boot__ends_what_the_node_said_before(void **state)
     assert_int_equal(answer_number(&answer, "reservations"), 0);
     answer_release(&answer);
     assert_int_equal(vnis(site, "held"), 1);
-    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot", "{\"order\":11}", &answer),
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/boot",
+                               "{\"order\":11,\"uptime\":1,\"booted\":4294967295}", &answer),
                      200);
     assert_string_equal(answer_text(&answer, "node"), "elcap7");
     assert_int_equal(answer_number(&answer, "reservations"), 1);
@@ -555,6 +556,9 @@ static void boot__that_cannot_be_is_refused(void **state)
         {"elcap7", "{\"order\":0}", "invalid", "order", 422},
         {"elcap7", "{\"order\":\"1\"}", "invalid", "order", 422},
         {"elcap[7]", "{\"order\":1}", "invalid", "node", 422},
+        {"elcap7", "{\"order\":1,\"uptime\":0}", "invalid", "uptime", 422},
+        {"elcap7", "{\"order\":1,\"uptime\":1,\"booted\":-1}", "invalid", "booted", 422},
+        {"elcap7", "{\"order\":1,\"uptime\":1,\"booted\":4294967296}", "invalid", "booted", 422},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[64];

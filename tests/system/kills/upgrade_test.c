@@ -87,6 +87,11 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE event DROP COLUMN proof");
     execute(db, "DROP TABLE node_sum"); /* 7 → 8 */
     execute(db, "ALTER TABLE reservation DROP COLUMN launched");
+    execute(db, "ALTER TABLE reservation DROP COLUMN interconnect");
+    execute(db, "ALTER TABLE reservation DROP COLUMN tasks_per_node");
+    execute(db, "ALTER TABLE reservation DROP COLUMN cpus_per_task");
+    execute(db, "ALTER TABLE reservation DROP COLUMN pkey");
+    execute(db, "ALTER TABLE reservation DROP COLUMN job_key");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -4,10 +4,12 @@
 
 #include "launch/credential.h"
 #include "launch/document.h"
+#include "launch/sealed.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/node/realbroker.h"
 #include "tests/system/rig/folder.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,24 +28,56 @@ struct scene {
     struct fixture *fixture;
     struct testbed *testbed;
     struct testmunged *munged;
+    bool sealed;             /* without MUNGE */
+    struct launch_keys keys; /* the broker's, then */
     char folder[FOLDER_PATH_SIZE], lines[256], config[320];
     char file[FOLDER_PATH_SIZE + 16]; /* of the launch document */
 };
 
-static int open_scene(void **state)
+static void write_keys(struct scene *scene, const struct launch_keys *keys, bool for_nodes)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-    void *fixture = NULL;
-    assert_non_null(scene);
-    assert_int_equal(fixture_create(&fixture), 0);
-    scene->fixture = fixture;
-    assert_int_equal(folder_create(scene->folder), 0);
-    assert_int_equal(chmod(scene->folder, 0711), 0);
+    char text[LAUNCH_KEYS_TEXT_SIZE];
+    launch_keys_format(keys, for_nodes, text);
+    assert_int_equal(
+        folder_write(scene->folder, for_nodes ? "node-launch.key" : "launch.keys", 0600, text), 0);
+}
+
+static void configure_munge(struct scene *scene)
+{
     scene->munged = testmunged_start(scene->folder, "munged", 'a');
     snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
              testmunged_socket(scene->munged));
     snprintf(scene->config, sizeof scene->config, "launch_user = %u\n%s", (unsigned)geteuid(),
              scene->lines);
+}
+
+static void configure_keys(struct scene *scene)
+{
+    struct error err;
+    scene->keys.count = 1;
+    assert_int_equal(launch_key_create(&scene->keys.at[0], &err), 0);
+    write_keys(scene, &scene->keys, false);
+    write_keys(scene, &scene->keys, true);
+    snprintf(scene->lines, sizeof scene->lines, "launch_key_file = %s/launch.keys\n",
+             scene->folder);
+    snprintf(scene->config, sizeof scene->config, "launch_key = %s/node-launch.key\n",
+             scene->folder);
+}
+
+static int begin_scene(void **state, bool sealed)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    void *fixture = NULL;
+    assert_non_null(scene);
+    scene->sealed = sealed;
+    assert_int_equal(fixture_create(&fixture), 0);
+    scene->fixture = fixture;
+    assert_int_equal(folder_create(scene->folder), 0);
+    assert_int_equal(chmod(scene->folder, 0711), 0);
+    if (sealed)
+        configure_keys(scene);
+    else
+        configure_munge(scene);
     fixture_set_config(scene->fixture, scene->config);
     snprintf(scene->file, sizeof scene->file, "%s/launch.token", scene->folder);
     scene->testbed = realbroker_start(
@@ -56,20 +90,30 @@ static int open_scene(void **state)
     return 0;
 }
 
+static int open_scene(void **state)
+{
+    return begin_scene(state, false);
+}
+
+static int open_sealed_scene(void **state)
+{
+    return begin_scene(state, true);
+}
+
 static int close_scene(void **state)
 {
     struct scene *scene = *state;
     void *fixture = scene->fixture;
     testbed_destroy(scene->testbed);
-    testmunged_stop(scene->munged);
+    testmunged_stop(scene->munged); /* if there is one */
     folder_destroy(scene->folder);
     free(scene);
     return fixture_destroy(&fixture);
 }
 
-static void skip_unless_root(void)
+static void skip_unless_root(const struct scene *scene)
 {
-    if (geteuid() != 0)
+    if (geteuid() != 0 && !scene->sealed)
         skip(); /* MUNGE decodes such a credential for root only */
 }
 
@@ -117,7 +161,7 @@ static void job__starts_without_a_broker(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
     hide_broker();
     EXPECT_RUN(0, "prolog --job f17 --launch %s --restart 0 --user 5588" ON_N1, scene->file);
@@ -146,7 +190,7 @@ static void vni__waits_for_the_nodes_of_the_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     call(scene, "DELETE", JOB, NULL, 202);
@@ -166,12 +210,14 @@ static void list__of_any_length_has_a_short_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     call(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"" LONG_LIST "\",\"hwcoll\":\"on\"}", 201);
     ask(scene, "POST", JOB "/launch", "{\"restart\":3,\"expires\":\"1h\"}", 200);
     struct stat status;
     assert_int_equal(stat(scene->file, &status), 0);
-    assert_true(status.st_size < 900); /* a Slurm job's comment has 1,024, with its user's words */
+    /* A Slurm job's comment has 1,024, with its user's words, and its Extra; what is sealed is not
+     * compressed. */
+    assert_true(status.st_size < (scene->sealed ? 1024 : 900));
     hide_broker();
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "--nodes");
@@ -186,7 +232,7 @@ static void document__is_found_among_other_words(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     char text[4096];
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     FILE *file = fopen(scene->file, "re");
     assert_non_null(file);
@@ -227,7 +273,9 @@ static void forge(struct scene *scene, struct launch launch)
     launch.tasks = json_object();
     char *document = launch_format(&launch);
     assert_non_null(document);
-    char *envelope = credential_close(testmunged_socket(scene->munged), document, &err);
+    char *envelope = scene->sealed
+                         ? sealed_close(&scene->keys.at[0], document, &err)
+                         : credential_close(testmunged_socket(scene->munged), document, &err);
     assert_non_null(envelope);
     write_file(scene, "", envelope);
     free(envelope);
@@ -252,7 +300,7 @@ static void document__of_something_else_is_refused(void **state)
 {
     struct scene *scene = *state;
     struct launch launch;
-    skip_unless_root();
+    skip_unless_root(scene);
     hide_broker();
     launch = ordinary(), launch.job = "f18", forge(scene, launch);
     expect_refusal(scene, ON_N1, "is of job f18, not of job f17");
@@ -276,7 +324,7 @@ static void document__out_of_its_time_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root();
+    skip_unless_root(scene);
     hide_broker();
     launch.issued_s -= 2 * HOUR, launch.expires_s = launch.issued_s + HOUR;
     forge(scene, launch);
@@ -291,7 +339,7 @@ static void document__changed_is_refused(void **state)
 {
     struct scene *scene = *state;
     char text[4096];
-    skip_unless_root();
+    skip_unless_root(scene);
     hide_broker();
     forge(scene, ordinary());
     FILE *file = fopen(scene->file, "re");
@@ -304,7 +352,7 @@ static void document__changed_is_refused(void **state)
     expect_refusal(scene, ON_N1, "");
     *middle = '\0';
     write_file(scene, "", text);
-    expect_refusal(scene, ON_N1, "cut short, or changed");
+    expect_refusal(scene, ON_N1, scene->sealed ? "launch document" : "cut short, or changed");
 }
 
 /* A user can make a MUNGE credential with any text in it. */
@@ -312,7 +360,7 @@ static void document__of_a_user_is_refused(void **state)
 {
     struct scene *scene = *state;
     char config[320];
-    skip_unless_root();
+    skip_unless_root(scene);
     hide_broker();
     forge(scene, ordinary());
     snprintf(config, sizeof config, "launch_user = %d\n%s", OTHER_USER, scene->lines);
@@ -326,7 +374,7 @@ static void document__of_a_start_that_is_over_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root();
+    skip_unless_root(scene);
     hide_broker();
     forge(scene, launch);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
@@ -345,7 +393,7 @@ static void end__is_remembered_after_its_report(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     call(scene, "DELETE", JOB, NULL, 202);
@@ -360,7 +408,7 @@ static void epilog__goes_before_a_late_prolog(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     expect_refusal(scene, ON_N1, "which has ended on this node");
@@ -377,7 +425,7 @@ static void reservation__of_which_nodes_spoke_has_no_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
@@ -392,7 +440,7 @@ static void boot__ends_what_a_document_made(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct plainhttp_reply reply;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
     fixture_set_config(fixture, scene->config);
     EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
@@ -404,12 +452,95 @@ static void boot__ends_what_a_document_made(void **state)
     plainhttp_reply_release(&reply);
 }
 
+/* Seconds since 1970, of this machine. */
+static int64_t boot_time(void)
+{
+    struct timespec up;
+    assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &up), 0);
+    return (int64_t)time(NULL) - (int64_t)up.tv_sec;
+}
+
+/* What was made before the boot, which may be forgotten here, or at about its time. */
+static void document__of_before_the_boot_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root(scene);
+    launch.issued_s = boot_time() - 1000, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
+    launch.issued_s = boot_time() + 290, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
+    launch.issued_s = boot_time() + 310, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
+/* The node forgets all that it has done, and what it has made is gone. */
+static void lose_spool(struct fixture *fixture)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -r %s/spool %s/cxi/state", fixture->folder,
+             fixture->folder);
+    assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): names of our own */
+}
+
+/* The reservations of the ledger, and its clock, are from before this machine's boot. */
+static void age_ledger(struct scene *scene)
+{
+    char path[FOLDER_PATH_SIZE + 16], sql[256];
+    sqlite3 *db;
+    const long long released_ms = (long long)(boot_time() - 310) * 1000;
+    assert_int_equal(testbed_stop_broker(scene->testbed), 0);
+    folder_path(path, sizeof path, testbed_folder(scene->testbed), "state.db");
+    snprintf(sql, sizeof sql,
+             "UPDATE reservation SET created_ms = %lld, released_ms = %lld;"
+             "UPDATE facts SET holds_from_ms = 0",
+             released_ms - 1000, released_ms);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(testbed_start_broker(scene->testbed), 0);
+}
+
+/* How many nodes the released job's VNIs wait for. */
+static json_int_t waiting_nodes(struct scene *scene)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 200);
+    const json_t *count = json_object_get(json_object_get(reply.json, "waiting_for"), "count");
+    const json_int_t nodes = json_integer_value(count);
+    plainhttp_reply_release(&reply);
+    return nodes;
+}
+
+/* F3: the spool of a diskless node is gone with the machine. Of a job that was over by its boot the
+ * broker needs no other word; of one that may have begun since, it does (I1). */
+static void boot__suffices_for_a_node_that_lost_its_spool(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    lose_spool(fixture);
+    EXPECT_RUN_LEAVES(0, 0, "boot" ON_N1);
+    assert_int_equal(waiting_nodes(scene), 1); /* this machine was booted long before */
+    age_ledger(scene);
+    EXPECT_RUN(0, "boot --node n2");
+    assert_int_equal(waiting_nodes(scene), 1);
+    EXPECT_RUN(0, "boot" ON_N1);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(waiting_nodes(scene), 0);
+    /* After its restart the broker waits ten minutes more, as it may have granted it twice. */
+}
+
 /* A node that can open no document asks the broker, as without one. */
 static void node__that_cannot_open_it_asks_the_broker(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root();
+    skip_unless_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
@@ -423,7 +554,103 @@ static void node__that_cannot_open_it_asks_the_broker(void **state)
     fixture_expect_err(fixture, "set launch_user in node.conf");
 }
 
+/* ---- without MUNGE (S5) ---- */
+
+static void expect_ask_instead(struct scene *scene, const char *why)
+{
+    expect_refusal(scene, ON_N1, why);
+    struct fixture *fixture = scene->fixture;
+    EXPECT_RUN(6, "env --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, why);
+}
+
+/* Each site has one kind, and believes no other. */
+static void envelope__of_the_other_kind_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    fixture_set_config(scene->fixture, "");
+    forge(scene, ordinary());
+    expect_ask_instead(scene,
+                       "is sealed with a launch key, and this node has none: set launch_key");
+    fixture_set_config(scene->fixture, scene->config);
+    write_file(scene, "", CREDENTIAL_PREFIX "AwQFAwB8");
+    expect_ask_instead(scene, "is a MUNGE credential, and this node takes sealed ones");
+}
+
+/* Who is root on one node makes nothing for another: what is there reads documents only. */
+static void document__of_another_key_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct error err;
+    const struct launch_key broker = scene->keys.at[0];
+    struct launch_key other;
+    assert_int_equal(launch_key_create(&other, &err), 0);
+    scene->keys.at[0] = other;
+    forge(scene, ordinary());
+    expect_ask_instead(scene, "with a launch key that this node does not have");
+    memcpy(scene->keys.at[0].seal, broker.seal, sizeof broker.seal);
+    memcpy(scene->keys.at[0].verify, broker.verify, sizeof broker.verify);
+    forge(scene, ordinary()); /* with all that a node has, and a signature of its own */
+    expect_ask_instead(scene, "is not signed by the broker's key, but made with what a node's");
+    scene->keys.at[0] = broker;
+    memcpy(scene->keys.at[0].seal, other.seal, sizeof other.seal);
+    forge(scene, ordinary());
+    expect_ask_instead(scene, "is damaged, or sealed with another key");
+}
+
+/* Nodes have the next key before the broker uses it, and the old one for a time after. */
+static void key__is_replaced_under_documents(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct error err;
+    struct launch launch = ordinary();
+    const struct launch_key first = scene->keys.at[0];
+    scene->keys.count = 2;
+    assert_int_equal(launch_key_create(&scene->keys.at[1], &err), 0);
+    write_keys(scene, &scene->keys, true);
+    hide_broker();
+    forge(scene, ordinary());
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    scene->keys.at[0] = scene->keys.at[1];
+    launch.job = "f18", launch.number = 8, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 8, "prolog --job f18 --launch %s" ON_N1, scene->file);
+    /* The old one is taken away: what was made with it is not good any more. */
+    scene->keys.count = 1;
+    write_keys(scene, &scene->keys, true);
+    scene->keys.at[0] = first;
+    launch.job = "f19", launch.number = 9, forge(scene, launch);
+    EXPECT_RUN_LEAVES(4, 8, "prolog --job f19 --patience 0s --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "with a launch key that this node does not have");
+}
+
+/* By a file that others can read, or that can sign, a node believes nothing. */
+static void key_file__is_judged_on_the_node(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    char path[FOLDER_PATH_SIZE + 16], config[320];
+    forge(scene, ordinary());
+    folder_path(path, sizeof path, scene->folder, "node-launch.key");
+    snprintf(config, sizeof config, "%s/node.conf", fixture->folder);
+    EXPECT_RUN(0, "--check --config %s", config);
+    assert_int_equal(chmod(path, 0644), 0);
+    expect_ask_instead(scene, "can be read by others: chmod 0600");
+    EXPECT_RUN(1, "--check --config %s", config);
+    fixture_expect_err(fixture, "node-launch.key can be read by others");
+    snprintf(config, sizeof config, "launch_key = %s/launch.keys\n", scene->folder);
+    fixture_set_config(fixture, config);
+    expect_ask_instead(scene, "has the broker's signing key, which nodes must not have");
+    assert_int_equal(unlink(path), 0);
+    fixture_set_config(fixture, scene->config);
+    expect_ask_instead(scene, "it should hold what mcastd --node-launch-key prints");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+#define SEALED(test)                                                                               \
+    {                                                                                              \
+#test " (sealed)", test, open_sealed_scene, close_scene, NULL                              \
+    }
 
 int main(void)
 {
@@ -442,6 +669,19 @@ int main(void)
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
+        TEST(document__of_before_the_boot_is_refused),
+        TEST(boot__suffices_for_a_node_that_lost_its_spool),
+        SEALED(job__starts_without_a_broker),
+        SEALED(list__of_any_length_has_a_short_document),
+        SEALED(document__is_found_among_other_words),
+        SEALED(document__of_something_else_is_refused),
+        SEALED(document__out_of_its_time_is_refused),
+        SEALED(document__changed_is_refused),
+        SEALED(document__of_a_start_that_is_over_is_refused),
+        SEALED(envelope__of_the_other_kind_is_refused),
+        SEALED(document__of_another_key_is_refused),
+        SEALED(key__is_replaced_under_documents),
+        SEALED(key_file__is_judged_on_the_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

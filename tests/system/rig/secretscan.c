@@ -26,6 +26,8 @@ static const struct form {
     {"a session token", "sess-", "0123456789abcdef", 32},
     {"a token of the broker's", "mcast1.",
      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 24},
+    {"a job's key", "FI_OPX_UUID=", "0123456789abcdef", 32},
+    {"a job's key", "FI_OPX_UUID\":\"", "0123456789abcdef", 32},
     {"an access token", ".", "0123456789abcdef", 300},
     {"the login", "Y3hpO", /* base64 of "cxi:" */
      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 8},
@@ -153,8 +155,8 @@ static bool search_file(const char *path, const struct known *known)
 
 static unsigned walk(const char *folder, struct known *known, bool learning)
 {
-    static const char *const teachers[] = {"passwd", "client-secret", "state.key", "root.keys",
-                                           NULL};
+    static const char *const teachers[] = {"passwd",    "client-secret", "state.key",
+                                           "root.keys", "launch.keys",   NULL};
     static const char *const homes[] = {SECRETSCAN_HOMES, NULL};
     static const char *const folders[] = {SECRETSCAN_OUT, SECRETSCAN_KVS, NULL};
     char *const roots[] = {(char *)folder, NULL};

@@ -25,8 +25,8 @@
 
 /* Names of files, as fnmatch has them. */
 #define SECRETSCAN_HOMES                                                                           \
-    "passwd", "client-secret", "state.key", "root.keys", "*.key", "*.key.*", "*.keys.*",           \
-        "fm.state*", "*.token"
+    "passwd", "client-secret", "state.key", "root.keys", "launch.keys", "*.key", "*.key.*",        \
+        "*.keys.*", "fm.state*", "*.token"
 
 struct secretscan {
     const char *what; /* "a session token" */

@@ -223,14 +223,15 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:1: socket stands before the first section\n"
             "mcastd.conf:3: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:4: there is no key frobnicate in [broker]; there are socket, socket_mode, "
-            "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, admins, "
-            "metrics_users, metrics_anonymous, root_key_file, connections_max, log_level, "
+            "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, "
+            "launch_key_file, admins, metrics_users, metrics_anonymous, root_key_file, "
+            "connections_max, log_level, "
             "sync_grace, tombstone\n"
             "mcastd.conf:5: neither a section nor a comment nor \"key = value\": the = is missing\n"
             "mcastd.conf:6: there is no key before the =\n"
             "mcastd.conf:7: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
             "mcastd.conf:8: there is no section [brokr]; there are [broker], [state], [fm], "
-            "[hwcoll], [vni] and [cluster \"NAME\"]\n"
+            "[hwcoll], [vni], [omnipath] and [cluster \"NAME\"]\n"
             "mcastd.conf:10: a section's line is [NAME], the ] is missing\n"
             "mcastd.conf:12: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
             "mcastd.conf:15: hold = 10: allowed is reports, or a duration of 0 to 7d, with one "
@@ -541,6 +542,40 @@ static void doubtful_settings__are_warned_of(void **state)
     assert_null(strstr(heard, "cluster \"foo\" begins"));
 }
 
+/* S6: which interconnect a cluster's jobs are on, and what they get on Omni-Path. */
+static void interconnects__are_configured(void **state)
+{
+    (void)state;
+    assert_int_equal(load_text("[omnipath]\npartition_keys = 1-14\npartition_key_hold = 5m\n"
+                               "service_level = 3\ncontexts = 16\n"
+                               "opx_hfi_select = numa:0:0,numa:1:1\npsm3_nic = hfi1_*\n"
+                               "[cluster \"a\"]\nusers = root\n"
+                               "[cluster \"b\"]\nusers = root\ninterconnect = omnipath\n"
+                               "[cluster \"c\"]\nusers = root\ninterconnect = none\n"),
+                     0);
+    assert_string_equal(heard, "");
+    const struct core_config *core = &config->core;
+    assert_int_equal(core->omnipath.pkeys.count, 14);
+    assert_int_equal(core->omnipath.pkey_hold_ms, 300000);
+    assert_int_equal(core->omnipath.service_level, 3);
+    assert_int_equal(core->omnipath.contexts, 16);
+    assert_string_equal(core->omnipath.opx_hfi_select, "numa:0:0,numa:1:1");
+    assert_string_equal(core->omnipath.psm3_nic, "hfi1_*");
+    assert_int_equal(core->clusters[0].interconnect, INTERCONNECT_SLINGSHOT);
+    assert_int_equal(core->clusters[1].interconnect, INTERCONNECT_OMNIPATH);
+    assert_int_equal(core->clusters[2].interconnect, INTERCONNECT_NONE);
+    assert_int_equal(load_text("[cluster \"a\"]\nusers = root\ninterconnect = omnipath\n"), 0);
+    assert_int_equal(config->core.omnipath.pkey_hold_ms, 60000);
+    assert_non_null(strstr(heard, "W mcastd.conf:3: interconnect = omnipath without "
+                                  "partition_keys"));
+    refused("[omnipath]\npartition_keys = 32767\nservice_level = 32\n" CLUSTER
+            "interconnect = elan\n",
+            "mcastd.conf:3: service_level = 32: allowed is a number of 0 to 31\n"
+            "mcastd.conf:6: interconnect = elan: allowed is slingshot, omnipath or none\n"
+            "mcastd.conf: [omnipath] partition_keys: those that jobs can have are 1-32766 "
+            "(0x7ffe), without the bit of full membership\n");
+}
+
 /* Allowed, but what was meant by it does not come about. */
 static void settings__without_effect_are_warned_of(void **state)
 {
@@ -717,7 +752,7 @@ UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented), FOLDER_TEST(file__sets_every
           FOLDER_TEST(files__that_others_can_change_are_no_configuration),
           FOLDER_TEST(tcp__beyond_this_host_needs_tls),
           FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
-          FOLDER_TEST(doubtful_settings__are_warned_of),
+          FOLDER_TEST(doubtful_settings__are_warned_of), FOLDER_TEST(interconnects__are_configured),
           FOLDER_TEST(settings__without_effect_are_warned_of),
           FOLDER_TEST(user__of_a_certificate_without_a_name_is_refused),
           FOLDER_TEST(nodes__must_be_a_host_list),

@@ -50,6 +50,40 @@ static void reservation__decodes_everything(void **state)
     mcast_reservation_free(r);
 }
 
+/* S1, S6: what the job is like; of an older broker, which does not say, it is Slingshot. */
+static void reservation__has_an_interconnect(void **state)
+{
+    static const char omnipath[] =
+        "{\"cluster\":\"elcap\",\"job\":\"1\",\"number\":1,\"state\":\"active\","
+        "\"interconnect\":\"omnipath\",\"tasks_per_node\":8,\"cpus_per_task\":4,"
+        "\"partition_key\":\"0x8001\",\"vnis\":[],\"env\":{"
+        "\"FI_OPX_UUID\":\"00112233445566778899aabbccddeeff\","
+        "\"FI_PSM3_UUID\":\"00112233-4455-6677-8899-aabbccddeeff\",\"PSM3_PKEY\":\"0x8001\","
+        "\"FI_PROVIDER_PATH\":\"/tmp\",\"PSM3_PKEY;id\":\"1\"}}";
+    char good[sizeof omnipath];
+    struct mcast_reservation *r = NULL;
+    struct mcast_error error;
+    (void)state;
+    assert_int_equal(reservation_parse(omnipath, strlen(omnipath), &r, &error), MCAST_UNCLEAR);
+    strcpy(good, omnipath);
+    strcpy(strstr(good, ",\"PSM3_PKEY;id"), "}}");
+    assert_int_equal(reservation_parse(good, strlen(good), &r, &error), 0);
+    assert_string_equal(r->interconnect, "omnipath");
+    assert_int_equal(r->tasks_per_node, 8);
+    assert_int_equal(r->cpus_per_task, 4);
+    assert_string_equal(r->partition_key, "0x8001");
+    assert_int_equal(r->env_count, 3); /* what could harm a shell is left out */
+    assert_true(r->env[0].secret);
+    assert_true(r->env[1].secret);
+    assert_false(r->env[2].secret);
+    mcast_reservation_free(r);
+    assert_int_equal(reservation_parse(whole, strlen(whole), &r, &error), 0);
+    assert_string_equal(r->interconnect, "slingshot");
+    assert_int_equal(r->tasks_per_node, 0);
+    assert_null(r->partition_key);
+    mcast_reservation_free(r);
+}
+
 static void reservation__json_masks_secrets_unless_asked(void **state)
 {
     (void)state;
@@ -250,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reservation__tells_who_is_waited_for),
         cmocka_unit_test(reservation__decodes_everything),
+        cmocka_unit_test(reservation__has_an_interconnect),
         cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
         cmocka_unit_test(reservation__needs_only_its_names),
         cmocka_unit_test(reservation__of_a_job_that_is_gone),

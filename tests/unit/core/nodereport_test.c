@@ -379,6 +379,104 @@ static void report__boot_ends_what_was_said_before(void **state)
     assert_int_equal(held(d), 0);
 }
 
+/* ---- a boot that tells when it was (F3, I1) ---- */
+
+enum { SLACK_MS = 300 * 1000 };
+
+/* How many reservations do not wait for the node any more. clock: of the node, as far as it is
+ * ahead; delay: of the report. */
+static uint32_t boot_at(struct driver *d, const char *node, int64_t booted_ms, int64_t clock,
+                        int64_t delay)
+{
+    static const char *const clusters[] = {"elcap", NULL};
+    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
+                                       .ticket = ++d->ticket,
+                                       .u.boot = {.node = node,
+                                                  .order = 8,
+                                                  .clusters = clusters,
+                                                  .uptime_ms = d->now - booted_ms - delay,
+                                                  .booted_ms = booted_ms + clock}});
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+    return driver_answer(d)->count;
+}
+
+/* Job a is released, and an hour later only the nodes' words end its quarantine. */
+static int64_t release_and_wait(struct driver *d)
+{
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    const int64_t released = d->now;
+    driver_release(d, "a");
+    driver_tick(d, 12 * SLACK_MS);
+    return released;
+}
+
+/* A node whose spool was lost has nothing to say of it. */
+static void boot__ends_silence_about_what_was_over(void **state)
+{
+    struct driver *d = *state;
+    const int64_t released = release_and_wait(d);
+    assert_int_equal(boot_at(d, "n1", released - 1, 0, 0), 0); /* it was active then */
+    assert_int_equal(boot_at(d, "n1", released + SLACK_MS, 0, 0), 0);
+    assert_int_equal(boot_at(d, "n1", released + SLACK_MS + 1, 0, 0), 1);
+    assert_int_equal(boot_at(d, "n1", released + SLACK_MS + 1, 0, 0), 0); /* once more: no news */
+    (void)report_in_order(d, "a", 1, "n2", NODE_DESTROYED, 1);
+    assert_int_equal(held(d), 1);
+    assert_int_equal(boot_at(d, "n3", d->now, 0, 0), 1);
+    assert_int_equal(held(d), 0);
+}
+
+/* Of two times the earlier one counts: either may be wrong. */
+static void boot__at_an_uncertain_time_ends_nothing(void **state)
+{
+    struct driver *d = *state;
+    const int64_t released = release_and_wait(d), active = released - 1;
+    assert_int_equal(boot_at(d, "n1", active, 2 * SLACK_MS, 0), 0); /* a clock that is ahead */
+    assert_int_equal(boot_at(d, "n1", active, 0, 2 * SLACK_MS), 0); /* a report that comes late */
+    assert_int_equal(boot_at(d, "n1", d->now, -d->now, 0), 0);      /* a clock that was not set */
+    assert_int_equal(boot_at(d, "n1", d->now, -10 * SLACK_MS, 0), 1);
+    boot(d, "n2", 8); /* no time is told */
+    assert_int_equal(driver_answer(d)->count, 0);
+    assert_int_equal(held(d), 1);
+}
+
+/* What is active may have services that were made since the boot, and be silent about them. */
+static void boot__ends_nothing_of_what_is_active(void **state)
+{
+    struct driver *d = *state;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_tick(d, 12 * SLACK_MS);
+    for (int i = 1; i <= 3; i++)
+        assert_int_equal(boot_at(d, i == 1 ? "n1" : i == 2 ? "n2" : "n3", d->now, 0, 0), 0);
+    driver_release(d, "a");
+    assert_int_equal(held(d), 1);
+}
+
+static void boot__ends_what_names_the_node_only(void **state)
+{
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("b", 2)); /* a number of nodes, no list */
+    struct reserve_request request = driver_request("c", 2);
+    request.cluster = "elcap2"; /* whose n1 is another machine */
+    request.nodes = "n[1-2]";
+    driver_reserve(d, request);
+    driver_release(d, "b");
+    driver_step(d, (struct core_event){.kind = CORE_RELEASE, .u.release = {"elcap2", "c"}});
+    (void)report_in_order(d, "a", 1, "n2", NODE_CREATED, 9); /* since the boot, by its order */
+    (void)release_and_wait(d);
+    assert_int_equal(boot_at(d, "n4", d->now, 0, 0), 0);
+    assert_int_equal(boot_at(d, "n2", d->now, 0, 0), 0);
+    assert_int_equal(boot_at(d, "n1", d->now, 0, 0), 1);
+    /* And that is no last word: what the node says since is believed. */
+    (void)report_in_order(d, "a", 1, "n2", NODE_DESTROYED, 10);
+    (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 9);
+    (void)report_in_order(d, "a", 1, "n3", NODE_DESTROYED, 9);
+    assert_non_null(driver_job(d, "a"));
+    (void)report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 10);
+    assert_null(driver_job(d, "a"));
+}
+
 /* [vni] hold = reports: silence is waited for, too. */
 static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
 {
@@ -708,6 +806,10 @@ static void report__other_services_are_news(void **state)
 UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
           WITH(start_driver, report__boot_ends_what_was_said_before),
           WITH(start_driver, report__boot_ends_nothing_of_another_clusters_node),
+          WITH(start_driver, boot__ends_silence_about_what_was_over),
+          WITH(start_driver, boot__at_an_uncertain_time_ends_nothing),
+          WITH(start_driver, boot__ends_nothing_of_what_is_active),
+          WITH(start_driver, boot__ends_what_names_the_node_only),
           WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
           WITH(start_driver, report__hold_without_any_report_is_counted),
           WITH(start_driver, report__nodes_with_a_launch_document_are_waited_for_by_any_hold),

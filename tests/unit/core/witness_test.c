@@ -577,6 +577,45 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
     }
 }
 
+/* I1: a node's boot is compared with a release only when the broker's clock was not set since the
+ * reservation was made; launch documents have its times, too. */
+static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *boot;
+        int64_t offset;
+        bool ends;
+    } cases[] = {{"b1", 5000, true}, {"b1", 5000 + 3600000, false}, {"b2", 5000, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct driver d;
+        struct disk disk = {0};
+        driver_init(&d);
+        d.config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+        d.core = core_create(&d.config);
+        core_set_clock(d.core, "b1", 5000);
+        core_start(d.core, d.now);
+        struct reserve_request request = driver_request("a", 1);
+        request.nodes = "n1";
+        driver_reserve(&d, request);
+        driver_release(&d, "a");
+        keep_saved(&d, &disk);
+        d.now += 1000;
+        start_again(&d, &disk, cases[i].boot, cases[i].offset);
+        driver_tick(&d, 3600000);
+        assert_int_equal(vnis_in_quarantine(&d), 1);
+        driver_step(&d, (struct core_event){.kind = CORE_NODE_BOOT,
+                                            .ticket = ++d.ticket,
+                                            .u.boot = {.node = "n1",
+                                                       .order = 8,
+                                                       .uptime_ms = 60000,
+                                                       .booted_ms = d.now - 60000}});
+        assert_int_equal(driver_answer(&d)->count, cases[i].ends);
+        assert_int_equal(vnis_in_quarantine(&d), !cases[i].ends);
+        driver_end(&d);
+    }
+}
+
 /* F3: the clock is on disk as soon as something is quarantined, and once. */
 static void witness__clock_is_saved_once(void **state)
 {
@@ -623,6 +662,7 @@ UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
           UP(witness__empty_list_forgets_nothing_that_was_found),
           FRESH(witness__unknown_jobs_keep_the_quarantine), UP(witness__one_node_stops_no_others),
           cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
+          cmocka_unit_test(witness__boot_is_compared_when_the_clock_can_be_trusted),
           FRESH(witness__clock_is_saved_once), UP(witness__round_of_vnis_outlives_a_restart),
           FRESH(witness__new_ledger_takes_for_active_until_claimed),
           UP(witness__unknown_reservation_is_not_deleted),

@@ -175,14 +175,19 @@ static void bytes__of_every_kind_are_survived(void **state)
 static void reserve__is_read_whole(void **state)
 {
     (void)state;
-    assert_int_equal(reserve("{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,"
-                             "\"cores_per_node\":96,\"vni_count\":4,\"hwcoll\":\"required\","
-                             "\"traffic_classes\":[\"bulk_data\",\"dedicated_access\"]}"),
-                     0);
+    assert_int_equal(
+        reserve("{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,"
+                "\"cores_per_node\":96,\"interconnect\":\"omnipath\","
+                "\"tasks_per_node\":8,\"cpus_per_task\":12,\"vni_count\":4,\"hwcoll\":\"required\","
+                "\"traffic_classes\":[\"bulk_data\",\"dedicated_access\"]}"),
+        0);
     assert_int_equal(last.reserve.uid, 5588);
     assert_string_equal(last.reserve.nodes, "elcap[1-128]");
     assert_int_equal(last.reserve.node_count, 128);
     assert_int_equal(last.reserve.cores_per_node, 96);
+    assert_int_equal(last.reserve.interconnect, INTERCONNECT_OMNIPATH);
+    assert_int_equal(last.reserve.tasks_per_node, 8);
+    assert_int_equal(last.reserve.cpus_per_task, 12);
     assert_int_equal(last.reserve.vni_count, 4);
     assert_int_equal(last.reserve.wish, WISH_REQUIRED);
     assert_int_equal(last.reserve.traffic_classes, TC_BULK_DATA | TC_DEDICATED_ACCESS);
@@ -196,6 +201,9 @@ static void reserve__says_what_was_not_told(void **state)
     assert_null(last.reserve.nodes);
     assert_int_equal(last.reserve.node_count, 1);
     assert_int_equal(last.reserve.cores_per_node, 0);
+    assert_int_equal(last.reserve.interconnect, -1);
+    assert_int_equal(last.reserve.tasks_per_node, 0);
+    assert_int_equal(last.reserve.cpus_per_task, 0);
     assert_int_equal(last.reserve.vni_count, -1);
     assert_int_equal(last.reserve.wish, 0);
     assert_int_equal(last.reserve.traffic_classes, 0);
@@ -233,6 +241,11 @@ static void reserve__with_a_bad_value_is_refused(void **state)
         {"{\"uid\":1,\"nodes\":\"a[1-3]\",\"node_count\":2}", "invalid", "node_count"},
         {MORE("\"cores_per_node\":0"), "invalid", "cores_per_node"},
         {MORE("\"cores_per_node\":99999999999999"), "invalid", "cores_per_node"},
+        {MORE("\"interconnect\":\"infiniband\""), "invalid", "interconnect"},
+        {MORE("\"interconnect\":\"\""), "invalid", "interconnect"},
+        {MORE("\"interconnect\":1"), "invalid", "interconnect"},
+        {MORE("\"tasks_per_node\":0"), "invalid", "tasks_per_node"},
+        {MORE("\"cpus_per_task\":1000001"), "invalid", "cpus_per_task"},
         {MORE("\"vni_count\":5"), "invalid", "vni_count"},
         {MORE("\"vni_count\":-1"), "invalid", "vni_count"},
         {MORE("\"vni_count\":null"), "invalid", "vni_count"},
@@ -444,6 +457,12 @@ static void launch__says_which_start_and_how_long(void **state)
     assert_int_equal(last.launch.lifetime_s, 12 * 3600);
     assert_int_equal(launch("{\"expires\":60}"), 0);
     assert_int_equal(last.launch.lifetime_s, 60);
+    assert_int_equal(last.launch.layout.interconnect, -1);
+    assert_int_equal(launch("{\"interconnect\":\"none\",\"tasks_per_node\":4,\"cpus_per_task\":2}"),
+                     0);
+    assert_int_equal(last.launch.layout.interconnect, INTERCONNECT_NONE);
+    assert_int_equal(last.launch.layout.tasks_per_node, 4);
+    assert_int_equal(last.launch.layout.cpus_per_task, 2);
 }
 
 static void reserve__wants_a_launch_document_with_nodes_only(void **state)
@@ -465,6 +484,8 @@ static void wrong_launch__is_told(void **state)
         {"{\"expires\":0}", "invalid", "expires"},
         {"{\"expires\":\"8d\"}", "invalid", "expires"},
         {"{\"expires\":\"soon\"}", "invalid", "expires"},
+        {"{\"interconnect\":\"elan\"}", "invalid", "interconnect"},
+        {"{\"tasks_per_node\":0}", "invalid", "tasks_per_node"},
         {"{\"uid\":1}", "unknown-field", "uid"},
     };
     static const struct refusal within[] = {
@@ -472,6 +493,8 @@ static void wrong_launch__is_told(void **state)
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":\"0\"}}", "invalid",
          "launch.restart"},
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"expires\":0}}", "invalid", "launch.expires"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"interconnect\":\"none\"}}", "unknown-field",
+         "interconnect"},
         {"{\"uid\":1,\"node_count\":2,\"launch\":{}}", "missing-field", "nodes"},
     };
     ASSERT_REFUSED(launch, alone);

@@ -10,27 +10,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 static const char document[] = "{\"v\":1,\"tasks\":{\"FI_CXI_COLL_MCAST_TOKEN\":\"sess-secret\"}}";
 
 struct pair {
-    struct launch_key broker, node;
+    struct launch_key broker;
+    struct launch_keys node;
 };
 
-/* The broker's key, and the node's by way of its file. */
+/* Of count keys, and the node's by way of its file. */
+static struct launch_keys make_broker_keys(size_t count)
+{
+    struct launch_keys keys = {.count = count};
+    struct error err = {.text = ""};
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(launch_key_create(&keys.at[i], &err), 0);
+    return keys;
+}
+
+static struct launch_keys give_to_nodes(const struct launch_keys *keys)
+{
+    struct launch_keys nodes;
+    struct error err = {.text = ""};
+    char text[LAUNCH_KEYS_TEXT_SIZE];
+    const size_t length = launch_keys_format(keys, true, text);
+    assert_int_equal(length, strlen(text));
+    assert_null(strstr(text, "sign"));
+    assert_int_equal(launch_keys_parse(&nodes, text, &err), 0);
+    assert_false(nodes.at[0].can_sign);
+    return nodes;
+}
+
 static struct pair make_keys(void)
 {
-    struct pair pair;
-    struct error err = {.text = ""};
-    char text[LAUNCH_KEY_TEXT_SIZE];
-    assert_int_equal(launch_key_create(&pair.broker, &err), 0);
-    launch_key_format(&pair.broker, true, text);
-    assert_null(strstr(text, "sign"));
-    assert_int_equal(launch_key_parse(&pair.node, text, &err), 0);
-    assert_false(pair.node.can_sign);
-    return pair;
+    const struct launch_keys keys = make_broker_keys(1);
+    return (struct pair){.broker = keys.at[0], .node = give_to_nodes(&keys)};
 }
 
 static void sealed__is_opened_by_nodes(void **state)
@@ -56,16 +74,86 @@ static void sealed__is_opened_by_nodes(void **state)
 
 static void sealed__key_file_is_read_as_written(void **state)
 {
-    struct pair pair = make_keys();
-    struct launch_key again;
+    struct launch_keys again;
     struct error err = {.text = ""};
-    char text[LAUNCH_KEY_TEXT_SIZE];
+    char text[LAUNCH_KEYS_TEXT_SIZE], three[2 * LAUNCH_KEYS_TEXT_SIZE];
     (void)state;
-    launch_key_format(&pair.broker, false, text);
-    assert_int_equal(launch_key_parse(&again, text, &err), 0);
-    assert_memory_equal(&again, &pair.broker, sizeof again);
-    assert_int_equal(launch_key_parse(&again, "", &err), ERROR_CORRUPT);
-    assert_int_equal(launch_key_parse(&again, "seal 00\nverify 00\n", &err), ERROR_CORRUPT);
+    for (size_t count = 1; count <= LAUNCH_KEYS_MAX; count++) {
+        const struct launch_keys keys = make_broker_keys(count);
+        launch_keys_format(&keys, false, text);
+        assert_int_equal(launch_keys_parse(&again, text, &err), 0);
+        assert_memory_equal(&again, &keys, sizeof again);
+    }
+    /* Of a file that is not whole, nothing is believed. */
+    for (size_t length = strlen(text) - 1; length > 0; length--) {
+        text[length] = '\0';
+        if (launch_keys_parse(&again, text, &err) == 0)
+            assert_true(text[length - 1] == '\n' && again.count > 0);
+        else
+            assert_int_equal(again.count, 0);
+    }
+    const struct launch_keys one = make_broker_keys(1);
+    launch_keys_format(&one, true, text);
+    snprintf(three, sizeof three, "%s%s%s", text, text, text);
+    assert_int_equal(launch_keys_parse(&again, three, &err), ERROR_CORRUPT);
+    snprintf(three, sizeof three, "%smore\n", text);
+    assert_int_equal(launch_keys_parse(&again, three, &err), ERROR_CORRUPT);
+    assert_int_equal(launch_keys_parse(&again, "", &err), ERROR_CORRUPT);
+    assert_int_equal(launch_keys_parse(&again, "seal 00\nverify 00\n", &err), ERROR_CORRUPT);
+}
+
+/* The next key is known to nodes before it is used, and the old one after that. */
+static void sealed__is_opened_through_a_rotation(void **state)
+{
+    const struct launch_keys both = make_broker_keys(2);
+    const struct launch_keys before = {.count = 1, .at = {both.at[0]}};
+    const struct launch_keys after = {.count = 1, .at = {both.at[1]}};
+    const struct launch_keys nodes[] = {give_to_nodes(&before), give_to_nodes(&both),
+                                        give_to_nodes(&after)};
+    struct error err = {.text = ""};
+    (void)state;
+    for (size_t signer = 0; signer < 2; signer++) {
+        char *envelope = sealed_close(&both.at[signer], document, &err);
+        for (size_t i = 0; i < 3; i++) {
+            char *opened = sealed_open(&nodes[i], envelope, &err);
+            assert_int_equal(opened != NULL, i != 2 * (1 - signer));
+            assert_true(opened || strstr(err.text, "a launch key that this node does not have"));
+            free(opened);
+        }
+        free(envelope);
+    }
+}
+
+/* Whose file it is, and who can read it. */
+static void sealed__key_file_is_guarded(void **state)
+{
+    const struct launch_keys keys = make_broker_keys(1);
+    struct launch_keys read;
+    struct error err = {.text = ""};
+    char path[] = "/tmp/launch_key.XXXXXX", text[LAUNCH_KEYS_TEXT_SIZE];
+    const int file = mkstemp(path); /* mode 0600 */
+    (void)state;
+    assert_true(file >= 0);
+    const size_t length = launch_keys_format(&keys, false, text);
+    assert_int_equal(write(file, text, length), length);
+    assert_int_equal(launch_keys_read(&read, path, false, &err), 0);
+    assert_int_equal(launch_keys_read(&read, path, true, &err), ERROR_REFUSED);
+    assert_non_null(strstr(err.text, "which nodes must not have"));
+    assert_int_equal(read.count, 0);
+    assert_int_equal(fchmod(file, 0640), 0);
+    assert_int_equal(launch_keys_read(&read, path, false, &err), ERROR_REFUSED);
+    assert_int_equal(fchmod(file, 0600), 0);
+    assert_int_equal(ftruncate(file, 0), 0);
+    assert_int_equal(lseek(file, 0, SEEK_SET), 0);
+    const size_t shorter = launch_keys_format(&keys, true, text);
+    assert_int_equal(write(file, text, shorter), shorter);
+    assert_int_equal(launch_keys_read(&read, path, true, &err), 0);
+    assert_int_equal(launch_keys_read(&read, path, false, &err), ERROR_REFUSED);
+    assert_int_equal(read.count, 0);
+    close(file);
+    unlink(path);
+    assert_int_equal(launch_keys_read(&read, path, true, &err), ERROR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "mcastd --node-launch-key"));
 }
 
 /* Every byte counts, and so does its end. */
@@ -99,7 +187,7 @@ static void sealed__by_a_node_is_refused(void **state)
 {
     struct pair pair = make_keys(), other = make_keys();
     struct error err = {.text = ""};
-    struct launch_key forger = pair.node;
+    struct launch_key forger = pair.node.at[0];
     (void)state;
     memcpy(forger.sign, other.broker.sign, sizeof forger.sign);
     forger.can_sign = true;
@@ -119,7 +207,7 @@ static void sealed__of_another_broker_is_refused(void **state)
     (void)state;
     assert_null(sealed_open(&pair.node, envelope, &err));
     assert_int_equal(err.code, ERROR_REFUSED);
-    assert_non_null(strstr(err.text, "another broker"));
+    assert_non_null(strstr(err.text, "a launch key that this node does not have"));
     free(envelope);
 }
 
@@ -150,6 +238,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sealed__is_opened_by_nodes),
         cmocka_unit_test(sealed__key_file_is_read_as_written),
+        cmocka_unit_test(sealed__is_opened_through_a_rotation),
+        cmocka_unit_test(sealed__key_file_is_guarded),
         cmocka_unit_test(sealed__changed_is_refused),
         cmocka_unit_test(sealed__by_a_node_is_refused),
         cmocka_unit_test(sealed__of_another_broker_is_refused),

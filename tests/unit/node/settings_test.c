@@ -150,7 +150,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 23 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 24 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);

@@ -168,6 +168,71 @@ static void token__that_was_tampered_with_is_refused(void **state)
     assert_tokens(fixture, "f1:sess-1 ");
 }
 
+/* -- keys of jobs, beside tokens -- */
+
+#define JOB_KEY "0123456789abcdef0123456789abcdef"
+
+static struct record on_omnipath(uint64_t number, const char *job)
+{
+    struct record record = reservation(number, job);
+    record.u.reservation.interconnect = INTERCONNECT_OMNIPATH;
+    record.u.reservation.key = secret_of(JOB_KEY);
+    return record;
+}
+
+static int check_key(void *arg, const struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    int *seen = arg;
+    if (record->kind != RECORD_RESERVATION)
+        return 0;
+    assert_true(secret_none(r->token));
+    assert_true(secret_equal(r->key, secret_of(JOB_KEY)));
+    ++*seen;
+    return 0;
+}
+
+static void job_key__comes_back_and_is_in_no_file(void **state)
+{
+    struct fixture *fixture = *state;
+    int seen = 0;
+    fixture_open(fixture);
+    COMMIT(fixture->store, on_omnipath(1, "f1"), on_omnipath(2, "f2"));
+    assert_no_trace(fixture, JOB_KEY);
+    fixture_reopen(fixture);
+    assert_int_equal(store_load(fixture->store, check_key, &seen, NULL), 0);
+    assert_int_equal(seen, 2);
+    assert_no_trace(fixture, JOB_KEY);
+}
+
+/* Each is sealed for its own column: one in the place of the other opens nothing. */
+static void job_key__is_no_token(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_open(fixture);
+    COMMIT(fixture->store, on_omnipath(1, "f1"));
+    close_store(fixture);
+    execute(fixture, "UPDATE reservation SET token=job_key");
+    assert_refused(fixture, ERROR_CORRUPT, "reservation 1: its token does not open");
+    execute(fixture, "UPDATE reservation SET token=NULL,job_key=substr(job_key,1,40)");
+    assert_refused(fixture, ERROR_CORRUPT, "reservation 1: its token does not open");
+}
+
+static void job_key__needs_the_key_file(void **state)
+{
+    struct fixture *fixture = *state;
+    char key[128];
+    name_key(fixture, key);
+    fixture_open(fixture);
+    COMMIT(fixture->store, on_omnipath(1, "f1"));
+    close_store(fixture);
+    assert_int_equal(unlink(key), 0);
+    assert_refused(fixture, ERROR_NOT_FOUND, "and 1 tokens in ");
+    execute(fixture, "UPDATE reservation SET token=NULL,job_key=NULL"); /* docs/state.md */
+    fixture_open(fixture);
+    assert_tokens(fixture, "f1:- ");
+}
+
 /* -- the key -- */
 
 static void key__missing_is_made_while_nothing_is_sealed(void **state)
@@ -264,6 +329,9 @@ int main(void)
         ON_FILE(token__is_in_no_file),
         ON_FILE(token__moved_to_another_row_is_refused),
         ON_FILE(token__that_was_tampered_with_is_refused),
+        ON_FILE(job_key__comes_back_and_is_in_no_file),
+        ON_FILE(job_key__is_no_token),
+        ON_FILE(job_key__needs_the_key_file),
         ON_FILE(key__missing_is_made_while_nothing_is_sealed),
         ON_FILE(key__missing_is_refused_while_something_is_sealed),
         ON_FILE(key__lost_for_good_is_gone_on_without),

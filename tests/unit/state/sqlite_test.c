@@ -194,10 +194,10 @@ static void schema__newer_is_refused_and_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
-    execute(fixture, "PRAGMA user_version=9");
+    execute(fixture, "PRAGMA user_version=10");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 9, this one knows 8): install that");
-    execute(fixture, "PRAGMA user_version=8");
+                   "was written by a newer mcastd (schema 10, this one knows 9): install that");
+    execute(fixture, "PRAGMA user_version=9");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
@@ -337,6 +337,10 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE reservation SET hwcoll=10", "hwcoll is out of range"},
         {"UPDATE reservation SET fm_side=3", "fm_side is out of range"},
         {"UPDATE reservation SET origin=3", "origin is out of range"},
+        {"UPDATE reservation SET interconnect=3", "interconnect is out of range"},
+        {"UPDATE reservation SET pkey=32767", "pkey is out of range"},
+        {"UPDATE reservation SET job_key='0123456789abcdef0123456789abcdef'",
+         "its token does not open"},
         {"UPDATE reservation SET node_number=-1", "node_number is out of range"},
         {"UPDATE facts SET round_number='a'", "facts 1: round_number is out of range"},
         {"UPDATE facts SET next_vni=65537", "facts 1: next_vni is out of range"},

@@ -9,9 +9,11 @@ static void store__starts_empty(void **state)
     assert_ledger(fixture->store, "counters 0 0\n");
 }
 
+enum { STRINGS = 6 };
+
 struct copy {
     struct record record;
-    char *strings[5];
+    char *strings[STRINGS];
 };
 
 static int copy_reservation(void *arg, const struct record *record)
@@ -21,8 +23,9 @@ static int copy_reservation(void *arg, const struct record *record)
         return 0;
     copy->record = *record;
     const struct reservation_record *r = &record->u.reservation;
-    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
-    for (int i = 0; i < 5; i++)
+    const char *strings[STRINGS] = {
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+    for (int i = 0; i < STRINGS; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
 }
@@ -60,8 +63,13 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->created_ms, r->created_ms);
     assert_int_equal(got->released_ms, r->released_ms);
     assert_int_equal(got->hold_until_ms, r->hold_until_ms);
-    const char *strings[5] = {r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason};
-    for (int i = 0; i < 5; i++) {
+    assert_int_equal(got->interconnect, r->interconnect);
+    assert_int_equal(got->tasks_per_node, r->tasks_per_node);
+    assert_int_equal(got->cpus_per_task, r->cpus_per_task);
+    assert_int_equal(got->pkey, r->pkey);
+    const char *strings[STRINGS] = {
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+    for (int i = 0; i < STRINGS; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
     }
@@ -75,10 +83,15 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .job = "f2Rs8.:@+-",
                                   .nodes = "elcap[1-128]",
                                   .token = secret_of("a.b-c_d"),
+                                  .key = secret_of("0123456789abcdef0123456789abcdef"),
                                   .reason = "it's \"quoted\", \xc3\xa4nd \n more",
                                   .uid = UINT32_MAX,
                                   .node_count = 11136,
                                   .cores_per_node = 96,
+                                  .tasks_per_node = 48,
+                                  .cpus_per_task = 2,
+                                  .interconnect = INTERCONNECT_OMNIPATH,
+                                  .pkey = 0x7ffe,
                                   .addresses = 23,
                                   .min_nodes = 64,
                                   .vnis = {1024, 65535, 0, 2},

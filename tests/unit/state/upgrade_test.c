@@ -155,6 +155,14 @@ static void ledger_1__is_what_that_version_made(void **state)
     assert_int_equal(number_of(fixture, PLAIN), 2);
 }
 
+/* 9 → 8. */
+#define WITHOUT_INTERCONNECT                                                                       \
+    "ALTER TABLE reservation DROP COLUMN interconnect;"                                            \
+    "ALTER TABLE reservation DROP COLUMN tasks_per_node;"                                          \
+    "ALTER TABLE reservation DROP COLUMN cpus_per_task;"                                           \
+    "ALTER TABLE reservation DROP COLUMN pkey;"                                                    \
+    "ALTER TABLE reservation DROP COLUMN job_key;"
+
 /* The version before kept its counters exact: they hold, whether or not rows show as much (S3). */
 static void ledger_4__keeps_its_counters(void **state)
 {
@@ -179,8 +187,7 @@ static void ledger_4__keeps_its_counters(void **state)
                     "ALTER TABLE reservation DROP COLUMN launched;"
                     "ALTER TABLE event DROP COLUMN proof;"
                     "ALTER TABLE node DROP COLUMN sums;"
-                    "DROP TABLE node_sum;"
-                    "PRAGMA user_version=4");
+                    "DROP TABLE node_sum;" WITHOUT_INTERCONNECT "PRAGMA user_version=4");
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         fixture_open(fixture);
         snprintf(expected, sizeof expected,
@@ -205,8 +212,9 @@ static void ledger_7__keeps_what_nodes_reported(void **state)
     COMMIT(fixture->store, reservation(1, "f1"), node);
     store_close(fixture->store);
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
-    execute(db, "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum;"
-                "ALTER TABLE reservation DROP COLUMN launched; PRAGMA user_version=7");
+    execute(db, WITHOUT_INTERCONNECT "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum;"
+                                     "ALTER TABLE reservation DROP COLUMN launched;"
+                                     "PRAGMA user_version=7");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\nnode 1 n1 created\n");
@@ -215,6 +223,41 @@ static void ledger_7__keeps_what_nodes_reported(void **state)
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\nnode 1 n1 created\n"
                                   "sum 1.1 n[1-9] destroyed\n");
+}
+
+static int check_slingshot(void *arg, const struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    int *seen = arg;
+    if (record->kind != RECORD_RESERVATION)
+        return 0;
+    assert_int_equal(r->interconnect, INTERCONNECT_SLINGSHOT);
+    assert_int_equal(r->tasks_per_node, 0);
+    assert_int_equal(r->cpus_per_task, 0);
+    assert_int_equal(r->pkey, 0);
+    assert_true(secret_none(r->key));
+    assert_true(secret_equal(r->token, secret_of("sess-7")));
+    ++*seen;
+    return 0;
+}
+
+/* Before there was another interconnect; its tokens open with the same key file. */
+static void ledger_8__has_jobs_on_slingshot(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record job = reservation(1, "f1");
+    sqlite3 *db;
+    int seen = 0;
+    job.u.reservation.token = secret_of("sess-7");
+    fixture_open(fixture);
+    COMMIT(fixture->store, job);
+    store_close(fixture->store);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    execute(db, WITHOUT_INTERCONNECT "PRAGMA user_version=8");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture_open(fixture);
+    assert_int_equal(store_load(fixture->store, check_slingshot, &seen, NULL), 0);
+    assert_int_equal(seen, 1);
     assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
 }
 
@@ -348,6 +391,7 @@ int main(void)
         ON_FILE(ledger_1__is_brought_up),
         ON_FILE(ledger_4__keeps_its_counters),
         ON_FILE(ledger_7__keeps_what_nodes_reported),
+        ON_FILE(ledger_8__has_jobs_on_slingshot),
         ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
         ON_FILE(upgrade__on_a_full_disk_waits_for_room),
         ON_FILE(upgrade__waits_for_no_reader),

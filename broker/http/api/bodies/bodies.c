@@ -34,24 +34,52 @@ static int read_lifetime(const json_t *value, const char *field, const char *wha
                        field, what, days_max);
 }
 
+/* ---- what a job is like ---- */
+
+enum { CORES_MAX = 1000000 };
+
+#define LAYOUT_FIELDS(layout, word)                                                                \
+    {"interconnect", .text = (word)},                                                              \
+        {"tasks_per_node", .number = &(layout)->tasks_per_node, .min = 1, .max = CORES_MAX},       \
+    {                                                                                              \
+        "cpus_per_task", .number = &(layout)->cpus_per_task, .min = 1, .max = CORES_MAX            \
+    }
+
+/* word: NULL: not given. */
+static int read_interconnect(const char *word, struct job_layout *layout, struct problem *problem)
+{
+    layout->interconnect = word ? interconnect_from_word(word) : -1;
+    if (!word || layout->interconnect >= 0)
+        return 0;
+    return problem_set(problem, 422, "invalid", "interconnect",
+                       "interconnect must be slingshot, omnipath or none");
+}
+
 /* ---- a request for a launch document ---- */
 
 struct launch_wish launch_wish_default(void)
 {
-    return (struct launch_wish){
-        .wanted = true, .restart = -1, .lifetime_s = LAUNCH_DAYS * INT64_C(24) * 60 * 60};
+    return (struct launch_wish){.wanted = true,
+                                .layout = {.interconnect = -1},
+                                .restart = -1,
+                                .lifetime_s = LAUNCH_DAYS * INT64_C(24) * 60 * 60};
 }
 
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
                       struct problem *problem)
 {
     const json_t *expires = NULL;
+    const char *interconnect = NULL;
     int64_t lifetime_s;
     *wish = launch_wish_default();
-    const struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
-                                        {"expires", .value = &expires},
-                                        {0}};
+    struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
+                                  {"expires", .value = &expires},
+                                  LAYOUT_FIELDS(&wish->layout, &interconnect),
+                                  {0}};
+    if (within[0]) /* the reserve itself says what the job is like */
+        fields[2].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
+        read_interconnect(interconnect, &wish->layout, problem) < 0 ||
         read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
                       LAUNCH_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
@@ -61,8 +89,6 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
 }
 
 /* ---- a reserve ---- */
-
-enum { CORES_MAX = 1000000 };
 
 /* node_count is read already, and has to agree. */
 static int check_nodes(struct reserve_request *request, struct problem *problem)
@@ -109,8 +135,9 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *launch, struct problem *problem)
 {
     int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
-    const char *nodes = NULL, *wish = NULL;
+    const char *nodes = NULL, *wish = NULL, *interconnect = NULL;
     const json_t *classes = NULL, *launching = NULL;
+    struct job_layout layout = {0};
     const struct body_field fields[] = {
         {"uid", .number = &uid, .max = UINT32_MAX - 1},
         {"node_count", .number = &node_count, .min = 1, .max = NODELIST_COUNT_MAX},
@@ -120,13 +147,18 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
         {"hwcoll", .text = &wish},
         {"traffic_classes", .value = &classes},
         {"launch", .value = &launching},
+        LAYOUT_FIELDS(&layout, &interconnect),
         {0}};
-    if (body_read_fields(body, "", fields, problem) < 0)
+    if (body_read_fields(body, "", fields, problem) < 0 ||
+        read_interconnect(interconnect, &layout, problem) < 0)
         return -1;
     *request = (struct reserve_request){.uid = (uint32_t)uid,
                                         .nodes = nodes,
                                         .node_count = (uint32_t)node_count,
                                         .cores_per_node = (uint32_t)cores,
+                                        .tasks_per_node = (uint32_t)layout.tasks_per_node,
+                                        .cpus_per_task = (uint32_t)layout.cpus_per_task,
+                                        .interconnect = layout.interconnect,
                                         .vni_count = (int)vni_count};
     if (wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(wish)))
         return problem_set(problem, 422, "invalid", "hwcoll",

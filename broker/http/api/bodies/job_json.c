@@ -3,6 +3,8 @@
 
 #include "core/environment.h"
 
+#include <stdio.h>
+
 static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
 {
     int state = reservation->hwcoll;
@@ -79,6 +81,23 @@ static void write_waiting(struct writer *writer, const struct core *core,
     writer_end_object(writer);
 }
 
+static void write_layout(struct writer *writer, const struct core *core,
+                         const struct reservation *reservation)
+{
+    char text[16];
+    writer_string(writer, "interconnect", interconnect_word(reservation->interconnect));
+    if (reservation->tasks_per_node)
+        writer_number(writer, "tasks_per_node", reservation->tasks_per_node);
+    if (reservation->cpus_per_task)
+        writer_number(writer, "cpus_per_task", reservation->cpus_per_task);
+    if (!reservation->pkey)
+        return;
+    (void)snprintf(text, sizeof text, "0x%04x", (unsigned)reservation->pkey | PKEY_FULL_MEMBER);
+    writer_string(writer, "partition_key", text);
+    if (reservation->state == JOB_RELEASING)
+        writer_time(writer, "held_until", core_pkey_end(core, reservation));
+}
+
 static void write_members(struct writer *writer, const struct core *core,
                           const struct reservation *reservation, uint32_t *names_left)
 {
@@ -94,6 +113,7 @@ static void write_members(struct writer *writer, const struct core *core,
         writer_number(writer, "node_count", reservation->node_count);
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
+    write_layout(writer, core, reservation);
     /* Those of a reserve that may yet be refused are not shown (F4). */
     bool shown = reservation->hwcoll != HWCOLL_WANTED || reservation->wish != WISH_REQUIRED;
     writer_begin_array(writer, "vnis");
@@ -153,7 +173,7 @@ bool job_json_write(struct writer *writer, const struct core *core,
     if (parts->env)
         env_json_write(writer, "env", core, reservation, NULL);
     writer_end_object(writer);
-    return parts->env && !secret_none(reservation->token);
+    return parts->env && !(secret_none(reservation->token) && secret_none(reservation->key));
 }
 
 void token_json_write_expires(struct writer *writer, const struct bearer_scope *scope)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/core.h"
+#include "core/reservation/reservation.h"
+
+/* What a job draws, and what its tasks are told, depends on the interconnect (S6). Each has a file
+ * here and a row in the table of interconnect.c; the rest of the core knows the table only. */
+
+/* A new reservation that draws what it is to have. */
+struct drawing {
+    const struct reserve_request *request;
+    const struct reservation *adopted; /* ends when it is granted; or NULL */
+    struct reservation_record *record; /* as the request has it; gets what is drawn */
+    const char *field, *detail;        /* of a refusal; both live until the next step */
+    struct error why;                  /* record->reason may point into it */
+};
+
+typedef void variable_fn(void *arg, const char *name, const char *value);
+
+/* What is in the section "driver" of a launch document (launch/document.h). */
+enum {
+    DRIVER_SERVICES = 1, /* the node makes CXI services: VNIs, traffic classes, cores of a node */
+    DRIVER_LAYOUT = 2,   /* tasks of a node and CPUs of a task, if the job told them */
+};
+
+struct interconnect {
+    unsigned driver; /* bits */
+
+    /* ANSWER_CREATED; or what the request is refused with: then nothing was changed but `record`,
+     * `field` and `detail`. */
+    enum answer_kind (*draw)(struct core *core, struct drawing *drawing);
+
+    /* As environment_each. */
+    void (*environment)(const struct core_config *config, const char *fm_url,
+                        const struct reservation *reservation, const char *step, variable_fn *each,
+                        void *arg);
+};
+
+extern const struct interconnect interconnect_slingshot, interconnect_omnipath, interconnect_none;
+
+const struct interconnect *interconnect_of(int kind); /* enum interconnect_kind */
+
+/* draw, of an interconnect that has neither VNIs nor traffic classes nor multicast addresses: who
+ * asks for any is refused. */
+enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *drawing);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/emit.h"
+#include "core/interconnect/interconnect.h"
+#include "core/reservation/sizing.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* HPE Slingshot: VNIs, traffic classes and, if the job is eligible, multicast addresses of the
+ * fabric manager (F1, F2, F4, F12, F14). */
+
+/* F12: what the job said, else what the site says, which allows it. False: it is refused. */
+static bool choose_classes(struct core *core, struct drawing *drawing)
+{
+    const uint32_t asked = drawing->request->traffic_classes;
+    const uint32_t classes = asked == 0 ? core->config.classes_default : asked;
+    const uint32_t refused = classes & ~core->config.classes_allowed;
+    drawing->record->traffic_classes = (uint8_t)classes;
+    if (refused == 0)
+        return true;
+    drawing->field = "traffic_classes";
+    drawing->detail = core_text(core,
+                                "traffic class %s is not allowed here ([vni] "
+                                "allowed_traffic_classes): leave it out",
+                                traffic_class_word((int)(refused & -refused)));
+    return false;
+}
+
+/* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
+ * fail for want of them (F4). */
+static bool choose_vnis(struct core *core, struct reservation_record *rec,
+                        const struct reserve_request *q, const char **detail)
+{
+    assert(core->config.vni_per_job <= VNI_PER_JOB_MAX && q->vni_count <= VNI_PER_JOB_MAX);
+    bool none = q->node_count == 1 && !core->config.vni_single_node;
+    unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
+                      : none            ? 0
+                                        : core->config.vni_per_job;
+    /* Before the first whole list after a start nothing shows that this ledger is older than the
+     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
+    bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
+    rec->vni_asked = (uint8_t)wanted;
+    if (vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
+        rec->vni_count = (uint8_t)wanted;
+        return true;
+    }
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
+                        wanted == 1 ? "" : "s", core->vnis.free.count,
+                        core->vnis.suspect.count == 0
+                            ? ""
+                            : ", others may be in use by jobs that the ledger does not know: see "
+                              "mcastctl status");
+    return !core->config.vni_required;
+}
+
+/* Another's reservation, or one that cannot be distinguished from it, is under the job's name
+ * (B11). */
+static bool found_has_name(const struct core *core, const char *cluster, const char *job)
+{
+    assert(cluster && job);
+    const struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r && (r->origin != ORIGIN_FOUND || r->fm_side == FM_SIDE_NOTHING))
+        r = r->older;
+    return r;
+}
+
+/* What is adopted gives back its addresses when this reserve is granted, and not before. */
+static enum budget budget_after(struct core *core, const struct reservation_record *rec,
+                                const struct reservation *adopted)
+{
+    assert(!adopted || adopted->state == JOB_ACTIVE);
+    enum budget budget = core_budget(core, rec->cluster, rec->addresses);
+    if (budget != BUDGET_NONE || !adopted)
+        return budget;
+    uint32_t back = adopted->addresses < rec->addresses ? adopted->addresses : rec->addresses;
+    return core_budget(core, rec->cluster, rec->addresses - back) == BUDGET_NONE ? BUDGET_NONE
+                                                                                 : BUDGET_SOON;
+}
+
+/* Fills in what becomes of the wish before anyone is asked; its reason may point into `why`. */
+static void decide_hwcoll(struct core *core, struct drawing *drawing)
+{
+    struct reservation_record *rec = drawing->record;
+    struct error *why = &drawing->why;
+    assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
+    rec->hwcoll =
+        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
+    if (rec->hwcoll == HWCOLL_INELIGIBLE)
+        rec->reason = why->text;
+    if (rec->hwcoll != HWCOLL_WANTED)
+        return;
+
+    rec->min_nodes = core->config.min_nodes;
+    if (!core->config.fm_present) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = "no fabric manager is configured";
+        return;
+    }
+    enum budget budget = budget_after(core, rec, drawing->adopted);
+    if (found_has_name(core, rec->cluster, rec->job)) {
+        rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = "the fabric manager has a reservation under its name that this broker did "
+                      "not make";
+    } else if (budget == BUDGET_NONE) {
+        rec->hwcoll = HWCOLL_DENIED;
+        rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
+    } else if (!link_worth_waiting(&core->link)) {
+        rec->hwcoll = HWCOLL_UNAVAILABLE;
+        rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
+                                link_state_word(core->link.state), core->link.error);
+    } else if (budget == BUDGET_NOW) {
+        rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
+    }
+}
+
+static enum answer_kind draw(struct core *core, struct drawing *drawing)
+{
+    struct reservation_record *rec = drawing->record;
+    assert(!drawing->adopted || reservation_adopted(drawing->adopted));
+    if (!choose_classes(core, drawing))
+        return ANSWER_INVALID;
+    if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
+        core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
+                   rec->cluster, rec->job, drawing->detail, core->vnis.live.count,
+                   core->vnis.quarantined.count);
+        drawing->field = "vni_count";
+        return ANSWER_NO_VNIS;
+    }
+    decide_hwcoll(core, drawing);
+    return ANSWER_CREATED;
+}
+
+static void environment(const struct core_config *config, const char *fm_url,
+                        const struct reservation *r, const char *step, variable_fn *each, void *arg)
+{
+    assert(fm_url);
+    char text[FM_URL_SIZE + 64];
+    const char *job_url = config->job_url[0] != '\0' ? config->job_url : fm_url;
+
+    /* An object that a new ledger found at the fabric manager has no token we know. */
+    if (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token))
+        return;
+
+    (void)snprintf(text, sizeof text, "%u", r->min_nodes);
+    each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
+    (void)snprintf(text, sizeof text, "%u", r->addresses);
+    each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    fm_name_format(text, r->cluster, r->job);
+    each(arg, "FI_CXI_COLL_JOB_ID", text);
+    each(arg, "FI_CXI_COLL_JOB_STEP_ID", step ? step : "0");
+    each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(r->token));
+    (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", job_url);
+    each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
+    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);
+}
+
+const struct interconnect interconnect_slingshot = {
+    .driver = DRIVER_SERVICES | DRIVER_LAYOUT, .draw = draw, .environment = environment};
