@@ -134,6 +134,8 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
         event->ticket = request->ticket;
         event->u.boot.node = request->host->name;
         event->u.boot.order = request->report.order;
+        event->u.boot.uptime_ms = sim->now_ms - request->host->booted_ms;
+        event->u.boot.booted_ms = request->host->booted_ms;
         return;
     }
     event->kind = CORE_NODE_REPORT;
@@ -240,10 +242,9 @@ static void boot(struct sim *sim, void *what, uint64_t mark)
     host->heard_number = host->kept_count = 0;
     host->outbox_count = 0;
     host->attempt++;
-    if (rng_chance(&host->job->launches.rng, 300)) {
+    host->booted_ms = sim->now_ms;
+    if (rng_chance(&host->job->launches.rng, 300)) /* with what it remembered */
         host->ended_number = 0;
-        host->forgot_ms = sim->now_ms;
-    }
     report(sim, host, 0, HOST_BOOTED);
 }
 

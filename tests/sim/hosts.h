@@ -58,7 +58,7 @@ struct host {
     uint32_t order;   /* of the last thing that it had to say */
     uint64_t in_wind; /* of this reservation a word that is not "clean" may arrive much later */
     uint64_t ended_number; /* of the last reservation that ended here, as it remembers */
-    int64_t forgot_ms;     /* it lost what it remembered in a boot; 0: it did not */
+    int64_t booted_ms;     /* 0: not in this run */
     uint64_t doubted; /* of this one a sum that its services linger may arrive after its word */
     uint64_t spoke_number; /* it reports of this reservation by itself */
     uint32_t prologs;      /* with a launch document, that are yet to run */

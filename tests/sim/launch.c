@@ -156,7 +156,7 @@ static bool refuses(const struct sim *sim, const struct host *host, const struct
                     uint32_t life)
 {
     bool ended = document->number <= host->ended_number || document->number < host->number ||
-                 document->issued_ms <= host->forgot_ms;
+                 document->issued_ms <= host->booted_ms;
     bool other = document->life != life;
     return (ended && sim->profile.plant != PLANT_ACCEPT_ENDED) ||
            (other && sim->profile.plant != PLANT_REUSE_DOCUMENT);
