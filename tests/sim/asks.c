@@ -186,7 +186,10 @@ static void steps_answered(struct sim *sim, const struct request *request, const
         told->kind != ANSWER_GIVEN_UP && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a look at the steps of %s was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
-    for (int step = 0; step < STEPS && !sim->fabric.restored && !sim->rewind.done; step++)
+    /* What was found again, after the fabric manager said that it was gone, has an older number. */
+    const struct reservation_record *saved = disk_find(&sim->disk, told->number);
+    bool found = saved && saved->origin == ORIGIN_FOUND;
+    for (int step = 0; step < STEPS && !sim->fabric.restored && !sim->rewind.done && !found; step++)
         for (int i = 0; i < STEP_TREES; i++) {
             uint16_t tree = told->trees[step][i];
             if (tree != 0 && (sim->fabric.owners[tree].number != told->number ||
