@@ -75,8 +75,7 @@ static void add_run(void *arg, const struct nodelist_run *run)
 {
     char name[NODELIST_NAME_MAX + 1];
     unsigned width = run->width;
-    while (width > 0 && power_of_ten(width) <= run->first)
-        width++;
+    assert(width == 0 || run->first < power_of_ten(width));
     for (uint64_t first = run->first, last = 0; first <= run->last; first = last + 1, width++) {
         last = width == 0 || run->last < power_of_ten(width) ? run->last : power_of_ten(width) - 1;
         write_name(name, run->prefix, width, first);
