@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By which the clocks of broker and nodes may differ, as of launch documents. */
-enum { BOOT_SLACK_MS = 300 * 1000 };
+enum { BOOT_SLACK_MS = 300 * 1000 }; /* clocks may differ by it, as for launch documents */
 
 /* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
  * reported that none is left (F3), or [vni] hold is over. */
