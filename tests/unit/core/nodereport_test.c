@@ -477,6 +477,21 @@ static void boot__ends_what_names_the_node_only(void **state)
     assert_null(driver_job(d, "a"));
 }
 
+/* Without VNIs nothing waits for nodes: it is the fabric manager that is waited for. */
+static void boot__ends_nothing_of_what_has_no_vnis(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request request = driver_request("b", 128);
+    request.nodes = "n[1-128]";
+    request.vni_count = 0;
+    driver_reserve(d, request);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-b");
+    driver_release(d, "b");
+    driver_tick(d, 12 * SLACK_MS);
+    assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
+    assert_int_equal(boot_at(d, "n1", d->now, 0, 0), 0);
+}
+
 /* [vni] hold = reports: silence is waited for, too. */
 static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
 {
@@ -757,6 +772,7 @@ UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
           WITH(start_driver, boot__at_an_uncertain_time_ends_nothing),
           WITH(start_driver, boot__ends_nothing_of_what_is_active),
           WITH(start_driver, boot__ends_what_names_the_node_only),
+          WITH(start_driver, boot__ends_nothing_of_what_has_no_vnis),
           WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
           WITH(start_driver, report__hold_without_any_report_is_counted),
           WITH(start_driver, report__reload_of_hold_applies_to_what_is_held),
