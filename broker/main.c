@@ -172,8 +172,7 @@ static int rotate_launch_key(const struct options *options)
     static const char *const next[] = {
         "made %s: reload mcastd, and give nodes what mcastd --node-launch-key prints\n",
         "%s has a next key, which is not used yet: give it to the nodes, then do this again\n",
-        "%s: the next key is in use from the next reload on; nodes take the old one's documents "
-        "until they get what mcastd --node-launch-key prints now\n"};
+        "%s: the next key is in use from the next reload on; nodes need the old one for 7 days\n"};
     struct launch_keys keys;
     struct error err = {0};
     struct config *config = load_launch_keys(options, true, &keys);

@@ -327,9 +327,10 @@ static void report__created_outlasts_the_hold(void **state)
 
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {node, order, clusters}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_NODE_BOOT,
+                               .ticket = ++d->ticket,
+                               .u.boot = {.node = node, .order = order, .clusters = clusters}});
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
