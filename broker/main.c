@@ -198,7 +198,7 @@ static int rotate_launch_key(const struct options *options)
 
 static int print_node_launch_key(const struct options *options)
 {
-    char text[LAUNCH_KEYS_TEXT_SIZE];
+    char text[LAUNCH_KEYS_TEXT_SIZE] = "";
     struct launch_keys keys;
     struct config *config = load_launch_keys(options, false, &keys);
     if (config)
