@@ -154,8 +154,7 @@ static int save_launch_keys(const char *path, const struct launch_keys *keys, st
     static const struct guardedfile_kind kind = {
         .what = "launch key file",
         .precious = "documents of jobs may have been made with it",
-        .advice = "set [broker] launch_key_file to a place that the user of mcastd may write to",
-    };
+        .advice = "set [broker] launch_key_file to a place that the user of mcastd may write to"};
     char text[LAUNCH_KEYS_TEXT_SIZE];
     const size_t size = launch_keys_format(keys, false, text);
     const int old = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -171,12 +170,9 @@ static int save_launch_keys(const char *path, const struct launch_keys *keys, st
 static int rotate_launch_key(const struct options *options)
 {
     static const char *const next[] = {
-        "made %s: reload mcastd, and give every node what mcastd --node-launch-key prints, as "
-        "launch_key in node.conf\n",
-        "%s has a next key, which is not used yet: give every node what mcastd --node-launch-key "
-        "prints, then do this again\n",
-        "%s: the next key is in use from the next reload on. Nodes take documents of the one "
-        "before until they get what mcastd --node-launch-key prints now\n"};
+        "made %s: reload mcastd, and give nodes what mcastd --node-launch-key prints\n",
+        "%s has a next key, which is not used yet: give it to the nodes, then do this again\n",
+        "%s: the next key is in use from the next reload on; nodes need the old one for 7 days\n"};
     struct launch_keys keys;
     struct error err = {0};
     struct config *config = load_launch_keys(options, true, &keys);
@@ -202,7 +198,7 @@ static int rotate_launch_key(const struct options *options)
 
 static int print_node_launch_key(const struct options *options)
 {
-    char text[LAUNCH_KEYS_TEXT_SIZE];
+    char text[LAUNCH_KEYS_TEXT_SIZE] = "";
     struct launch_keys keys;
     struct config *config = load_launch_keys(options, false, &keys);
     if (config)

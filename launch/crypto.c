@@ -128,7 +128,7 @@ int crypto_verify(const unsigned char key[CRYPTO_KEY_SIZE], const unsigned char 
     return good ? 0
                 : error_set(err, ERROR_REFUSED,
                             "the launch document is not signed by the broker's key, but made with "
-                            "what a node's launch key file holds: see who can read those files");
+                            "what a node's launch key file holds: see who can read those");
 }
 
 /* Ready for either direction; NULL without memory. */
@@ -180,7 +180,8 @@ int crypto_unseal(const unsigned char key[CRYPTO_KEY_SIZE],
     if (good)
         return 0;
     explicit_bzero(bytes, size);
-    return error_set(err, ERROR_REFUSED,
-                     "the launch document is damaged, or sealed with another key: compare the "
-                     "node's launch key file with what mcastd --node-launch-key prints");
+    return error_set(
+        err, ERROR_REFUSED,
+        "the launch document is damaged, or sealed with another key: compare with what "
+        "mcastd --node-launch-key prints");
 }

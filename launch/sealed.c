@@ -104,15 +104,14 @@ int launch_keys_read(struct launch_keys *keys, const char *path, bool for_nodes,
                                  .guard = KEYFILE_SECRET,
                                  .max = LAUNCH_KEYS_TEXT_SIZE};
     struct secret text;
-    struct error inner;
     launch_keys_wipe(keys);
     int code = keyfile_text(path, &kind, &text, err);
     if (code < 0)
         return code;
-    code = launch_keys_parse(keys, secret_expose(text), &inner);
+    code = launch_keys_parse(keys, secret_expose(text), err);
     secret_wipe(&text);
     if (code < 0)
-        return error_set(err, code, "%s: %s", path, inner.text);
+        return error_prefix(err, "%s", path);
     for (size_t i = 0; i < keys->count; i++)
         if (keys->at[i].can_sign == for_nodes)
             code = ERROR_REFUSED;

@@ -49,9 +49,9 @@ size_t launch_keys_format(const struct launch_keys *keys, bool for_nodes,
                           char out[LAUNCH_KEYS_TEXT_SIZE]);
 /* ERROR_CORRUPT: it is no such text; then there are none. */
 int launch_keys_parse(struct launch_keys *keys, const char *text, struct error *err);
-/* The broker's file (all keys can sign), or a node's (none can). ERROR_NOT_FOUND: it is not there;
- * ERROR_REFUSED: others can read or change it, or it is the other's; ERROR_CORRUPT, ERROR_INVALID,
- * ERROR_IO. On failure there are none. */
+/* The broker's file (all keys can sign), or a node's (none can). ERROR_REFUSED: others can read or
+ * change it, or it is the other's; ERROR_NOT_FOUND, ERROR_CORRUPT, ERROR_INVALID, ERROR_IO: none.
+ */
 int launch_keys_read(struct launch_keys *keys, const char *path, bool for_nodes, struct error *err);
 
 /* The document in its envelope, for free(); the key can sign. NULL with ERROR_IO or ERROR_NOMEM. */

@@ -48,11 +48,10 @@ static int check_configuration(const char *path)
     settings_init(&settings);
     if (settings_read(&settings, path ? path : SETTINGS_DEFAULT_FILE, !path, stderr) > 0)
         return COMMAND_USAGE;
-    if (!settings.launch_key[0])
-        return COMMAND_DONE;
-    const int rc = launch_keys_read(&keys, settings.launch_key, true, &err);
+    if (settings.launch_key[0] && launch_keys_read(&keys, settings.launch_key, true, &err) < 0)
+        return command_failed(&err);
     launch_keys_wipe(&keys);
-    return rc < 0 ? command_failed(&err) : COMMAND_DONE;
+    return COMMAND_DONE;
 }
 
 /* What is asked of the program rather than of a command. */

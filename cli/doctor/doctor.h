@@ -18,8 +18,7 @@ enum { LOCALFILES_PATH_MAX = 1024 };
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
 
-/* Has mcast-node check its configuration. path NULL: the usual one, if it is there and
- * root asks. */
+/* Has mcast-node check its own. path NULL: the usual one, if it is there and root asks. */
 void localfiles_judge_node(struct findings *findings, const char *path);
 
 /* ---- installed software: software.c ---- */

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By which the clocks of broker and nodes may differ, as of launch documents. */
-enum { BOOT_SLACK_MS = 300 * 1000 };
+enum { BOOT_SLACK_MS = 300 * 1000 }; /* clocks may differ by it, as for launch documents */
 
 /* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
  * reported that none is left (F3), or [vni] hold is over. */
@@ -391,10 +390,10 @@ void core_fence(struct core *core, const struct core_event *event)
 }
 
 /* Whether the node cannot have made services of the reservation since it booted (I1): that was
- * released before, so this broker has granted it nothing since, and launch documents of before are
- * refused there. The earlier of two times counts: a report that comes late makes the one too late,
- * a wrong clock of the node the other. The broker's own times can be compared only if its clock was
- * not set between them. */
+ * released before, so it was granted nothing since, and launch documents of before are refused
+ * there. The earlier of two times counts: a report that comes late makes the one too late, a wrong
+ * clock of the node the other. The broker's own times can be compared if its clock was not set
+ * since. */
 static bool was_over_at_boot(const struct core *core, const struct core_event *event,
                              const struct reservation *r)
 {

@@ -121,8 +121,7 @@ static char *open_envelope(const struct settings *settings, const char *envelope
                         sealed ? "the launch document is sealed with a launch key, and this node "
                                  "has none: set launch_key in node.conf"
                                : "the launch document is a MUNGE credential, and this node takes "
-                                 "sealed ones: set launch_key_file in mcastd.conf, or remove "
-                                 "launch_key from node.conf");
+                                 "sealed ones: set launch_key_file in mcastd.conf");
         return NULL;
     }
     const char *socket =

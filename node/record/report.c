@@ -131,11 +131,10 @@ static void forget_before_boot(struct node *node)
 static int send_boot(struct mcast *broker, void *arg, struct mcast_error *error)
 {
     const struct node *node = arg;
-    const uint64_t order = node->boot.order;
-    int rc = mcast_report_boot_time(broker, node->name, order, note_clock_ms() / 1000,
+    int rc = mcast_report_boot_time(broker, node->name, node->boot.order, note_clock_ms() / 1000,
                                     boot_time_ms() / 1000, NULL, error);
     if (rc == MCAST_REFUSED && error->status == 422) /* an older broker takes no times */
-        rc = mcast_report_boot(broker, node->name, order, NULL, error);
+        rc = mcast_report_boot(broker, node->name, node->boot.order, NULL, error);
     return rc;
 }
 

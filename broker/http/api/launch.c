@@ -223,8 +223,7 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     launching->warning = warning ? memory_text(warning) : NULL;
     launching->socket = memory_text(call->http->config->munge_socket);
     launching->document = document;
-    if (call->http->launch_keys.count > 0)
-        launching->key = call->http->launch_keys.at[0];
+    launching->key = call->http->launch_keys.at[0]; /* or all zero */
     call->launching = launching;
     call->durable = on_durable;
 }

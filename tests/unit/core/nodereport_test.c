@@ -327,9 +327,10 @@ static void report__created_outlasts_the_hold(void **state)
 
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {node, order, clusters}});
+    driver_step(
+        d, (struct core_event){.kind = CORE_NODE_BOOT,
+                               .ticket = ++d->ticket,
+                               .u.boot = {.node = node, .order = order, .clusters = clusters}});
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -475,6 +476,21 @@ static void boot__ends_what_names_the_node_only(void **state)
     assert_non_null(driver_job(d, "a"));
     (void)report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 10);
     assert_null(driver_job(d, "a"));
+}
+
+/* Without VNIs nothing waits for nodes: it is the fabric manager that is waited for. */
+static void boot__ends_nothing_of_what_has_no_vnis(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request request = driver_request("b", 128);
+    request.nodes = "n[1-128]";
+    request.vni_count = 0;
+    driver_reserve(d, request);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-b");
+    driver_release(d, "b");
+    driver_tick(d, 12 * SLACK_MS);
+    assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
+    assert_int_equal(boot_at(d, "n1", d->now, 0, 0), 0);
 }
 
 /* [vni] hold = reports: silence is waited for, too. */
@@ -810,6 +826,7 @@ UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
           WITH(start_driver, boot__at_an_uncertain_time_ends_nothing),
           WITH(start_driver, boot__ends_nothing_of_what_is_active),
           WITH(start_driver, boot__ends_what_names_the_node_only),
+          WITH(start_driver, boot__ends_nothing_of_what_has_no_vnis),
           WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
           WITH(start_driver, report__hold_without_any_report_is_counted),
           WITH(start_driver, report__nodes_with_a_launch_document_are_waited_for_by_any_hold),
