@@ -19,6 +19,8 @@ struct told { /* what an answer says */
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count, hwcoll, state;
     uint32_t addresses;
+    uint16_t pkey;
+    char key[JOB_KEY_LENGTH + 1];      /* "": none */
     char token[TOLD_TOKEN_MAX + 1];    /* "": none */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
 };

@@ -194,3 +194,7 @@ mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
     [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
     [[*at = stone->chain;]] [[stone->chain = *at;]])
+mcast_mistake(partition-key-is-not-held 100 core/reservation/quarantine.c
+    [[return from + core->config.omnipath.pkey_hold_ms;]] [[return from;]])
+mcast_mistake(key-of-a-job-is-forgotten 100 core/apply.c
+    [[replace_secret(core, &r->key, rec->key);]] [[;]])

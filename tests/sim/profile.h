@@ -24,6 +24,7 @@ struct profile {
     bool reports;     /* the nodes of small jobs report their CXI services */
     bool boot_told;   /* the broker knows which boot of its host it runs in */
     bool nodes_named; /* a reserve names its nodes, not only their number */
+    uint32_t others;  /* in a thousand jobs: not on Slingshot */
     uint32_t bearers; /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
     bool token_dies;              /* there it is unknown with its job, instead of the job */
