@@ -26,6 +26,8 @@ static void vnis_are_short(struct sim *sim, const struct request *request, unsig
 
 static unsigned vnis_asked(const struct sim *sim, const struct request *request)
 {
+    if (request->wanted.interconnect != INTERCONNECT_SLINGSHOT)
+        return 0;
     if (request->wanted.vni_count >= 0)
         return (unsigned)request->wanted.vni_count;
     bool none = request->wanted.node_count == 1 && !sim->config.vni_single_node;
@@ -43,6 +45,22 @@ static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const s
         sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
 }
 
+/* S4: a key that is its own, and the same whenever it asks again; B6. */
+static void keys_are_told_right(struct sim *sim, const struct entry *e, const struct told *told,
+                                enum interconnect_kind interconnect)
+{
+    bool has = interconnect == INTERCONNECT_OMNIPATH;
+    if ((told->key[0] != '\0') != has || (told->pkey != 0) != has || told->pkey != e->pkey)
+        sim_fail(sim, "S4", "number %llu: told partition key %u and %s key", n(e->number),
+                 told->pkey, told->key[0] ? "a" : "no");
+    if (e->key[0] && strcmp(e->key, told->key) != 0)
+        sim_fail(sim, "S4", "number %llu: told another key than before", n(e->number));
+    for (size_t at = 0; has && at < sim->model.count; at++)
+        if (sim->model.entries[at] != e && strcmp(sim->model.entries[at]->key, told->key) == 0)
+            sim_fail(sim, "S4", "number %llu: told the key of number %llu", n(e->number),
+                     n(sim->model.entries[at]->number));
+}
+
 static void granted(struct sim *sim, const struct request *request, const struct told *told)
 {
     const struct entry *e = model_at(sim, told->number);
@@ -56,6 +74,8 @@ static void granted(struct sim *sim, const struct request *request, const struct
         sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
                  rm_job_name(e->job));
     hwcoll_is_told_right(sim, e, told);
+    if (!request->other)
+        keys_are_told_right(sim, e, told, request->wanted.interconnect);
     if (told->vni_count != e->vni_count ||
         memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
         sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
@@ -115,6 +135,10 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         return;
     case ANSWER_NO_VNIS:
         vnis_are_short(sim, request, vnis_asked(sim, request));
+        break;
+    case ANSWER_NO_PKEYS:
+        if (request->wanted.interconnect != INTERCONNECT_OMNIPATH)
+            sim_fail(sim, "S4", "%s was refused for want of partition keys", job->id);
         break;
     case ANSWER_NO_HWCOLL:
         if (request->wanted.wish != WISH_REQUIRED)
@@ -256,6 +280,7 @@ void answers_told(struct sim *sim, const struct request *request)
         return;
     e->told = true;
     e->told_hwcoll = told->hwcoll;
+    memcpy(e->key, told->key, sizeof e->key);
     if (told->hwcoll == HWCOLL_RESERVED)
         memcpy(e->token, told->token, sizeof e->token);
     if (job->active && job->life == request->life && !request->other) {

@@ -31,6 +31,9 @@ static void copy_answer(struct told *told, const struct answer *answer)
         told->hwcoll = r->hwcoll;
         told->state = r->state;
         told->addresses = r->addresses;
+        told->pkey = r->pkey;
+        snprintf(told->key, sizeof told->key, "%s",
+                 secret_none(r->key) ? "" : secret_expose(r->key));
         snprintf(told->token, sizeof told->token, "%s",
                  secret_none(r->token) ? "" : secret_expose(r->token));
     }

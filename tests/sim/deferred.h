@@ -20,6 +20,8 @@ struct told { /* what an answer says */
     uint8_t vni_count, hwcoll, state;
     bool launch; /* a launch document comes with it, if one was wanted; filled in by the edge */
     uint32_t addresses;
+    uint16_t pkey;
+    char key[JOB_KEY_LENGTH + 1];      /* "": none */
     char token[TOLD_TOKEN_MAX + 1];    /* "": none */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
 };

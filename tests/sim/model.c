@@ -123,6 +123,28 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
     }
 }
 
+/* S4: no other reservation has it. After the ledger went back nothing is promised. */
+static void pkey_is_free(struct sim *sim, const struct entry *born)
+{
+    for (size_t at = 0; born->pkey && at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
+        if (e != born && e->epoch == born->epoch && e->pkey == born->pkey && !e->unkeyed_batch)
+            sim_fail(sim, "S4", "number %llu got partition key %u, which number %llu has",
+                     n(born->number), born->pkey, n(e->number));
+    }
+}
+
+/* Not before its job is released and the hold is over. */
+static void pkey_given_back(struct sim *sim, struct entry *e, uint64_t batch)
+{
+    if (e->unkeyed_batch || !e->pkey)
+        return;
+    e->unkeyed_batch = batch;
+    if (!e->freed_batch || sim->now_ms < e->freed_ms + sim->config.omnipath.pkey_hold_ms)
+        sim_fail(sim, "S4", "number %llu gave its partition key back before its time",
+                 n(e->number));
+}
+
 /* Whether the broker has been told that there are services, and nothing better since. */
 static bool waits_in_core(const struct sim *sim, const struct entry *e)
 {
@@ -211,7 +233,9 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
+    e->pkey = r->pkey;
     vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only quarantined */
+    pkey_is_free(sim, e);
     return e;
 }
 
@@ -278,6 +302,10 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
     }
     if (r->state == JOB_RELEASING && r->vni_count < e->vni_count)
         vnis_given_back(sim, e, batch);
+    if (r->pkey != 0 && r->pkey != e->pkey)
+        sim_fail(sim, "S4", "number %llu has another partition key than before", n(e->number));
+    else if (r->pkey == 0)
+        pkey_given_back(sim, e, batch);
     if (sim->wire.lacks && r->fm_side == FM_SIDE_NOTHING)
         released_by_lists(sim, r);
     e->saved_hwcoll = r->hwcoll;
@@ -293,6 +321,7 @@ static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
     }
     e->gone_batch = batch;
     vnis_given_back(sim, e, batch);
+    pkey_given_back(sim, e, batch);
     if (e->told && !e->freed_batch)
         sim_fail(sim, "I2", "number %llu is gone and nobody released it", n(number));
 }
@@ -452,6 +481,8 @@ void model_died(struct sim *sim, uint64_t durable)
             e->back_batch = 0;
         if (undone(e->given_batch, durable))
             e->given_batch = 0;
+        if (undone(e->unkeyed_batch, durable))
+            e->unkeyed_batch = 0;
         if (undone(e->lost_batch, durable))
             e->lost_batch = 0;
         if (undone(e->reported_batch, durable))
@@ -501,13 +532,15 @@ static void as_it_was(struct entry *e, const struct reservation_record *saved)
     bool releasing = saved->state == JOB_RELEASING;
     e->freed_batch = releasing ? 1 : 0;
     e->free_told &= releasing;
-    e->gone_batch = e->back_batch = e->given_batch = 0;
+    e->gone_batch = e->back_batch = e->given_batch = e->unkeyed_batch = 0;
     e->lost_batch = saved->hwcoll == HWCOLL_LOST ? 1 : 0;
     e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
     if (releasing && saved->vni_count < e->vni_count)
         e->back_batch = e->given_batch = 1;
     e->launched = e->document = saved->launched != 0;
     e->reported_batch = 0;
+    if (saved->pkey == 0)
+        e->unkeyed_batch = 1;
 }
 
 static bool keeps_word(const struct entry *e, const struct reservation_record *saved)

@@ -22,6 +22,9 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint8_t vni_count;
     uint32_t node_count;
     uint64_t born_batch;
+    uint16_t pkey;                /* partition key; 0: none */
+    uint64_t unkeyed_batch;       /* it was given back; 0: it was not */
+    char key[JOB_KEY_LENGTH + 1]; /* that its job was told; "": none */
 
     bool launched;           /* as it was saved */
     bool document;           /* a launch document is out: time frees none of its VNIs */

@@ -58,6 +58,18 @@ static void draw_fabric(struct rng *rng, struct core_config *config)
     config->link_retry_ms = PICK(rng, 100, 1000);
 }
 
+/* Few partition keys, so that they run out (S4). */
+static void draw_interconnects(struct profile *p)
+{
+    struct omnipath_config *omnipath = &p->config.omnipath;
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "interconnects", 0);
+    p->others = (uint32_t)PICK(&rng, 0, 0, 0, 400);
+    for (uint16_t key = 1 + (uint16_t)rng_below(&rng, 4); key > 0; key--)
+        idset_add(&omnipath->pkeys, (uint16_t)(key * 3));
+    omnipath->pkey_hold_ms = PICK(&rng, 0, 1000, 5000);
+}
+
 /* Each is a prefix of another, or has one for a prefix. */
 static const char *const names[] = {"elcap", "elcap2", "el", "elcap_2"};
 static const char *const conflicting_names[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
@@ -141,6 +153,7 @@ void profile_draw(struct profile *p)
     draw_clusters(&rng, config);
     draw_hooks(p);
     draw_cleanups(p);
+    draw_interconnects(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);

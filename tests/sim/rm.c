@@ -248,7 +248,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .vni_count = request->wanted.vni_count,
             .wish = request->wanted.wish,
             .launch = request->launch && sim->config.vni_hold_ms < 0,
+            .interconnect = request->wanted.interconnect,
+            .key = secret_of(request->key),
         };
+        snprintf(request->key, sizeof request->key, "%032llx", (unsigned long long)request->ticket);
         if (request->nonsense)
             wrong_reserve(request, &event->u.reserve);
         break;
@@ -310,6 +313,19 @@ static struct wanted draw_wanted(const struct sim *sim, struct rng *rng)
         .vni_count = rng_chance(rng, 600) ? -1 : (int)rng_below(rng, VNI_PER_JOB_MAX + 1),
         .wish = wishes[rng_below(rng, 8)],
     };
+}
+
+/* From dice of its own, so that all else is as without. */
+static void draw_interconnect(const struct sim *sim, struct job *job)
+{
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed ^ name_hash(rm_cluster_name(sim, job), job->id),
+                 "interconnect", job->life);
+    if (!rng_chance(&rng, sim->profile.others))
+        return;
+    job->wanted.interconnect = rng_chance(&rng, 750) ? INTERCONNECT_OMNIPATH : INTERCONNECT_NONE;
+    job->wanted.vni_count = -1;
+    job->wanted.wish = 0;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -392,8 +408,10 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     job->stage = STAGE_STARTING;
     job->active = job->unreleased = true;
     job->told = job->named = false;
-    if (job->life == 1 || rng_chance(rng, 200))
+    if (job->life == 1 || rng_chance(rng, 200)) {
         job->wanted = draw_wanted(sim, rng);
+        draw_interconnect(sim, job);
+    }
     launch_draw(sim, job);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 

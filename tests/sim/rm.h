@@ -31,6 +31,7 @@ struct wanted { /* what a life of a job asks for */
     uint32_t node_count, uid;
     int vni_count;
     enum hwcoll_wish wish;
+    enum interconnect_kind interconnect;
 };
 
 struct job {
@@ -93,14 +94,15 @@ struct request { /* one message; a duplicate is another one */
     uint64_t named_number;       /* with this reservation */
     struct host *host;           /* REPORT, FENCE */
     struct host_report report;
-    struct sum sum;              /* SUM */
-    struct cleanup_wish cleanup; /* CLEANUP; of STEPS wait_ms */
-    uint64_t trees;              /* CLEANUP: those made when it reached the broker */
-    char nodes[40];              /* RESERVE: the list it names, or ""; of an unknown job its id */
-    int64_t asked_ms;            /* when it reached the broker */
-    int64_t due_ms;              /* when it must be answered; 0: at once */
-    bool answered;               /* the core has answered; the words may not be out yet */
-    struct told told;            /* when it was */
+    struct sum sum;               /* SUM */
+    struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
+    uint64_t trees;               /* CLEANUP: those made when it reached the broker */
+    char key[JOB_KEY_LENGTH + 1]; /* RESERVE: that its edge drew */
+    char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */
+    int64_t asked_ms;             /* when it reached the broker */
+    int64_t due_ms;               /* when it must be answered; 0: at once */
+    bool answered;                /* the core has answered; the words may not be out yet */
+    struct told told;             /* when it was */
 };
 
 struct rm {
