@@ -195,6 +195,8 @@ static const struct family families[] = {
      "request is served meanwhile.", ENGINE(loop_stall)},
     {"mcastd_loop_absence_max_seconds", GAUGE, "The longest turn of the event loop in the last "
      "five minutes.", DURATION(counters.loop_stall_us_peak)},
+    {"mcastd_loop_cpu_max_seconds", GAUGE, "CPU time that the event loop took in one turn, at most "
+     "in the last five minutes.", DURATION(counters.loop_cpu_us_peak)},
     {"process_start_time_seconds", GAUGE, "When the broker started, Unix time.",
      ENGINE(started_ms)},
     {"process_cpu_seconds_total", COUNTER, "CPU time taken, user and system.",
