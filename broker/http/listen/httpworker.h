@@ -18,7 +18,7 @@
  *
  * What has to be known about 0.9.75 and 1.0.1: its epoll descriptor is polled; after every MHD_run
  * it may have more to do although the descriptor is quiet (pipelined requests), which only
- * MHD_get_timeout tells; a connection that waits for us is suspended, gets its response queued
+ * MHD_get_timeout tells. 0.9.75 says so of each handshake that waits for its client, too. A connection that waits for us is suspended, gets its response queued
  * while suspended, and goes on in the MHD_run after its resume; all must be resumed before
  * MHD_stop_daemon. */
 
@@ -60,7 +60,8 @@ struct httpworker {
     uv_poll_t poll;
     unsigned connections, capacity;
     unsigned unreported; /* of the connections: MHD has not reported their start */
-    int idle_runs;       /* of MHD without progress, one after another */
+    unsigned handshakes, answering; /* of the connections: in their handshake, being answered */
+    int idle_runs;                  /* of MHD without progress, one after another */
     bool progress;       /* in its last run: MHD made a callback, or continued a handshake */
     bool resumed;        /* a connection, since its last run began */
 

@@ -237,11 +237,23 @@ void peer_settle(struct peer *peer, const struct identity *identity)
 
 /* ---- its requests ---- */
 
+static void set_answering(struct peer *peer, bool answering)
+{
+    peer->worker->answering += (unsigned)answering - (unsigned)peer->answering;
+    peer->answering = answering;
+}
+
+static void set_handshaking(struct peer *peer, bool handshaking)
+{
+    peer->worker->handshakes += (unsigned)handshaking - (unsigned)peer->handshaking;
+    peer->handshaking = handshaking;
+}
+
 /* A client that does not read its answer counts as idle, too. */
 void peer_request(struct peer *peer, enum peer_request state)
 {
     struct quota *quota = &peer->listener->http->quota;
-    peer->answering = state == PEER_ANSWERING;
+    set_answering(peer, state == PEER_ANSWERING);
     if (state == PEER_OVER && peer->closing)
         return; /* no head is expected of it any more */
     set_head(peer, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE);
@@ -314,6 +326,7 @@ static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 static void handshake_finished(gnutls_session_t session, struct peer *peer)
 {
     unsigned count = 0;
+    set_handshaking(peer, false);
     if (peer->certificate)
         return;
     const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
@@ -348,6 +361,7 @@ static void session_setup(struct peer *peer)
     if (!session)
         return;
     peer->tls = tls_hold(peer->listener->http->tls);
+    set_handshaking(peer, true);
     tls_session_setup(peer->tls, session);
     /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
      * there is none. */
@@ -388,6 +402,8 @@ static void peer_destroy(struct peer *peer)
 {
     struct http *http = peer->listener->http;
     uncount(peer);
+    set_answering(peer, false);
+    set_handshaking(peer, false);
     LIST_REMOVE(peer, link);
     if (peer->tls)
         gnutls_db_set_ptr(session_of(peer), NULL);
