@@ -35,9 +35,9 @@ enum {
     READY_MAX = 256,
     LOOK_MS = 5,
     STALLED_MS = 60000,
-    QUIET_MS = 1000,   /* in which small jobs start alone */
-    CONNECT_MS = 5000, /* as libmcast: until there is a connection, */
-    ANSWER_MS = 30000, /* and an answer */
+    QUIET_MS = 1000,      /* in which small jobs start alone */
+    CONNECT_MS = 5000,    /* as libmcast: until there is a connection, */
+    ANSWER_MS = 30000,    /* and an answer */
     PAUSE_FIRST_MS = 500, /* of a node that was put off; doubled each time, */
     PAUSE_LONGEST_MS = 4000
 };

@@ -16,7 +16,8 @@ static const char usage[] =
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
     "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13, G14),\n"
-    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and allocations),\n"
+    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and "
+    "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
     "  --live: as many reservations as live at most, for scale (1000000)\n"
     "  --json FILE: all figures, for programs\n"
@@ -33,11 +34,10 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
-    {"slurm", part_slurm, true},       {"slow", part_slow, true},
-    {"reports", part_reports, true},   {"crowd", part_crowd, true},
-    {"storms", part_storms, true},     {"scale", part_scale, true},
-    {"cost", part_cost, false},        {"field", part_field, false},
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},       {"slurm", part_slurm, true},
+    {"slow", part_slow, true},         {"reports", part_reports, true}, {"crowd", part_crowd, true},
+    {"storms", part_storms, true},     {"scale", part_scale, true},     {"cost", part_cost, false},
+    {"field", part_field, false},
 };
 
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -194,7 +194,8 @@ int main(int argc, char **argv)
     static const char *const etcds[] = {"/usr/bin/etcd", NULL};
     static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
     static struct report report;
-    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE], names[PATH_SIZE];
+    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE],
+        names[PATH_SIZE];
     struct arguments arguments;
 
     if (read_arguments(&arguments, argc, argv) < 0) {

@@ -39,10 +39,11 @@ static int measure(const char *how, const struct arrival_options *options, struc
 {
     if (arrival_measure(options, out) < 0)
         return -1;
-    printf("  %s, %zu at once: %.1f s, the broker computed %.0f µs a node and %.1f ms in one turn at "
-           "most; closed %zu, gave up %zu, refused %zu\n",
-           how, options->at_once, out->seconds, out->cpu_us, out->turn_cpu_ms, out->closed,
-           out->given_up, out->refused);
+    printf(
+        "  %s, %zu at once: %.1f s, the broker computed %.0f µs a node and %.1f ms in one turn at "
+        "most; closed %zu, gave up %zu, refused %zu\n",
+        how, options->at_once, out->seconds, out->cpu_us, out->turn_cpu_ms, out->closed,
+        out->given_up, out->refused);
     fflush(stdout);
     return 0;
 }

@@ -41,9 +41,9 @@ struct peer {
     uint64_t came_ms;     /* by the loop's clock */
     bool unauthenticated; /* and on TCP */
     bool handshaking;
-    bool answering;       /* an answer is queued and not sent yet */
-    bool closing; /* is being closed: not counted any more, and no request of it is served */
-    bool surplus; /* above the limit: its next request is answered 503, and it is closed */
+    bool answering; /* an answer is queued and not sent yet */
+    bool closing;   /* is being closed: not counted any more, and no request of it is served */
+    bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
     struct certificate *certificate; /* shown, whether trusted or not; or NULL */

@@ -339,7 +339,7 @@ static const struct family families[] = {
     {LABEL("reason", "share"), HTTP(traffic.refused[REFUSED_SHARE])},
     {LABEL("reason", "displaced"), HTTP(traffic.refused[REFUSED_DISPLACED])},
     {LABEL("reason", "slow"), HTTP(traffic.refused[REFUSED_SLOW])},
-    {"mcastd_http_connections_waiting", GAUGE, "TCP connections in the listen queue of the kernel.",
+    {"mcastd_http_connections_waiting", GAUGE, "TCP connections that wait for their turn: accepted, or in the listen queue of the kernel.",
      READ(tcp_waiting)},
     {"mcastd_event_subscribers", GAUGE, "Open event streams.", HTTP(traffic.subscribers)},
     {"mcastd_http_requests_under_way", GAUGE, "Requests that are not answered yet.", HTTP(owed)},
