@@ -329,8 +329,10 @@ static void handshake_finished(gnutls_session_t session, struct peer *peer)
     set_handshaking(peer, false);
     if (peer->certificate)
         return;
-    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
-    peer->certificate = certificate_create(shown, count);
+    if (gnutls_certificate_get_peers(session, &count)) {
+        peer->certificate = peer->shown;
+        peer->shown = NULL;
+    }
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
     if (!peer->closing)
@@ -352,7 +354,12 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
     if (type != GNUTLS_HANDSHAKE_CERTIFICATE_PKT || when != GNUTLS_HOOK_PRE)
         return 0;
     bool tls13 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
-    return certificate_message_unbearable(message, tls13) ? GNUTLS_E_CERTIFICATE_ERROR : 0;
+    const char *unbearable = "it has gone";
+    if (peer) {
+        certificate_destroy(peer->shown);
+        peer->shown = certificate_read(message, tls13, &unbearable);
+    }
+    return unbearable ? GNUTLS_E_CERTIFICATE_ERROR : 0;
 }
 
 static void session_setup(struct peer *peer)
@@ -408,6 +415,7 @@ static void peer_destroy(struct peer *peer)
     if (peer->tls)
         gnutls_db_set_ptr(session_of(peer), NULL);
     http->traffic.open[peer->listener - http->listeners]--;
+    certificate_destroy(peer->shown);
     certificate_destroy(peer->certificate);
     tls_drop(peer->tls);
     free(peer);

@@ -46,6 +46,7 @@ struct peer {
     bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
+    struct certificate *shown;       /* in the handshake: that it has the key is not known yet */
     struct certificate *certificate; /* shown, whether trusted or not; or NULL */
     struct identity identity;        /* that the connection itself proves */
     uint64_t judged;                 /* by the http->rights of this generation; 0: not yet */
