@@ -187,6 +187,22 @@ static bool prepare_headers(struct transfer *transfer, char *head)
     return ok;
 }
 
+/* A broker with thousands of clients accepts them all at once and serves them one after the other.
+ * So a connection that is open is waited for as long as for an answer; REQUEST_CONNECT_MS is for
+ * one that does not open. curl looks at this time again whenever it has something to do. */
+static void note_open(struct transfer *transfer)
+{
+    const struct request *request = transfer->request;
+    curl_off_t took_us = 0;
+    if (request->connected ||
+        curl.easy_getinfo(transfer->easy, CURLINFO_CONNECT_TIME_T, &took_us) != CURLE_OK ||
+        took_us == 0)
+        return;
+    transfer->request->connected = true;
+    (void)curl.easy_setopt(transfer->easy, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(request->limit_ms > 0 ? request->limit_ms : REQUEST_TIMEOUT_MS));
+}
+
 static bool prepare_transfer(struct transfer *transfer)
 {
     const struct request *request = transfer->request;
@@ -288,7 +304,8 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
 {
     struct request *request = transfer->request;
     long status = 0, os_error = 0;
-    request_set_trouble(request, trouble_of(code),
+    const bool late = code == CURLE_OPERATION_TIMEDOUT && request->connected;
+    request_set_trouble(request, late ? TROUBLE_LATE : trouble_of(code),
                         transfer->words[0] ? transfer->words : curl.easy_strerror(code));
     curl.easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -305,13 +322,17 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
  * request that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
-    (void)easy, (void)known;
+    (void)known;
     const struct transport *transport = data;
+    struct transfer *transfer = NULL;
     uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (what == CURL_POLL_REMOVE)
         transport_unwatch(transport, fd);
     else
         (void)transport_watch(transport, fd, (uint64_t)fd + 1, events);
+    if ((events & EPOLLIN) && curl.easy_getinfo(easy, CURLINFO_PRIVATE, &transfer) == CURLE_OK &&
+        transfer)
+        note_open(transfer);
     return 0;
 }
 
