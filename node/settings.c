@@ -64,8 +64,10 @@ static const struct key keys[] = {
     {"launch_user", TEXT, AT(launch_user), 0, "mcastd",
      "Who makes launch documents: the user that the broker runs as, by name or uid, which the "
      "environment's MCAST_LAUNCH_USER overrides. A document of another user is refused."},
-    {"timeout", DURATION, AT(timeout_ms), 0, "5s",
-     "How long to wait for one answer, the connection included, which has five seconds at most."},
+    {"timeout", DURATION, AT(timeout_ms), 0, "30s",
+     "How long to wait for one answer, the connection included, which has five seconds at most "
+     "until "
+     "it is open: a busy broker accepts all nodes at once and serves them one after the other."},
     {"busy_retry", DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. prolog and env, which need its answer, also wait so long for one "
