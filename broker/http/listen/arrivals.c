@@ -16,15 +16,11 @@ void arrivals_init(struct arrivals *arrivals, unsigned max, uint32_t seed)
         TAILQ_INIT(&arrivals->lists[i].waiting);
 }
 
-/* FNV-1a of what counts as one address elsewhere, too. */
 static struct arrival_list *list_of(struct arrivals *arrivals, const struct sockaddr_storage *from)
 {
     const struct quota_holder holder =
         quota_address(CLASS_UNAUTHENTICATED, (const struct sockaddr *)from);
-    uint32_t hash = 2166136261u ^ arrivals->seed;
-    for (size_t i = 0; i < sizeof holder.id; i++)
-        hash = (hash ^ holder.id[i]) * 16777619u;
-    return &arrivals->lists[(hash >> 16 ^ hash) % ARRIVALS_LISTS];
+    return &arrivals->lists[quota_hash(&holder, arrivals->seed) % ARRIVALS_LISTS];
 }
 
 static struct arrival_list *longest_list(const struct arrivals *arrivals)

@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
- * quota. */
+ * quota. They are for two or three seconds. */
 enum { HANDSHAKES_MAX = 256, HANDSHAKE_MS = 2000 };
 
 enum { READY_MAX = 64 };
@@ -126,12 +126,19 @@ static void peer_shutdown(struct peer *peer, enum traffic_refusal why, const cha
     shutdown(fd_of(peer), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
+static void set_young(struct peer *peer, bool young)
+{
+    peer->listener->http->young += (unsigned)young - (unsigned)peer->young;
+    peer->young = young;
+}
+
 static void uncount(struct peer *peer)
 {
     struct http *http = peer->listener->http;
     if (peer->closing)
         return;
     peer->closing = true;
+    set_young(peer, false);
     quota_release(&http->quota, &peer->slot);
     if (peer->in_epoll)
         (void)epoll_ctl(http->heads_epoll, EPOLL_CTL_DEL, peer->watched_fd, NULL);
@@ -150,21 +157,15 @@ static struct quota_holder holder_by_address(const struct peer *peer, enum quota
 
 /* When many nodes connect at once, a handshake is a millisecond of work for each. If all were
  * accepted, each would wait for all others, give up before its turn, and come again; the oldest
- * would be closed for the next. So a few hundred are served, and the others wait in the listen
- * queue. A peer that is idle for two seconds does not count. */
+ * would be closed for the next. So a few hundred are served, and the others wait (server.h). A peer
+ * that is idle for two or three seconds does not count. */
 bool peer_may_accept(void *arg, unsigned connections)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
-    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
-    if (connections >= http->quota.max + CONNECTIONS_SPARE)
-        return false;
     const unsigned eighth = http->quota.max / 8;
-    unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
-    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS;
-         peer = LIST_NEXT(peer, link))
-        left -= peer->unauthenticated && !peer->closing;
-    return left > 0;
+    return connections < http->quota.max + CONNECTIONS_SPARE &&
+           (listener->local || http->young < (eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX));
 }
 
 /* Counts it for the holder, if need be after closing another. */
@@ -197,6 +198,7 @@ static bool count_new(struct peer *peer)
     if (!take_share(peer, &holder))
         return false;
     peer->unauthenticated = !local;
+    set_young(peer, !local);
     if (!local)
         MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                   (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
@@ -219,6 +221,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
         return;
     const bool served = !peer->slot.idle;
     peer->unauthenticated = false;
+    set_young(peer, false);
     quota_release(&http->quota, &peer->slot);
     if (!identity_has_role(identity)) {
         const struct quota_holder holder = holder_proved(peer, identity);
@@ -307,6 +310,8 @@ void peer_close_slow(struct http *http)
     LIST_FOREACH(peer, &http->peers, link)
     {
         const uint64_t since_ms = now_ms(peer) - peer->head_ms;
+        if (now_ms(peer) - peer->came_ms >= HANDSHAKE_MS)
+            set_young(peer, false);
         if (peer->head == HEAD_QUIET && since_ms >= PEER_QUIET_MS)
             watch_first_byte(peer);
         if (peer->head != HEAD_BEGUN || since_ms < PEER_HEAD_MS)

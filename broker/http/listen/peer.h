@@ -40,6 +40,7 @@ struct peer {
     bool in_epoll;
     uint64_t came_ms;     /* by the loop's clock */
     bool unauthenticated; /* and on TCP */
+    bool young;           /* that, and probably in its handshake */
     bool handshaking;
     bool answering; /* an answer is queued and not sent yet */
     bool closing;   /* is being closed: not counted any more, and no request of it is served */
