@@ -188,7 +188,9 @@ static void take_status(struct crowd *crowd, struct node *node, const char *answ
         crowd->in_flight--;
         crowd->done++;
     } else if (status == 503) {
-        crowd->out->refused++;
+        if (crowd->out->refused++ == 0)
+            printf("  node %zu was sent away: %s\n", index_of(crowd, node) + 1,
+                   strstr(answer, "\r\n\r\n") ? strstr(answer, "\r\n\r\n") + 4 : answer);
         go_away(crowd, node);
     } else {
         fprintf(stderr, "node %zu was answered: %s\n", index_of(crowd, node) + 1, answer);

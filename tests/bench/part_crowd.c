@@ -113,6 +113,8 @@ static int measure_munge(const struct bench *bench)
     options.reserves = true;
     if (measure("MUNGE, beside small jobs", &options, &crowd) < 0)
         return -1;
+    printf("  reserves of small jobs: %.0f µs before, %.0f µs amid it, 99 %% within %.0f µs\n",
+           crowd.quiet_us, crowd.median_us, crowd.p99_us);
     report_goal(bench->report, &g22, crowd.p99_us / crowd.quiet_us);
     report_figure(bench->report, "reserve of a small job before a crowd", "µs", crowd.quiet_us);
     report_figure(bench->report, "the same amid it", "µs", crowd.median_us);

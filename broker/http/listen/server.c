@@ -18,8 +18,7 @@ enum {
     REST_FACTOR = 9,       /* times as long as they ran, workers without progress have to wait */
     SWEEP_MS = 1000,       /* how often workers with connections run, for their timeouts */
     CROWD = 1024,          /* connections whose memory is worth giving back */
-    ARRIVALS_AT_ONCE = 64, /* accepted before open connections get their turn, */
-    WAITING_AT_ONCE = 256, /* or to wait for their handshake; */
+    ARRIVALS_AT_ONCE = 64, /* accepted before open connections get their turn; */
     GONE_AT_ONCE = 1024,   /* of those closed meanwhile, which cost little; */
     HANDSHAKES_AT_ONCE = 2 /* begun, each of which computes for one or two ms */
 };
@@ -193,7 +192,7 @@ static void stop_accepting(struct server *server)
 /* A client whose connection is open waits; one that gets none gives up. */
 static void accept_waiting(struct server *server)
 {
-    for (unsigned i = 0; i < WAITING_AT_ONCE; i++) {
+    for (unsigned i = 0; i < ARRIVALS_AT_ONCE; i++) {
         struct sockaddr_storage address;
         socklen_t length;
         const bool room = arrivals_may_add(&server->waiting);
