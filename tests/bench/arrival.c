@@ -300,9 +300,9 @@ static int look_around(struct crowd *crowd)
     crowd->looked_ns = now_ns;
     for (size_t i = 0; i < crowd->count; i++) {
         struct node *node = &crowd->nodes[i];
-        const int64_t patience_ms = node->open ? ANSWER_MS : CONNECT_MS;
+        const int64_t limit_ms = node->open ? ANSWER_MS : CONNECT_MS;
 
-        if (is_in_flight(node) && node->comes_ns < now_ns - patience_ms * 1000000) {
+        if (is_in_flight(node) && node->comes_ns < now_ns - limit_ms * 1000000) {
             crowd->out->given_up++;
             go_away(crowd, node);
         } else if (node->step == STEP_AWAY && node->comes_ns <= now_ns &&
