@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 1500000,     /* of a turn of the loop; then no further worker of a listener runs */
+    TURN_NS = 1500000,     /* of a turn of the loop; then no further worker of a listener runs, */
+    TURN_TLS_NS = 500000,  /* and none with TLS, whose next one may take a millisecond or two */
     REST_FACTOR = 9,       /* times as long as they ran, workers without progress have to wait */
     SWEEP_MS = 1000,       /* how often workers with connections run, for their timeouts */
     CROWD = 1024,          /* connections whose memory is worth giving back */
@@ -300,7 +301,8 @@ static void run_workers(struct server *server)
     bool served = false, served_user = false;
     struct httpworker *worker;
     do {
-        const bool has_time = !served || *server->hooks.spent_ns < TURN_NS;
+        const bool has_time =
+            !served || *server->hooks.spent_ns < (uint64_t)(server->tls ? TURN_TLS_NS : TURN_NS);
         worker = has_time ? workerqueue_take_shared(&server->queue) : NULL;
         if (!worker && (has_time || !served_user)) {
             worker = workerqueue_take_user(&server->queue);
