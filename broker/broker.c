@@ -165,14 +165,15 @@ static rlim_t raise_files_limit(const struct config *config)
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0)
         return 0;
-    const rlim_t wanted = http_descriptors(config->connections_max);
+    const rlim_t needed = http_descriptors(config->connections_max),
+                 wanted = http_descriptors_wanted(config->connections_max);
     files.rlim_cur = files.rlim_max;
     (void)setrlimit(RLIMIT_NOFILE, &files);
-    if (files.rlim_cur < wanted)
+    if (files.rlim_cur < needed)
         log_line(LOG_WARNING,
                  "only %ju open files are allowed, connections_max = %u needs %ju: raise "
                  "LimitNOFILE",
-                 (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)wanted);
+                 (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)needed);
     return files.rlim_cur < wanted ? files.rlim_cur : wanted;
 }
 

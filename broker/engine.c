@@ -454,6 +454,7 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
         .fm = engine->fabric ? fabric_counters(engine->fabric) : &no_calls,
         .loop_stall = &engine->turn.stall,
         .loop_stall_us_peak = turn_peak_us(&engine->turn),
+        .loop_cpu_us_peak = turn_cpu_peak_us(&engine->turn),
         .started_ms = engine->started_ms,
     };
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);

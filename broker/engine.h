@@ -95,6 +95,7 @@ struct engine_counters {
     struct fmapi_counters fabric;
     const struct histogram *loop_stall; /* turns of the loop without their wait */
     int64_t loop_stall_us_peak;         /* the longest of the last five minutes */
+    int64_t loop_cpu_us_peak;           /* of them the most CPU time */
     int64_t started_ms;
 };
 void engine_counters(const struct engine *engine, struct engine_counters *out);

@@ -8,11 +8,11 @@
 
 static const char unnamed[] = "connections to the fabric manager";
 
-static void begin_turn(struct turn *turn, uint64_t now_ns)
+static void begin_turn(struct turn *turn, uint64_t now_ns, int64_t cpu_ns)
 {
     turn->began_ns = turn->since_ns = now_ns;
     turn->idle_ns = uv_metrics_idle_time(turn->loop);
-    turn->cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+    turn->cpu_ns = cpu_ns;
     turn->what = unnamed;
     turn->parts[0] = (struct turn_part){.what = unnamed};
     turn->part_count = 1;
@@ -67,16 +67,19 @@ static void find_longest_part(struct turn *turn, uint64_t waited_ns, struct turn
             most = &turn->parts[i];
     out->what = most->what;
     out->what_us = (int64_t)(most->took_ns / 1000);
-    out->cpu_us = (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - turn->cpu_ns) / 1000;
 }
 
 bool turn_end(struct turn *turn, struct turn_stall *out)
 {
     uint64_t now_ns = turn->now_ns();
     uint64_t took_ns = now_ns - turn->began_ns;
+    int64_t cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     uint64_t waited_ns = uv_metrics_idle_time(turn->loop) - turn->idle_ns;
     bool is_long = false;
     out->took_us = took_ns > waited_ns ? (int64_t)((took_ns - waited_ns) / 1000) : 0;
+    out->cpu_us = (cpu_ns - turn->cpu_ns) / 1000;
+    if (turn->began_ns != 0)
+        peak_add(&turn->cpu_peak, (int64_t)(now_ns / 1000000), out->cpu_us);
     if (turn->began_ns != 0 && !turn->interrupted) {
         histogram_add(&turn->stall, out->took_us);
         peak_add(&turn->peak, (int64_t)(now_ns / 1000000), out->took_us);
@@ -86,7 +89,7 @@ bool turn_end(struct turn *turn, struct turn_stall *out)
         switch_part(turn, unnamed, now_ns);
         find_longest_part(turn, waited_ns, out);
     }
-    begin_turn(turn, now_ns);
+    begin_turn(turn, now_ns, cpu_ns);
     return is_long;
 }
 
@@ -103,4 +106,9 @@ void turn_next(struct turn *turn)
 int64_t turn_peak_us(const struct turn *turn)
 {
     return peak_value(&turn->peak, (int64_t)(turn->now_ns() / 1000000));
+}
+
+int64_t turn_cpu_peak_us(const struct turn *turn)
+{
+    return peak_value(&turn->cpu_peak, (int64_t)(turn->now_ns() / 1000000));
 }

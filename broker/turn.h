@@ -35,8 +35,8 @@ struct turn {
     /* To be set when a signal ended the wait of this turn: libuv forgets how long it was, so it is
      * not measured. */
     bool interrupted;
-    struct histogram stall; /* microseconds */
-    struct peak peak;       /* by now_ns */
+    struct histogram stall;     /* microseconds */
+    struct peak peak, cpu_peak; /* by now_ns */
 };
 
 /* A turn of TURN_LONG_US or more. */
@@ -60,3 +60,6 @@ void turn_next(struct turn *turn);
 
 /* Microseconds; the longest of the last five minutes. */
 int64_t turn_peak_us(const struct turn *turn);
+/* Of what it computed in one turn itself; the rest of a long one was its waiting for a processor.
+ */
+int64_t turn_cpu_peak_us(const struct turn *turn);

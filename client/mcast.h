@@ -88,7 +88,8 @@ MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error
 
 MCAST_API void mcast_close(struct mcast *handle); /* takes NULL, keeps errno */
 
-/* Milliseconds for one answer, from 1; the default is 30,000. Streams of events have no limit. */
+/* Milliseconds for one answer, from 1; the default is 30,000. Of these, five seconds for a
+ * connection that does not open. Streams of events have no limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
                                 struct mcast_error *error);
 

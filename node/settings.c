@@ -67,8 +67,10 @@ static const struct key keys[] = {
     {"launch_key", PATH, AT(launch_key), 0, "",
      "File with what mcastd --node-launch-key prints, where launch documents are sealed with the "
      "broker's launch key: readable by root alone. Empty: they are MUNGE credentials."},
-    {"timeout", DURATION, AT(timeout_ms), 0, "5s",
-     "How long to wait for one answer, the connection included, which has five seconds at most."},
+    {"timeout", DURATION, AT(timeout_ms), 0, "30s",
+     "How long to wait for one answer, the connection included, which has five seconds at most "
+     "until it is open: a busy broker accepts all nodes at once and serves them one after the "
+     "other."},
     {"busy_retry", DURATION, AT(busy_ms), 0, "30s",
      "How long to ask on while the broker is busy or does not answer in time: all nodes of a large "
      "job come to it at once. prolog and env, which need its answer, also wait so long for one "

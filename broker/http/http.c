@@ -6,6 +6,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/mungecred.h"
 #include "broker/http/metrics/metrics.h"
+#include "broker/http/listen/arrivals.h"
 #include "broker/http/listen/httpworker.h"
 #include "broker/http/listen/peer.h"
 #include "broker/http/auth/resolver.h"
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,7 @@ static_assert((int)HTTP_THREADS == 3 * (int)WORKQUEUE_THREADS,
 
 enum {
     LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
+    ARRIVALS_MIN = 64,      /* that wait for their handshake, where descriptors are few */
     OTHER_DESCRIPTORS = 256 /* the ledger, the fabric manager, timers, sockets to listen at */
 };
 
@@ -167,6 +170,17 @@ static void on_second(uv_timer_t *timer)
     stream_pulse(http);
 }
 
+/* As many as the descriptors that are left allow. */
+static unsigned arrivals_max(const struct http *http)
+{
+    struct rlimit files;
+    const uint64_t needed = http_descriptors(http->quota.max);
+    if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur < needed + ARRIVALS_MIN)
+        return ARRIVALS_MIN;
+    return files.rlim_cur - needed < ARRIVALS_MAX ? (unsigned)(files.rlim_cur - needed)
+                                                  : ARRIVALS_MAX;
+}
+
 static int listener_open(struct http *http, int which, int fd, struct error *err)
 {
     struct listener *listener = &http->listeners[which];
@@ -177,6 +191,7 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
                                        .connection = peer_connection,
                                        .may_accept = peer_may_accept,
                                        .user = peer_user,
+                                       .arrivals_max = arrivals_max(http),
                                        .before_run = peer_check_heads,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
@@ -229,6 +244,11 @@ uint64_t http_descriptors(unsigned connections_max)
 {
     return (uint64_t)connections_max + connections_max / WORKER_CONNECTIONS_TLS +
            connections_max / 8 + OTHER_DESCRIPTORS;
+}
+
+uint64_t http_descriptors_wanted(unsigned connections_max)
+{
+    return http_descriptors(connections_max) + ARRIVALS_MAX;
 }
 
 struct http *http_create(const struct http_options *options, struct error *err)

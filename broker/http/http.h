@@ -26,8 +26,10 @@ enum { HTTP_THREADS = 6 };
 
 struct http;
 
-/* Descriptors that the process needs for so many connections, all of them with TLS. */
+/* Descriptors that the process needs for so many connections, all of them with TLS; and what more
+ * of them are good for: connections that wait for their handshake. */
 uint64_t http_descriptors(unsigned connections_max);
+uint64_t http_descriptors_wanted(unsigned connections_max);
 
 /* Binds, starts to listen and registers itself with engine_listen. NULL with a sentence in err: a
  * user that does not exist, a socket in use. */

@@ -57,6 +57,7 @@ struct http {
     bool quiescing, closing;
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
+    unsigned young;                   /* of them */
     int heads_epoll;                  /* peer.h: for first bytes */
 
     LIST_HEAD(call_list, call) calls, spare_calls; /* in progress; kept for reuse */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 /* ---- the library ---- */
@@ -288,7 +289,8 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
 {
     struct request *request = transfer->request;
     long status = 0, os_error = 0;
-    request_set_trouble(request, trouble_of(code),
+    const bool late = code == CURLE_OPERATION_TIMEDOUT && request->connected;
+    request_set_trouble(request, late ? TROUBLE_LATE : trouble_of(code),
                         transfer->words[0] ? transfer->words : curl.easy_strerror(code));
     curl.easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &os_error);
     curl.easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -301,17 +303,44 @@ static void end_transfer(struct curl_transport *self, struct transfer *transfer,
 
 /* ---- driven by the broker ---- */
 
+/* Whether it is connected to a broker, rather than one by which curl learns of a name. */
+static bool is_open(curl_socket_t fd)
+{
+    struct sockaddr_storage peer;
+    socklen_t length = sizeof peer, size = sizeof(int);
+    int type = 0;
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+           getpeername(fd, (struct sockaddr *)&peer, &length) == 0 && peer.ss_family != AF_UNIX;
+}
+
+/* A broker with thousands of clients accepts them all at once and serves them one after the other.
+ * So a connection that is open is waited for as long as for an answer; REQUEST_CONNECT_MS is for
+ * one that does not open. curl compares with this time again whenever it has something to do. */
+static void note_open(CURL *easy)
+{
+    struct transfer *transfer = NULL;
+    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &transfer);
+    if (!transfer || transfer->request->connected)
+        return;
+    const int64_t limit_ms = transfer->request->limit_ms;
+    transfer->request->connected = true;
+    (void)curl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(limit_ms > 0 ? limit_ms : REQUEST_TIMEOUT_MS));
+}
+
 /* Its tag is the descriptor and 1, which is never 0. One that does not fit into the set is a
  * request that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
-    (void)easy, (void)known;
+    (void)known;
     const struct transport *transport = data;
     uint32_t events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
     if (what == CURL_POLL_REMOVE)
         transport_unwatch(transport, fd);
     else
         (void)transport_watch(transport, fd, (uint64_t)fd + 1, events);
+    if ((events & EPOLLIN) && is_open(fd)) /* as long as it connects, curl waits for EPOLLOUT */
+        note_open(easy);
     return 0;
 }
 

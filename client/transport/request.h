@@ -48,7 +48,7 @@ bool trouble_broken(const struct trouble *trouble);
 
 enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
-    REQUEST_CONNECT_MS = 5000,     /* of these, for a connection */
+    REQUEST_CONNECT_MS = 5000,     /* of these, until a connection is open */
     REQUEST_ANSWER_MAX = 64 << 20, /* bytes of one answer */
 };
 
@@ -73,7 +73,7 @@ struct request {
     size_t head_size;
     char *head;             /* lines "Name: value" and CRLF to be sent; a token may be among them */
     bool fresh;             /* over a new connection */
-    bool connected;         /* there was one to send it over */
+    bool connected;         /* there was one to send it over, or at least it was open */
     bool unread;            /* its connection was closed before the broker can have read it */
     struct trouble trouble; /* how it ended */
     void *connection;       /* the transport's, or NULL */

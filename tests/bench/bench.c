@@ -15,8 +15,9 @@ static const char usage[] =
     "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13–G15),\n"
-    "          scale (G6, G7, G12), storms (C2–C5), cost (instructions and allocations),\n"
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13, G14),\n"
+    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and "
+    "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
     "  --live: as many reservations as live at most, for scale (1000000)\n"
     "  --json FILE: all figures, for programs\n"
@@ -33,10 +34,9 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
-    {"slurm", part_slurm, true},       {"slow", part_slow, true},
-    {"reports", part_reports, true},   {"storms", part_storms, true},
-    {"scale", part_scale, true},       {"cost", part_cost, false},
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},       {"slurm", part_slurm, true},
+    {"slow", part_slow, true},         {"reports", part_reports, true}, {"crowd", part_crowd, true},
+    {"storms", part_storms, true},     {"scale", part_scale, true},     {"cost", part_cost, false},
     {"field", part_field, false},
 };
 
@@ -194,7 +194,8 @@ int main(int argc, char **argv)
     static const char *const etcds[] = {"/usr/bin/etcd", NULL};
     static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
     static struct report report;
-    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE];
+    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE],
+        names[PATH_SIZE];
     struct arguments arguments;
 
     if (read_arguments(&arguments, argc, argv) < 0) {
@@ -205,10 +206,12 @@ int main(int argc, char **argv)
     snprintf(mock_fm, sizeof mock_fm, "%s/mock-fm", arguments.programs);
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
+    snprintf(names, sizeof names, "%s/../lib/bench-names.so", arguments.programs);
     arguments.bench.mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
     arguments.bench.echo = echo;
     arguments.bench.counter = counter;
+    arguments.bench.names = names;
     arguments.bench.valgrind = find_program("BENCH_VALGRIND", valgrinds);
     arguments.bench.etcd = find_program("BENCH_ETCD", etcds);
     arguments.bench.nginx = find_program("BENCH_NGINX", nginxes);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/bench/arrival.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/storm.h"
 
@@ -15,12 +14,6 @@ static const struct report_goal g14 = {.id = "G14",
                                        .what = "commits a node report (count)",
                                        .sense = REPORT_AT_MOST,
                                        .limit = 1.0 / 24};
-static const struct report_goal g15 = {.id = "G15",
-                                       .what = "nodes of a crowd over TLS sent away (count)",
-                                       .sense = REPORT_AT_MOST,
-                                       .limit = 0,
-                                       .is_count = true};
-
 static double greater(double a, double b)
 {
     return a > b ? a : b;
@@ -56,31 +49,6 @@ static int measure_reports(const struct bench *bench)
     return 0;
 }
 
-/* First a steady stream, which tells what a handshake costs; then all at once. */
-static int measure_arrivals(const struct bench *bench)
-{
-    struct arrival_options arrivals = {.mcastd = bench->mcastd,
-                                       .nodes = bench->nodes / 8,
-                                       .at_once = 32,
-                                       .connections_max = bench->connections_max,
-                                       .report = bench->report};
-    struct arrival stream, crowd;
-
-    if (arrival_measure(&arrivals, &stream) < 0)
-        return -1;
-    report_figure(bench->report, "nodes report, each over a new TLS connection", "/s",
-                  (double)arrivals.nodes / stream.seconds);
-    report_figure(bench->report, "CPU of such a report", "µs", stream.cpu_us);
-    arrivals.nodes = arrivals.at_once = bench->arrivals;
-    if (arrival_measure(&arrivals, &crowd) < 0)
-        return -1;
-    report_goal(bench->report, &g15, (double)(crowd.closed + crowd.refused));
-    report_figure(bench->report, "all that came at once reported after", "ms", crowd.seconds * 1e3);
-    report_figure(bench->report, "times that one gave up and came again", "",
-                  (double)crowd.given_up);
-    return 0;
-}
-
 int part_reports(const struct bench *bench)
 {
     int result = 0;
@@ -91,9 +59,5 @@ int part_reports(const struct bench *bench)
         fflush(stdout);
         result = measure_reports(bench);
     }
-    if (result < 0)
-        return -1;
-    printf("G15, %zu nodes come at once\n", bench->arrivals);
-    fflush(stdout);
-    return measure_arrivals(bench);
+    return result;
 }

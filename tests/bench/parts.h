@@ -12,7 +12,8 @@
 
 struct bench {
     const char *mcastd, *mock_fm, *echo; /* programs */
-    const char *counter;                 /* the library that counts allocations */
+    const char *counter;                 /* the library that counts allocations, */
+    const char *names;                   /* and the one that resolves nodes' names */
     const char *valgrind, *etcd, *nginx; /* NULL: what needs it is left out, with a word */
     size_t repetitions;                  /* at most SAMPLE_MAX */
     size_t warm_up;                      /* requests before any that are timed */
@@ -35,7 +36,8 @@ int part_reserves(const struct bench *bench); /* G1–G5 */
 int part_jobs(const struct bench *bench);     /* G8 */
 int part_slurm(const struct bench *bench);    /* G9 */
 int part_slow(const struct bench *bench);     /* G10 */
-int part_reports(const struct bench *bench);  /* G13–G15 */
+int part_reports(const struct bench *bench);  /* G13, G14 */
+int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */
 int part_storms(const struct bench *bench);   /* C2–C5 */
 int part_cost(const struct bench *bench);     /* instructions and allocations */

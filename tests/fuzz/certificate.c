@@ -21,7 +21,9 @@ void fuzz_one(struct fuzz_input *in)
 {
     const gnutls_datum_t der = {.data = (unsigned char *)(uintptr_t)in->at,
                                 .size = (unsigned)in->left};
-    struct certificate *certificate = certificate_create(&der, 1);
+    const char *unbearable;
+    struct certificate *certificate = certificate_create(&der, 1, &unbearable);
+    FUZZ_CHECK(!certificate == !!unbearable);
     if (certificate) {
         check_names(certificate_names(certificate));
         FUZZ_CHECK(certificate_fault(certificate, 0)); /* nobody has judged it yet */

@@ -165,9 +165,9 @@ static const char *key_unbearable(gnutls_x509_crt_t certificate)
     }
 }
 
-const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
+/* Before anything of the chain is parsed. */
+static const char *chain_unbearable(const gnutls_datum_t *shown, unsigned count)
 {
-    const char *why = NULL;
     size_t left = CERTIFICATE_ELEMENTS_MAX;
     if (count > CERTIFICATE_CHAIN_MAX)
         return "the chain has more than 8 certificates";
@@ -177,16 +177,19 @@ const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count)
             return "it has too many parts: more than 1024";
         left -= more;
     }
-    for (unsigned i = 0; i < count && !why; i++) {
-        gnutls_x509_crt_t certificate;
-        if (gnutls_x509_crt_init(&certificate) < 0)
-            return "there is no memory for it";
-        why = gnutls_x509_crt_import(certificate, &shown[i], GNUTLS_X509_FMT_DER) < 0
-                  ? "it is no X.509 certificate"
-                  : key_unbearable(certificate);
-        gnutls_x509_crt_deinit(certificate);
-    }
-    return why;
+    return NULL;
+}
+
+/* The next one of the chain. */
+static const char *import(struct certificate *certificate, const gnutls_datum_t *der)
+{
+    gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
+    if (gnutls_x509_crt_init(next) < 0)
+        return "there is no memory for it";
+    certificate->length++;
+    if (gnutls_x509_crt_import(*next, der, GNUTLS_X509_FMT_DER) < 0)
+        return "it is no X.509 certificate";
+    return key_unbearable(*next);
 }
 
 /* The next vector of the message, whose length takes that many bytes. False: it is cut. */
@@ -205,40 +208,38 @@ static bool vector_next(gnutls_datum_t *rest, unsigned length_bytes, gnutls_datu
     return true;
 }
 
-const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13)
+struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count,
+                                       const char **unbearable)
 {
-    static const char cut[] = "the message is not a whole one";
-    gnutls_datum_t rest = *message, list, unused, shown[CERTIFICATE_CHAIN_MAX + 1];
-    unsigned count = 0;
-    if ((tls13 && !vector_next(&rest, 1, &unused)) || !vector_next(&rest, 3, &list))
-        return cut;
-    while (list.size > 0 && count <= CERTIFICATE_CHAIN_MAX) {
-        if (!vector_next(&list, 3, &shown[count++]) || (tls13 && !vector_next(&list, 2, &unused)))
-            return cut;
-    }
-    return certificate_unbearable(shown, count);
-}
-
-struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count)
-{
+    *unbearable = chain_unbearable(shown, count);
+    if (*unbearable || count == 0)
+        return NULL;
     struct certificate *certificate = memory_zeroed(sizeof *certificate);
-    while (certificate->length < count && certificate->length < CERTIFICATE_CHAIN_MAX) {
-        gnutls_x509_crt_t *next = &certificate->chain[certificate->length];
-        if (gnutls_x509_crt_init(next) < 0 ||
-            gnutls_x509_crt_import(*next, &shown[certificate->length], GNUTLS_X509_FMT_DER) < 0) {
-            gnutls_x509_crt_deinit(*next);
-            break;
-        }
-        certificate->length++;
-    }
-    if (certificate->length == 0) {
-        free(certificate);
+    for (unsigned i = 0; i < count && !*unbearable; i++)
+        *unbearable = import(certificate, &shown[i]);
+    if (*unbearable) {
+        certificate_destroy(certificate);
         return NULL;
     }
     certificate->fault = "it has not been looked at yet";
     read_names(certificate);
     read_times(certificate);
     return certificate;
+}
+
+struct certificate *certificate_read(const gnutls_datum_t *message, bool tls13,
+                                     const char **unbearable)
+{
+    gnutls_datum_t rest = *message, list, unused, shown[CERTIFICATE_CHAIN_MAX + 1];
+    unsigned count = 0;
+    *unbearable = "the message is not a whole one";
+    if ((tls13 && !vector_next(&rest, 1, &unused)) || !vector_next(&rest, 3, &list))
+        return NULL;
+    while (list.size > 0 && count <= CERTIFICATE_CHAIN_MAX) {
+        if (!vector_next(&list, 3, &shown[count++]) || (tls13 && !vector_next(&list, 2, &unused)))
+            return NULL;
+    }
+    return certificate_create(shown, count, unbearable);
 }
 
 void certificate_destroy(struct certificate *certificate)

@@ -18,16 +18,6 @@ enum {
     CERTIFICATE_ELEMENTS_MAX = 1024, /* of DER, in a whole chain; a usual one has about 100 */
 };
 
-/* Whether a chain in DER, as any client may send it, can be verified at bounded cost: TLS checks
- * the holder's signature with the key that is shown before the certificate's trust is verified, and
- * with keys as large as they can be sent that takes minutes; thousands of names take long to read.
- * NULL, or why not. */
-const char *certificate_unbearable(const gnutls_datum_t *shown, unsigned count);
-
-/* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older
- * version RFC 5246 7.4.2. GnuTLS itself looks at the chain only after that signature. */
-const char *certificate_message_unbearable(const gnutls_datum_t *message, bool tls13);
-
 /* The number of elements in bytes of DER (ITU-T X.690), those in extensions of certificates (octet
  * strings that hold a sequence and nothing else) with them; max + 1 as soon as there are more, or
  * lengths and tags are written in ways that certificates have no use for. Bytes that are no DER end
@@ -36,8 +26,17 @@ size_t der_elements(const unsigned char *bytes, size_t length, size_t max);
 
 struct certificate;
 
-/* From the chain in DER, the holder's own first. NULL: there is none. */
-struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count);
+/* From the chain in DER, the holder's own first; each is parsed once. NULL: none is shown, or, with
+ * the reason in *unbearable, which is NULL else, it cannot be verified at bounded cost, as any
+ * client may send it: TLS checks the holder's signature with the key that is shown before the
+ * certificate's trust is verified, and with keys as large as they can be sent that takes minutes;
+ * thousands of names take long to read. */
+struct certificate *certificate_create(const gnutls_datum_t *shown, unsigned count,
+                                       const char **unbearable);
+/* The same of a handshake message Certificate without its header: RFC 8446 4.4.2, or with an older
+ * version RFC 5246 7.4.2. GnuTLS itself looks at the chain only after that signature. */
+struct certificate *certificate_read(const gnutls_datum_t *message, bool tls13,
+                                     const char **unbearable);
 void certificate_destroy(struct certificate *certificate); /* NULL is allowed */
 
 /* The subject's common names, then its DNS names, at most CERTIFICATE_NAMES_MAX; NULL-terminated.

@@ -15,7 +15,8 @@
 enum {
     CONNECTION_MEMORY = 16384, /* request line, headers and a piece of the body; MHD wipes all
                                   of it for each request */
-    IDLE_RUNS_MAX = 4          /* of MHD without progress, before it has to wait */
+    IDLE_RUNS_MAX = 4,         /* of MHD without progress, before it has to wait; */
+    IDLE_RUNS_HANDSHAKE = 1    /* where a handshake that waits explains it */
 };
 
 /* ---- what MHD calls ---- */
@@ -73,7 +74,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 }
 
 /* A connection with a chunk's header longer than its buffer is never read again, and makes MHD ask
- * for one more run until it times out. The only sign is that there is no progress. */
+ * for one more run until it times out. The only sign is that there is no progress.
+ *
+ * A handshake that waits for its client makes MHD ask for more runs, too. Its next bytes make the
+ * descriptor readable, and nothing is lost if the worker waits for them, unless it is sending an
+ * answer: MHD sends one piece in a run, without telling. */
 enum httpworker_result httpworker_run(struct httpworker *worker)
 {
     MHD_UNSIGNED_LONG_LONG wait;
@@ -87,6 +92,9 @@ enum httpworker_result httpworker_run(struct httpworker *worker)
         worker->idle_runs = 0;
         return more ? WORKER_BUSY : WORKER_QUIET;
     }
+    const bool handshake = worker->handshakes > 0 && worker->answering == 0;
+    if (handshake && worker->idle_runs >= IDLE_RUNS_HANDSHAKE)
+        return WORKER_QUIET;
     if (worker->idle_runs == IDLE_RUNS_MAX)
         return WORKER_NO_PROGRESS;
     worker->idle_runs++;

@@ -18,9 +18,9 @@
  *
  * What has to be known about 0.9.75 and 1.0.1: its epoll descriptor is polled; after every MHD_run
  * it may have more to do although the descriptor is quiet (pipelined requests), which only
- * MHD_get_timeout tells; a connection that waits for us is suspended, gets its response queued
- * while suspended, and goes on in the MHD_run after its resume; all must be resumed before
- * MHD_stop_daemon. */
+ * MHD_get_timeout tells. 0.9.75 says so of each handshake that waits for its client, too. A
+ * connection that waits for us is suspended, gets its response queued while suspended, and goes on
+ * in the MHD_run after its resume; all must be resumed before MHD_stop_daemon. */
 
 /* A handshake computes for a millisecond or two, a request for a few dozen microseconds; and a
  * worker with TLS takes a descriptor and 16 KiB for itself (G11). While many clients connected over
@@ -59,10 +59,11 @@ struct httpworker {
     struct workerqueue *queue;
     uv_poll_t poll;
     unsigned connections, capacity;
-    unsigned unreported; /* of the connections: MHD has not reported their start */
-    int idle_runs;       /* of MHD without progress, one after another */
-    bool progress;       /* in its last run: MHD made a callback, or continued a handshake */
-    bool resumed;        /* a connection, since its last run began */
+    unsigned unreported;            /* of the connections: MHD has not reported their start */
+    unsigned handshakes, answering; /* of the connections: in their handshake, being answered */
+    int idle_runs;                  /* of MHD without progress, one after another */
+    bool progress; /* in its last run: MHD made a callback, or continued a handshake */
+    bool resumed;  /* a connection, since its last run began */
 
     /* the queue's: */
     uint64_t user; /* whose connections it serves, or WORKERQUEUE_SHARED */

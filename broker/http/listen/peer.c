@@ -14,7 +14,7 @@
 #include <time.h>
 
 /* Unauthenticated peers that are probably in their handshake: at most so many, and half of their
- * quota. */
+ * quota. They are for two or three seconds. */
 enum { HANDSHAKES_MAX = 256, HANDSHAKE_MS = 2000 };
 
 enum { READY_MAX = 64 };
@@ -126,12 +126,19 @@ static void peer_shutdown(struct peer *peer, enum traffic_refusal why, const cha
     shutdown(fd_of(peer), SHUT_RDWR); /* MHD reads its end next, and frees it */
 }
 
+static void set_young(struct peer *peer, bool young)
+{
+    peer->listener->http->young += (unsigned)young - (unsigned)peer->young;
+    peer->young = young;
+}
+
 static void uncount(struct peer *peer)
 {
     struct http *http = peer->listener->http;
     if (peer->closing)
         return;
     peer->closing = true;
+    set_young(peer, false);
     quota_release(&http->quota, &peer->slot);
     if (peer->in_epoll)
         (void)epoll_ctl(http->heads_epoll, EPOLL_CTL_DEL, peer->watched_fd, NULL);
@@ -150,21 +157,15 @@ static struct quota_holder holder_by_address(const struct peer *peer, enum quota
 
 /* When many nodes connect at once, a handshake is a millisecond of work for each. If all were
  * accepted, each would wait for all others, give up before its turn, and come again; the oldest
- * would be closed for the next. So a few hundred are served, and the others wait in the listen
- * queue. A peer that is idle for two seconds does not count. */
+ * would be closed for the next. So a few hundred are served, and the others wait (server.h). A peer
+ * that is idle for two or three seconds does not count. */
 bool peer_may_accept(void *arg, unsigned connections)
 {
     const struct listener *listener = arg;
     const struct http *http = listener->http;
-    const struct peer *peer = listener->local ? NULL : LIST_FIRST(&http->peers);
-    if (connections >= http->quota.max + CONNECTIONS_SPARE)
-        return false;
     const unsigned eighth = http->quota.max / 8;
-    unsigned left = eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX;
-    for (; peer && left > 0 && uv_now(http->loop) - peer->came_ms < HANDSHAKE_MS;
-         peer = LIST_NEXT(peer, link))
-        left -= peer->unauthenticated && !peer->closing;
-    return left > 0;
+    return connections < http->quota.max + CONNECTIONS_SPARE &&
+           (listener->local || http->young < (eighth < HANDSHAKES_MAX ? eighth : HANDSHAKES_MAX));
 }
 
 /* Counts it for the holder, if need be after closing another. */
@@ -197,6 +198,7 @@ static bool count_new(struct peer *peer)
     if (!take_share(peer, &holder))
         return false;
     peer->unauthenticated = !local;
+    set_young(peer, !local);
     if (!local)
         MHD_set_connection_option(peer->connection, MHD_CONNECTION_OPTION_TIMEOUT,
                                   (unsigned)WORKER_UNAUTHENTICATED_SECONDS);
@@ -219,6 +221,7 @@ void peer_settle(struct peer *peer, const struct identity *identity)
         return;
     const bool served = !peer->slot.idle;
     peer->unauthenticated = false;
+    set_young(peer, false);
     quota_release(&http->quota, &peer->slot);
     if (!identity_has_role(identity)) {
         const struct quota_holder holder = holder_proved(peer, identity);
@@ -237,11 +240,23 @@ void peer_settle(struct peer *peer, const struct identity *identity)
 
 /* ---- its requests ---- */
 
+static void set_answering(struct peer *peer, bool answering)
+{
+    peer->worker->answering += (unsigned)answering - (unsigned)peer->answering;
+    peer->answering = answering;
+}
+
+static void set_handshaking(struct peer *peer, bool handshaking)
+{
+    peer->worker->handshakes += (unsigned)handshaking - (unsigned)peer->handshaking;
+    peer->handshaking = handshaking;
+}
+
 /* A client that does not read its answer counts as idle, too. */
 void peer_request(struct peer *peer, enum peer_request state)
 {
     struct quota *quota = &peer->listener->http->quota;
-    peer->answering = state == PEER_ANSWERING;
+    set_answering(peer, state == PEER_ANSWERING);
     if (state == PEER_OVER && peer->closing)
         return; /* no head is expected of it any more */
     set_head(peer, state == PEER_OVER ? HEAD_QUIET : HEAD_COMPLETE);
@@ -295,6 +310,8 @@ void peer_close_slow(struct http *http)
     LIST_FOREACH(peer, &http->peers, link)
     {
         const uint64_t since_ms = now_ms(peer) - peer->head_ms;
+        if (now_ms(peer) - peer->came_ms >= HANDSHAKE_MS)
+            set_young(peer, false);
         if (peer->head == HEAD_QUIET && since_ms >= PEER_QUIET_MS)
             watch_first_byte(peer);
         if (peer->head != HEAD_BEGUN || since_ms < PEER_HEAD_MS)
@@ -314,10 +331,13 @@ static_assert((int)PEER_HEAD_MS == 10000, "peer_close_slow says so");
 static void handshake_finished(gnutls_session_t session, struct peer *peer)
 {
     unsigned count = 0;
+    set_handshaking(peer, false);
     if (peer->certificate)
         return;
-    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &count);
-    peer->certificate = certificate_create(shown, count);
+    if (gnutls_certificate_get_peers(session, &count)) {
+        peer->certificate = peer->shown;
+        peer->shown = NULL;
+    }
     peer->judged = 0;
     peer_settle(peer, peer_identity(peer));
     if (!peer->closing)
@@ -339,7 +359,12 @@ static int on_message(gnutls_session_t session, unsigned type, unsigned when, un
     if (type != GNUTLS_HANDSHAKE_CERTIFICATE_PKT || when != GNUTLS_HOOK_PRE)
         return 0;
     bool tls13 = gnutls_protocol_get_version(session) == GNUTLS_TLS1_3;
-    return certificate_message_unbearable(message, tls13) ? GNUTLS_E_CERTIFICATE_ERROR : 0;
+    const char *unbearable = "it has gone";
+    if (peer) {
+        certificate_destroy(peer->shown);
+        peer->shown = certificate_read(message, tls13, &unbearable);
+    }
+    return unbearable ? GNUTLS_E_CERTIFICATE_ERROR : 0;
 }
 
 static void session_setup(struct peer *peer)
@@ -348,6 +373,7 @@ static void session_setup(struct peer *peer)
     if (!session)
         return;
     peer->tls = tls_hold(peer->listener->http->tls);
+    set_handshaking(peer, true);
     tls_session_setup(peer->tls, session);
     /* The other pointer that a session can hold is MHD's; this one is for stores of sessions, and
      * there is none. */
@@ -388,10 +414,13 @@ static void peer_destroy(struct peer *peer)
 {
     struct http *http = peer->listener->http;
     uncount(peer);
+    set_answering(peer, false);
+    set_handshaking(peer, false);
     LIST_REMOVE(peer, link);
     if (peer->tls)
         gnutls_db_set_ptr(session_of(peer), NULL);
     http->traffic.open[peer->listener - http->listeners]--;
+    certificate_destroy(peer->shown);
     certificate_destroy(peer->certificate);
     tls_drop(peer->tls);
     free(peer);

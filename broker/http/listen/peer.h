@@ -40,11 +40,14 @@ struct peer {
     bool in_epoll;
     uint64_t came_ms;     /* by the loop's clock */
     bool unauthenticated; /* and on TCP */
-    bool answering;       /* an answer is queued and not sent yet */
-    bool closing; /* is being closed: not counted any more, and no request of it is served */
-    bool surplus; /* above the limit: its next request is answered 503, and it is closed */
+    bool young;           /* that, and probably in its handshake */
+    bool handshaking;
+    bool answering; /* an answer is queued and not sent yet */
+    bool closing;   /* is being closed: not counted any more, and no request of it is served */
+    bool surplus;   /* above the limit: its next request is answered 503, and it is closed */
 
     struct tls *tls;                 /* what its handshake uses; NULL: not encrypted */
+    struct certificate *shown;       /* in the handshake: that it has the key is not known yet */
     struct certificate *certificate; /* shown, whether trusted or not; or NULL */
     struct identity identity;        /* that the connection itself proves */
     uint64_t judged;                 /* by the http->rights of this generation; 0: not yet */

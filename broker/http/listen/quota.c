@@ -61,12 +61,18 @@ struct quota_holder quota_address(enum quota_class which, const struct sockaddr 
     return holder;
 }
 
-/* A list: as many as there are users, addresses and reservations without a role connected at this
- * moment. */
+uint32_t quota_hash(const struct quota_holder *holder, uint32_t seed)
+{
+    uint32_t hash = (2166136261u ^ seed ^ holder->which) * 16777619u;
+    for (size_t i = 0; i < sizeof holder->id; i++)
+        hash = (hash ^ holder->id[i]) * 16777619u;
+    return hash >> 16 ^ hash;
+}
+
 static struct quota_share *find_share(const struct quota *quota, const struct quota_holder *holder)
 {
     struct quota_share *share = NULL;
-    LIST_FOREACH(share, &quota->shares, link)
+    LIST_FOREACH(share, &quota->shares[quota_hash(holder, 0) % QUOTA_LISTS], link)
     if (share->holder.which == holder->which &&
         memcmp(share->holder.id, holder->id, sizeof holder->id) == 0)
         break;
@@ -77,7 +83,7 @@ static struct quota_share *add_share(struct quota *quota, const struct quota_hol
 {
     struct quota_share *share = memory_zeroed(sizeof *share);
     share->holder = *holder;
-    LIST_INSERT_HEAD(&quota->shares, share, link);
+    LIST_INSERT_HEAD(&quota->shares[quota_hash(holder, 0) % QUOTA_LISTS], share, link);
     return share;
 }
 

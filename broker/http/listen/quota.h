@@ -18,7 +18,8 @@
 enum {
     QUOTA_SHARE = 64, /* connections of one user, of users of one address, of nodes of one address,
                          or of all bearers of one reservation */
-    QUOTA_UNAUTHENTICATED_SHARE = 16 /* of unauthenticated peers of one address */
+    QUOTA_UNAUTHENTICATED_SHARE = 16, /* of unauthenticated peers of one address */
+    QUOTA_LISTS = 512
 };
 
 enum quota_class {
@@ -41,6 +42,9 @@ struct quota_holder quota_bearer(uint64_t number);
 /* Of IPv6 the first 64 bits count: one host can have all others. */
 struct quota_holder quota_address(enum quota_class which, const struct sockaddr *address);
 
+/* FNV-1a; with a secret seed no client can choose which others have the same. */
+uint32_t quota_hash(const struct quota_holder *holder, uint32_t seed);
+
 /* The connections of one holder, as long as it has any. */
 struct quota_share;
 
@@ -56,9 +60,9 @@ struct quota {
     unsigned taken; /* of them */
     struct quota_count {
         unsigned taken, idle;
-        TAILQ_HEAD(quota_slots, quota_slot) slots; /* that are idle, the oldest first */
-    } classes[CLASSES];                            /* of peers without a role */
-    LIST_HEAD(quota_shares, quota_share) shares;
+        TAILQ_HEAD(quota_slots, quota_slot) slots;            /* that are idle, the oldest first */
+    } classes[CLASSES];                                       /* of peers without a role */
+    LIST_HEAD(quota_shares, quota_share) shares[QUOTA_LISTS]; /* by quota_hash */
 };
 
 void quota_init(struct quota *quota, unsigned max);

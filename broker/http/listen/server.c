@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/listen/server.h"
 
+#include "broker/http/listen/arrivals.h"
 #include "base/memory.h"
 #include "broker/log/log.h"
 
@@ -13,13 +14,14 @@
 #include <unistd.h>
 
 enum {
-    TURN_NS = 1500000,     /* of a turn of the loop; then no further worker of a listener runs */
+    TURN_NS = 1500000,     /* of a turn of the loop; then no further worker of a listener runs, */
+    TURN_TLS_NS = 500000,  /* and none with TLS, whose next one may take a millisecond or two */
     REST_FACTOR = 9,       /* times as long as they ran, workers without progress have to wait */
     SWEEP_MS = 1000,       /* how often workers with connections run, for their timeouts */
     CROWD = 1024,          /* connections whose memory is worth giving back */
     ARRIVALS_AT_ONCE = 64, /* accepted before open connections get their turn; */
     GONE_AT_ONCE = 1024,   /* of those closed meanwhile, which cost little; */
-    HANDSHAKES_AT_ONCE = 2 /* of those with TLS, each of which computes for one or two ms */
+    HANDSHAKES_AT_ONCE = 2 /* begun, each of which computes for one or two ms */
 };
 
 struct server {
@@ -30,9 +32,10 @@ struct server {
     uint64_t resting_ns;        /* that these ran since the last rest */
     int listener;               /* -1: closed */
     bool tls;
-    uv_poll_t arrivals;   /* of the listener; stopped while nothing is accepted */
-    uv_check_t check;     /* after all ready descriptors were handled */
-    uv_prepare_t prepare; /* before the loop waits: a turn is over */
+    struct arrivals waiting; /* with TLS: accepted, and not served yet */
+    uv_poll_t arrivals;      /* of the listener; stopped while nothing is accepted */
+    uv_check_t check;        /* after all ready descriptors were handled */
+    uv_prepare_t prepare;    /* before the loop waits: a turn is over */
     uv_timer_t sweep, rest;
     uv_idle_t idle;             /* active while workers have work: the loop does not wait */
     unsigned handles;           /* of these, until they are closed */
@@ -98,12 +101,18 @@ static void close_unused_workers(struct server *server)
 
 /* ---- accepting ---- */
 
-/* MHD would accept all connections at once. Here they wait in the kernel's listen queue, where they
- * cost nothing and none has to be refused. */
-static bool may_accept(const struct server *server)
+/* MHD would serve all connections at once. Here they wait, where they cost little and none has to
+ * be refused: without TLS in the kernel's listen queue. */
+static bool may_serve(const struct server *server)
 {
     return !server->hooks.may_accept ||
            server->hooks.may_accept(server->hooks.arg, server->connections);
+}
+
+/* Or the kernel keeps them. */
+static bool may_accept(const struct server *server)
+{
+    return server->tls ? arrivals_may_add(&server->waiting) : may_serve(server);
 }
 
 static void on_arrival(uv_poll_t *poll, int status, int events)
@@ -153,7 +162,7 @@ static bool add_connection(struct server *server, struct httpworker *shared, int
 static struct httpworker *accepting_worker(struct server *server)
 {
     struct error err = {0};
-    if (!may_accept(server))
+    if (!may_serve(server))
         return NULL;
     struct httpworker *worker = worker_for(server, WORKERQUEUE_SHARED, &err);
     if (!worker && !server->fault_logged)
@@ -162,23 +171,58 @@ static struct httpworker *accepting_worker(struct server *server)
     return worker;
 }
 
-static void accept_some(struct server *server)
+/* A descriptor; -1: there is none now, and errno says why. */
+static int accept_one(const struct server *server, struct sockaddr_storage *address,
+                      socklen_t *length)
+{
+    int fd;
+    do {
+        *length = sizeof *address;
+        fd = accept4(server->listener, (struct sockaddr *)address, length,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+    } while (fd < 0 && (errno == ECONNABORTED || errno == EINTR));
+    return fd;
+}
+
+/* Until on_check starts it again. */
+static void stop_accepting(struct server *server)
+{
+    uv_poll_stop(&server->arrivals);
+}
+
+/* A client whose connection is open waits; one that gets none gives up. */
+static void accept_waiting(struct server *server)
+{
+    for (unsigned i = 0; i < ARRIVALS_AT_ONCE; i++) {
+        struct sockaddr_storage address;
+        socklen_t length;
+        const bool room = arrivals_may_add(&server->waiting);
+        const int fd = room ? accept_one(server, &address, &length) : -1;
+        if (fd < 0) {
+            if (!room || is_exhausted(errno))
+                stop_accepting(server);
+            return;
+        }
+        (void)arrivals_add(&server->waiting, fd, &address, length);
+    }
+}
+
+/* From those that wait, or of a server without TLS from the kernel. */
+static void serve_some(struct server *server)
 {
     const unsigned at_once = server->tls ? HANDSHAKES_AT_ONCE : ARRIVALS_AT_ONCE;
     for (unsigned added = 0, gone = 0; added < at_once && gone < GONE_AT_ONCE;) {
         struct sockaddr_storage address;
-        socklen_t length = sizeof address;
+        socklen_t length;
         struct httpworker *worker = accepting_worker(server);
-        const int fd = worker ? accept4(server->listener, (struct sockaddr *)&address, &length,
-                                        SOCK_NONBLOCK | SOCK_CLOEXEC)
-                              : -1;
-        if (!worker || (fd < 0 && is_exhausted(errno))) {
-            uv_poll_stop(&server->arrivals); /* until on_check starts it again */
+        const int fd = !worker       ? -1
+                       : server->tls ? arrivals_take(&server->waiting, &address, &length)
+                                     : accept_one(server, &address, &length);
+        if (!server->tls && (!worker || (fd < 0 && is_exhausted(errno))))
+            stop_accepting(server);
+        if (fd < 0)
             return;
-        }
-        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
-            return; /* the queue is empty */
-        if (fd >= 0 && add_connection(server, worker, fd, &address, length))
+        if (add_connection(server, worker, fd, &address, length))
             added++;
         else
             gone++;
@@ -201,6 +245,12 @@ static void trim_memory(struct server *server)
 static bool has_work(const struct server *server)
 {
     return !TAILQ_EMPTY(&server->queue.shared) || !TAILQ_EMPTY(&server->queue.users);
+}
+
+/* Without a worker for them the loop does not turn for those that wait. */
+static bool has_waiting(const struct server *server)
+{
+    return server->waiting.count > 0 && !server->fault_logged && may_serve(server);
 }
 
 static void on_rest_over(uv_timer_t *timer)
@@ -251,7 +301,8 @@ static void run_workers(struct server *server)
     bool served = false, served_user = false;
     struct httpworker *worker;
     do {
-        const bool has_time = !served || *server->hooks.spent_ns < TURN_NS;
+        const bool has_time =
+            !served || *server->hooks.spent_ns < (uint64_t)(server->tls ? TURN_TLS_NS : TURN_NS);
         worker = has_time ? workerqueue_take_shared(&server->queue) : NULL;
         if (!worker && (has_time || !served_user)) {
             worker = workerqueue_take_user(&server->queue);
@@ -267,11 +318,13 @@ static void run_workers(struct server *server)
 static void on_check(uv_check_t *check)
 {
     struct server *server = check->data;
-    if (has_work(server) || server->arrived) {
+    if (has_work(server) || server->arrived || server->waiting.count > 0) {
         const char *before = turn_enter(server->hooks.turn, "clients' connections");
         run_workers(server);
-        if (server->arrived && server->listener >= 0)
-            accept_some(server);
+        if (server->tls && server->arrived && server->listener >= 0)
+            accept_waiting(server);
+        if (server->tls ? server->waiting.count > 0 : server->arrived && server->listener >= 0)
+            serve_some(server);
         turn_leave(server->hooks.turn, before);
     }
     if (!server->arrived && server->listener >= 0 &&
@@ -296,7 +349,7 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct server *server = prepare->data;
     *server->hooks.spent_ns = 0;
-    if (has_work(server))
+    if (has_work(server) || has_waiting(server))
         uv_idle_start(&server->idle, on_idle);
     else
         uv_idle_stop(&server->idle);
@@ -322,6 +375,7 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct ser
     server->hooks = *hooks;
     server->tls = tls;
     server->listener = fd;
+    arrivals_init(&server->waiting, hooks->arrivals_max, (uint32_t)uv_hrtime());
     workerqueue_init(&server->queue);
     TAILQ_INIT(&server->resting);
     struct httpworker *first = add_worker(server, WORKERQUEUE_SHARED, err);
@@ -355,8 +409,8 @@ unsigned server_waiting(const struct server *server)
     socklen_t length = sizeof info;
     if (server->listener < 0 ||
         getsockopt(server->listener, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
-        return 0;
-    return info.tcpi_unacked; /* of a listener: its queue */
+        return server->waiting.count;
+    return server->waiting.count + info.tcpi_unacked; /* of a listener: its queue */
 }
 
 void server_quiesce(struct server *server)
@@ -364,6 +418,7 @@ void server_quiesce(struct server *server)
     if (server->listener < 0)
         return;
     uv_poll_stop(&server->arrivals);
+    arrivals_clear(&server->waiting);
     close(server->listener);
     server->listener = -1;
 }

@@ -15,14 +15,15 @@ struct server_hooks {
     MHD_RequestCompletedCallback completed;
     void (*connection)(void *arg, struct httpworker *worker, struct MHD_Connection *connection,
                        void **context, enum MHD_ConnectionNotificationCode code);
-    /* Before a connection is accepted; NULL: yes. connections: that are open here, also those that
-     * are refused, or closed, and that MHD has not freed yet. While it says no, clients wait in the
-     * kernel's listen queue; it is asked again whenever something has happened, or a second later.
-     */
+    /* Before a connection is served; NULL: yes. connections: that are open here, also those that
+     * are refused, or closed, and that MHD has not freed yet. While it says no, clients wait: with
+     * TLS accepted (arrivals.h), else in the kernel's listen queue; it is asked again whenever
+     * something has happened, or a second later. */
     bool (*may_accept)(void *arg, unsigned connections);
     /* Of one that is accepted: its user, whose connections have workers of their own, or
      * WORKERQUEUE_SHARED; NULL: all are shared. */
     uint64_t (*user)(void *arg, int fd);
+    unsigned arrivals_max;         /* that wait for their handshake */
     void (*before_run)(void *arg); /* of a worker; or NULL */
     struct turn *turn;             /* where the time goes that MHD takes */
     uint64_t *spent_ns;            /* in this turn of the loop, by all servers that share it */
@@ -35,7 +36,7 @@ struct server;
 struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct server_hooks *hooks,
                              struct error *err);
 
-/* Connections that wait in the kernel's listen queue; 0 also where it does not tell (Unix
+/* Connections that wait: accepted, or in the kernel's listen queue, where it tells (not of Unix
  * sockets). */
 unsigned server_waiting(const struct server *server);
 

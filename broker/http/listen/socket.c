@@ -16,10 +16,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Who waits in the kernel's listen queue is served within the five seconds that clients wait for a
- * connection (libmcast); more would only be served when they have gone. The kernel puts them off.
+/* What comes while one turn of the loop lasts, and a busy machine has no processor for it. The
+ * kernel bounds it (net.core.somaxconn, 4096), and puts off who does not fit for a second or more.
  */
-enum { INET_BACKLOG = 256 };
+enum { INET_BACKLOG = 4096 };
 
 static int stream_socket(int family)
 {

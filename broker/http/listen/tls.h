@@ -14,11 +14,13 @@
  */
 
 /* libmicrohttpd takes them as GnuTLS writes them: TLS 1.2 and 1.3, and of 1.2 only what keeps
- * recorded traffic unreadable when the key is stolen later. */
+ * recorded traffic unreadable when the key is stolen later. X25519 is first, because OpenSSL's
+ * clients begin with it: for another one they would have to begin again, which takes a round trip
+ * and a third more of the broker's time (G23). */
 #define TLS_PRIORITIES                                                                             \
-    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-GROUP-DH-ALL:-CIPHER-ALL:+AES-256-" \
-    "GCM:+AES-128-GCM:"                                                                            \
-    "+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-DHE-RSA:-GROUP-ALL:+GROUP-X25519:"           \
+    "+GROUP-SECP256R1:+GROUP-SECP384R1:+GROUP-SECP521R1:+GROUP-X448:-CIPHER-ALL:+AES-256-GCM:"     \
+    "+AES-128-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
 
 struct tls;
 

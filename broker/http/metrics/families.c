@@ -195,6 +195,8 @@ static const struct family families[] = {
      "request is served meanwhile.", ENGINE(loop_stall)},
     {"mcastd_loop_absence_max_seconds", GAUGE, "The longest turn of the event loop in the last "
      "five minutes.", DURATION(counters.loop_stall_us_peak)},
+    {"mcastd_loop_cpu_max_seconds", GAUGE, "CPU time that the event loop took in one turn, at most "
+     "in the last five minutes.", DURATION(counters.loop_cpu_us_peak)},
     {"process_start_time_seconds", GAUGE, "When the broker started, Unix time.",
      ENGINE(started_ms)},
     {"process_cpu_seconds_total", COUNTER, "CPU time taken, user and system.",
@@ -337,7 +339,7 @@ static const struct family families[] = {
     {LABEL("reason", "share"), HTTP(traffic.refused[REFUSED_SHARE])},
     {LABEL("reason", "displaced"), HTTP(traffic.refused[REFUSED_DISPLACED])},
     {LABEL("reason", "slow"), HTTP(traffic.refused[REFUSED_SLOW])},
-    {"mcastd_http_connections_waiting", GAUGE, "TCP connections in the listen queue of the kernel.",
+    {"mcastd_http_connections_waiting", GAUGE, "TCP connections that wait for their turn: accepted, or in the listen queue of the kernel.",
      READ(tcp_waiting)},
     {"mcastd_event_subscribers", GAUGE, "Open event streams.", HTTP(traffic.subscribers)},
     {"mcastd_http_requests_under_way", GAUGE, "Requests that are not answered yet.", HTTP(owed)},

@@ -5,12 +5,15 @@
 #include "client/mcast.h"
 #include "secured.h"
 
+#include <arpa/inet.h>
 #include <jansson.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -215,6 +218,42 @@ static void tls__plain_http_to_a_tls_port_says_so(void **state)
     mcast_close(handle);
 }
 
+/* What listens and accepts nothing: its queue has room for one connection. */
+static int listen_only(char url[64])
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(fd, 0), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    snprintf(url, 64, "https://127.0.0.1:%d", ntohs(address.sin_port));
+    return fd;
+}
+
+/* A connection that is open is waited for as long as for an answer: the broker may have thousands
+ * before it. One that does not open has five seconds at most (G23). */
+static void connection__that_is_open_is_waited_for(void **state)
+{
+    enum { MORE_THAN_FIVE_S = 5500 };
+    static const char *const words[] = {"timeout", "no-connection"};
+    (void)state;
+    char url[64];
+    struct mcast_error error;
+    int fd = listen_only(url);
+    struct mcast *handles[2];
+    for (int i = 0; i < 2; i++) { /* the first one's connection, left open, fills the queue */
+        handles[i] = open_broker(url);
+        assert_int_equal(mcast_set_timeout(handles[i], MORE_THAN_FIVE_S, NULL), 0);
+        assert_int_equal(ask(handles[i], &error), MCAST_UNREACHABLE);
+        assert_string_equal(error.word, words[i]);
+        assert_true(mcast_later(&error, NULL));
+    }
+    mcast_close(handles[0]);
+    mcast_close(handles[1]);
+    close(fd);
+}
+
 /* Each request has a credential of its own: a second use of one would be refused as a replay. */
 static void munge__says_who_asks_each_time(void **state)
 {
@@ -296,6 +335,7 @@ int main(void)
         cmocka_unit_test(tls__a_foreign_client_certificate_is_refused_with_its_name),
         cmocka_unit_test(tls__files_that_will_not_do_are_named),
         cmocka_unit_test(tls__plain_http_to_a_tls_port_says_so),
+        cmocka_unit_test(connection__that_is_open_is_waited_for),
         cmocka_unit_test(munge__says_who_asks_each_time),
         cmocka_unit_test(munge__comes_from_the_environment_too),
         cmocka_unit_test(munge__never_means_never),

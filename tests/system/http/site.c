@@ -285,15 +285,22 @@ char *site_append_request(char *at, const char *method, int number)
                         method, number, strlen(body), body);
 }
 
+long site_metric(struct site *site, const char *name)
+{
+    char line[96];
+    struct answer answer;
+    snprintf(line, sizeof line, "\n%s ", name);
+    assert_int_equal(site_metrics(site, &answer), 200);
+    const char *at = strstr(answer.body, line);
+    assert_non_null(at);
+    const long value = strtol(at + strlen(line), NULL, 10);
+    answer_release(&answer);
+    return value;
+}
+
 long site_accepted(struct site *site, const char *listener)
 {
     char name[64];
-    struct answer answer;
-    snprintf(name, sizeof name, "\nmcastd_http_connections_total{door=\"%s\"} ", listener);
-    assert_int_equal(site_metrics(site, &answer), 200);
-    const char *at = strstr(answer.body, name);
-    assert_non_null(at);
-    const long count = strtol(at + strlen(name), NULL, 10);
-    answer_release(&answer);
-    return count;
+    snprintf(name, sizeof name, "mcastd_http_connections_total{door=\"%s\"}", listener);
+    return site_metric(site, name);
 }

@@ -59,6 +59,9 @@ void site_refused(struct site *site, const char *method, const char *path, const
 /* GET of path, which must be 200: a number in its document, as answer_number. */
 json_int_t site_number(struct site *site, const char *path, const char *member);
 
+/* A metric, by its name with its labels; without its fraction. */
+long site_metric(struct site *site, const char *name);
+
 /* Connections accepted so far, by listener: "unix" or "tcp". */
 long site_accepted(struct site *site, const char *listener);
 

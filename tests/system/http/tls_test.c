@@ -20,7 +20,7 @@
 #define JOB "/v1/clusters/elcap/jobs/"
 #define BODY ONE_NODE
 
-enum { CROWD = 1000, PIPELINED = 60, UNPROVED = 16 };
+enum { CROWD = 1000, PIPELINED = 60, UNPROVED = 16, HALF_HELLOS = 200 };
 
 static const struct site_options as_boss = {.mcastd = MCASTD, .admins = "root cert:boss"};
 
@@ -102,6 +102,61 @@ static void handshake__that_never_ends_is_cut_off(void **state)
     line_close(silent);
     line_close(half);
     line_close(begun);
+}
+
+/* The beginnings of ClientHellos, each from an address of its own; until all are given up. */
+static long turns_amid_half_hellos(struct tlssite *tls, unsigned count)
+{
+    static const char half[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+    static const char turns[] = "mcastd_loop_absence_seconds_count";
+    struct line *lines[HALF_HELLOS];
+    const long before = site_metric(tls->site, turns);
+    assert_true(count <= HALF_HELLOS);
+    for (unsigned i = 0; i < count; i++) {
+        lines[i] = line_open_from(2 + i, site_port(tls->site));
+        assert_int_equal(line_send(lines[i], half, sizeof half - 1), 0);
+    }
+    assert_served(tls);
+    for (unsigned i = 0; i < count; i++) {
+        assert_false(line_await(lines[i], "HTTP"));
+        line_close(lines[i]);
+    }
+    return site_metric(tls->site, turns) - before;
+}
+
+/* libmicrohttpd 0.9.75 wants to run as long as a handshake waits for its client: the loop does not
+ * turn for that (B8). In those twelve seconds it turns once or twice a
+ * second, and a few times more with many. */
+static void half_hellos__keep_no_processor_busy(void **state)
+{
+    enum { TURNS_MAX = 1000 };
+    struct tlssite *tls = *state;
+    const long one = turns_amid_half_hellos(tls, 1),
+               many = turns_amid_half_hellos(tls, HALF_HELLOS);
+    if (one > TURNS_MAX || many > TURNS_MAX)
+        fail_msg("%ld turns of the loop with one, %ld with %d", one, many, HALF_HELLOS);
+}
+
+/* A crowd of one address is accepted, and delays no other (B8, G23). */
+static void addresses__take_turns(void **state)
+{
+    enum { MANY = 600 };
+    static struct line *lines[MANY];
+    struct tlssite *tls = *state;
+    const long before = site_accepted(tls->site, "tcp");
+    process_signal(site_broker(tls->site), SIGSTOP);
+    for (int i = 0; i < MANY; i++) {
+        lines[i] = line_open_from(2, site_port(tls->site));
+        assert_int_equal(line_send(lines[i], "\x16\x03\x01", 3), 0);
+    }
+    struct line *other = tlssite_tcp(tls);
+    process_signal(site_broker(tls->site), SIGCONT);
+    assert_int_equal(tlssite_secure(tls, other, "boss", NULL, NULL), 0);
+    assert_in_range(site_accepted(tls->site, "tcp") - before, 1, MANY / 2);
+    line_close(other);
+    for (int i = 0; i < MANY; i++)
+        line_close(lines[i]);
+    assert_served(tls);
 }
 
 /* Who waited too long for its turn has said hello, and is gone: of a crowd that is most (G15). */
@@ -313,6 +368,8 @@ int main(void)
         ON_SITE(tls__speaks_new_versions_and_http_1_1_only),
         ON_SITE(tls__is_not_spoken_to_in_the_clear),
         ON_SITE(handshake__that_never_ends_is_cut_off),
+        ON_SITE(half_hellos__keep_no_processor_busy),
+        ON_SITE(addresses__take_turns),
         ON_SITE(handshake__is_not_begun_with_who_has_left),
         ON_SITE(unauthenticated__are_displaced),
         ON_SITE(head__that_does_not_end_is_given_up),

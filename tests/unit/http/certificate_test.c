@@ -14,13 +14,30 @@
 #include <gnutls/abstract.h>
 #include <time.h>
 
+static const char *unbearable(const gnutls_datum_t *shown, unsigned count)
+{
+    const char *why;
+    struct certificate *certificate = certificate_create(shown, count, &why);
+    assert_true(!certificate == (why || count == 0));
+    certificate_destroy(certificate);
+    return why;
+}
+
+static const char *message_unbearable(const gnutls_datum_t *message, bool tls13)
+{
+    const char *why;
+    certificate_destroy(certificate_read(message, tls13, &why));
+    return why;
+}
+
 static struct certificate *issue(const struct authority *authority, const struct testcert *testcert)
 {
     char *pem = authority_issue(authority, testcert, NULL);
     const gnutls_datum_t text = {.data = (unsigned char *)pem, .size = (unsigned)strlen(pem)};
     gnutls_datum_t der;
     assert_int_equal(gnutls_pem_base64_decode2("CERTIFICATE", &text, &der), 0);
-    struct certificate *certificate = certificate_create(&der, 1);
+    const char *why;
+    struct certificate *certificate = certificate_create(&der, 1, &why);
     gnutls_free(der.data);
     gnutls_free(pem);
     assert_non_null(certificate);
@@ -166,19 +183,19 @@ static void shown__keys_beyond_reason_end_the_handshake(void **state)
     };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         gnutls_datum_t der = der_of_rsa(keys[i].modulus_bits, keys[i].exponent_bytes);
-        const char *why = certificate_unbearable(&der, 1);
+        const char *why = unbearable(&der, 1);
         if ((!why) != (!keys[i].why) || (why && !strstr(why, keys[i].why)))
             fail_msg("row %zu: %s", i, why ? why : "taken");
         gnutls_free(der.data);
     }
     gnutls_datum_t junk = {.data = (unsigned char *)(uintptr_t) "junk", .size = 4};
-    assert_non_null(certificate_unbearable(&junk, 1));
-    assert_null(certificate_unbearable(NULL, 0));
+    assert_non_null(unbearable(&junk, 1));
+    assert_null(unbearable(NULL, 0));
     gnutls_datum_t der = der_of_rsa(2048, 3), chain[CERTIFICATE_CHAIN_MAX + 1];
     for (size_t i = 0; i <= CERTIFICATE_CHAIN_MAX; i++)
         chain[i] = der;
-    assert_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX));
-    assert_non_null(certificate_unbearable(chain, CERTIFICATE_CHAIN_MAX + 1));
+    assert_null(unbearable(chain, CERTIFICATE_CHAIN_MAX));
+    assert_non_null(unbearable(chain, CERTIFICATE_CHAIN_MAX + 1));
     gnutls_free(der.data);
 }
 
@@ -193,12 +210,12 @@ static void shown__certificates_of_thousands_of_parts_are_not_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         gnutls_datum_t der = der_of_names(rows[i].names, rows[i].subjects);
-        const char *why = certificate_unbearable(&der, 1);
+        const char *why = unbearable(&der, 1);
         if ((!why) != rows[i].taken || (why && !strstr(why, "too many parts")))
             fail_msg("row %zu: %s", i, why ? why : "taken");
         gnutls_datum_t chain[] = {der, der}; /* counted together */
         if (rows[i].names == 900)
-            assert_non_null(certificate_unbearable(chain, 2));
+            assert_non_null(unbearable(chain, 2));
         gnutls_free(der.data);
     }
     gnutls_datum_t der = der_of_names(3, 1);
@@ -245,19 +262,19 @@ static void message__is_judged_in_both_versions(void **state)
     gnutls_datum_t message = {.data = bytes};
     for (int tls13 = 0; tls13 <= 1; tls13++) {
         message.size = message_write(bytes, &good, 0, tls13);
-        assert_null(certificate_message_unbearable(&message, tls13)); /* shows none */
+        assert_null(message_unbearable(&message, tls13)); /* shows none */
         message.size = message_write(bytes, &good, 2, tls13);
-        assert_null(certificate_message_unbearable(&message, tls13));
+        assert_null(message_unbearable(&message, tls13));
         for (; message.size > 0; message.size--) {
             gnutls_datum_t part = {.data = bytes, .size = message.size - 1};
-            assert_non_null(certificate_message_unbearable(&part, tls13));
+            assert_non_null(message_unbearable(&part, tls13));
         }
         message.size = message_write(bytes, &bad, 1, tls13);
-        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "8192"));
+        assert_non_null(strstr(message_unbearable(&message, tls13), "8192"));
         message.size = message_write(bytes, &good, 9, tls13);
-        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "more than 8"));
+        assert_non_null(strstr(message_unbearable(&message, tls13), "more than 8"));
         message.size = message_write(bytes, &good, 100, tls13);
-        assert_non_null(strstr(certificate_message_unbearable(&message, tls13), "more than 8"));
+        assert_non_null(strstr(message_unbearable(&message, tls13), "more than 8"));
     }
     gnutls_free(good.data);
     gnutls_free(bad.data);
@@ -318,8 +335,8 @@ static void garbage__is_no_certificate(void **state)
 {
     (void)state;
     const gnutls_datum_t garbage = {.data = (unsigned char *)"AAAA", .size = 4};
-    assert_null(certificate_create(NULL, 0));
-    assert_null(certificate_create(&garbage, 1));
+    assert_null(unbearable(NULL, 0));
+    assert_non_null(unbearable(&garbage, 1));
 }
 
 int main(void)

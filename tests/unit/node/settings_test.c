@@ -34,7 +34,7 @@ static void settings__have_defaults(void **state)
     assert_string_equal(settings.url, "");
     assert_string_equal(settings.spool, "/var/lib/mcast-node");
     assert_string_equal(settings.libcxi, "libcxi.so.1");
-    assert_int_equal(settings.timeout_ms, 5000);
+    assert_int_equal(settings.timeout_ms, 30000);
     assert_int_equal(settings.epilog_ms, 5000);
     assert_int_equal(settings.housekeeping_ms, 300000);
     assert_true(settings.report);
