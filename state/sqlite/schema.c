@@ -68,6 +68,17 @@ static const char make_facts[] =
 /* 6 → 7. */
 static const char make_proof[] = "ALTER TABLE event ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;";
 
+/* 7 → 8. Of events that are there already it is not known what their reservations had. */
+static const char make_holdings[] =
+    "ALTER TABLE event ADD COLUMN node_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN addresses INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni0 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni1 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni2 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni3 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
@@ -75,7 +86,7 @@ static const struct {
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},  {seal_tokens, false}, {write_anew, true},  {make_nodes, false},
-    {counters_lag, false}, {make_facts, false},  {make_proof, false},
+    {counters_lag, false}, {make_facts, false},  {make_proof, false}, {make_holdings, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

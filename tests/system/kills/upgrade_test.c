@@ -85,6 +85,14 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE reservation DROP COLUMN node_number");
     execute(db, "ALTER TABLE reservation DROP COLUMN origin");
     execute(db, "ALTER TABLE event DROP COLUMN proof");
+    execute(db, "ALTER TABLE event DROP COLUMN node_count"); /* 7 → 8 */
+    execute(db, "ALTER TABLE event DROP COLUMN addresses");
+    execute(db, "ALTER TABLE event DROP COLUMN vni0");
+    execute(db, "ALTER TABLE event DROP COLUMN vni1");
+    execute(db, "ALTER TABLE event DROP COLUMN vni2");
+    execute(db, "ALTER TABLE event DROP COLUMN vni3");
+    execute(db, "ALTER TABLE event DROP COLUMN vni_count");
+    execute(db, "ALTER TABLE event DROP COLUMN state");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -177,6 +177,14 @@ static void ledger_4__keeps_its_counters(void **state)
                     "ALTER TABLE reservation DROP COLUMN node_number;"
                     "ALTER TABLE reservation DROP COLUMN origin;"
                     "ALTER TABLE event DROP COLUMN proof;"
+                    "ALTER TABLE event DROP COLUMN node_count;"
+                    "ALTER TABLE event DROP COLUMN addresses;"
+                    "ALTER TABLE event DROP COLUMN vni0;"
+                    "ALTER TABLE event DROP COLUMN vni1;"
+                    "ALTER TABLE event DROP COLUMN vni2;"
+                    "ALTER TABLE event DROP COLUMN vni3;"
+                    "ALTER TABLE event DROP COLUMN vni_count;"
+                    "ALTER TABLE event DROP COLUMN state;"
                     "PRAGMA user_version=4");
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         fixture_open(fixture);
