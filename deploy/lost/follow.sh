@@ -13,7 +13,7 @@
 # that was seen to. Exit status: 1 who runs this may not, 2 usage (the words say which; starting it
 # again changes nothing), 4 mcastd was away for too long.
 
-lost_patience=1h
+lost_retry=1h
 say() { echo "mcast: $*" >&2; }
 
 lost_remember() { echo "$1" >"$lost_state"; }
@@ -51,7 +51,7 @@ lost_see_to() { # lost_see_to FIELD: of $line, a fatal event or a reservation; i
 
 # Some events are no longer kept. What was lost meanwhile, and still runs, is in the list.
 lost_catch_up() {
-    lost_listed=$(mcastctl list --json --state active --patience "$lost_patience") || exit 4
+    lost_listed=$(mcastctl list --json --state active --patience "$lost_retry") || exit 4
     while IFS= read -r line; do
         case $line in
         *'"hwcoll":{"state":"lost"'*) lost_see_to reason ;;
@@ -65,7 +65,7 @@ END
 lost_read_events() { # lost_read_events AFTER
     rm -f "$lost_state.events"
     mkfifo -m 600 "$lost_state.events" || exit 2
-    mcastctl events --json --follow --after "$1" --patience "$lost_patience" >"$lost_state.events" &
+    mcastctl events --json --follow --after "$1" --patience "$lost_retry" >"$lost_state.events" &
     lost_follower=$!
     while IFS= read -r line; do
         case $line in
@@ -101,7 +101,7 @@ lost_follow() {
     fi
     case $lost_status in
     1) say "mcastd does not let $(id -un) follow its events (above): it must be among the users of [cluster \"$MCAST_CLUSTER\"] in mcastd.conf" ;;
-    4) say "mcastd has been away for $lost_patience" ;;
+    4) say "mcastd has been away for $lost_retry" ;;
     esac
     exit "$lost_status"
 }
