@@ -102,7 +102,9 @@ static const char *comment(struct site *site, const char *name)
 static void conclude(struct site *site)
 {
     stop_service();
-    cluster_expect(site->cluster, "squeue -h -a -r -o %%i | xargs -r scancel; rm $SITE/last-event");
+    cluster_expect(
+        site->cluster,
+        "squeue -h -a -r -o %%i | xargs -r scancel; rm $SITE/last-event $SITE/log/lost.log");
     site_end_holding(site);
     site_expect_nothing_left(site);
 }
@@ -268,7 +270,11 @@ static void lost__by_jobs_that_wait(void **state)
     unsigned int begins = cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'sleep 1000'");
     site_await_held(site, "prolog", "before", begins, "n1");
     lose(site, begins);
-    start_service(site, ""); /* while it was not there, all this happened */
+    /* While it was not there, all this happened; now the broker is not there yet. */
+    site_stop_broker(site);
+    start_service(site, "");
+    cluster_await(site->cluster, "grep -q 'cannot reach mcastd' $SITE/log/lost.log");
+    site_start_broker(site);
     site_await_state(site, suspended, "CANCELLED");
     await_caught_up(site);
     assert_said(site, begins, 1, "it is ended");
@@ -308,6 +314,23 @@ static void service__that_may_not_ends(void **state)
     conclude(site);
 }
 
+/* Numbers that were seen to come again for other events; a job without addresses loses none. */
+static void ledger__is_an_older_copy(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = submit(site, ""),
+                 small = cluster_submit(site->cluster, "$AS_USER -N1 --wrap 'sleep 1000'");
+    site_await_state(site, small, "RUNNING");
+    lose(site, job);
+    cluster_expect(site->cluster, "echo 4000000000 >$SITE/last-event");
+    start_service(site, "");
+    site_await_state(site, job, "CANCELLED");
+    await_caught_up(site);
+    cluster_expect(site->cluster, "grep -q 'there is no event 4000000000' $SITE/log/lost.log");
+    site_await_state(site, small, "RUNNING");
+    conclude(site);
+}
+
 /* By hand, one scene: its name, or *part*. */
 int main(int argc, char **argv)
 {
@@ -320,6 +343,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lost__while_slurmctld_is_away),
         cmocka_unit_test(lost__by_jobs_that_wait),
         cmocka_unit_test(service__that_may_not_ends),
+        cmocka_unit_test(ledger__is_an_older_copy),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
