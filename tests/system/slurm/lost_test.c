@@ -19,18 +19,6 @@
 
 static struct process *service;
 
-/* lines: of the hooks' settings. Its log goes on over its lives. */
-static void start_service(struct site *site, const char *lines)
-{
-    char program[128], state[128], log[128];
-    const char *const argv[] = {
-        folder_path(program, sizeof program, site->folder, "slurm/act-on-lost"), "--state",
-        folder_path(state, sizeof state, site->folder, "last-event"), NULL};
-    site_set_settings(site, lines);
-    service = process_start(argv, folder_path(log, sizeof log, site->folder, "log/lost.log"));
-    assert_non_null(service);
-}
-
 static bool has_ended(void *arg)
 {
     return !process_alive(arg);
@@ -42,6 +30,20 @@ static void stop_service(void)
     assert_true(await(has_ended, service, AWAIT_DEADLINE_MS));
     process_kill(service); /* frees it */
     service = NULL;
+}
+
+/* lines: of the hooks' settings. Its log goes on over its lives. */
+static void start_service(struct site *site, const char *lines)
+{
+    char program[128], state[128], log[128];
+    const char *const argv[] = {
+        folder_path(program, sizeof program, site->folder, "slurm/act-on-lost"), "--state",
+        folder_path(state, sizeof state, site->folder, "last-event"), NULL};
+    if (service) /* of a scene that failed */
+        stop_service();
+    site_set_settings(site, lines);
+    service = process_start(argv, folder_path(log, sizeof log, site->folder, "log/lost.log"));
+    assert_non_null(service);
 }
 
 /* Until it has seen to all events that there are. */
@@ -331,6 +333,14 @@ static void ledger__is_an_older_copy(void **state)
     conclude(site);
 }
 
+/* It would leave its mcastctl behind when it is killed. */
+static int destroy(void **state)
+{
+    if (service)
+        stop_service();
+    return site_destroy(state);
+}
+
 /* By hand, one scene: its name, or *part*. */
 int main(int argc, char **argv)
 {
@@ -347,5 +357,5 @@ int main(int argc, char **argv)
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, site_create, site_destroy);
+    return cmocka_run_group_tests(tests, site_create, destroy);
 }
