@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size)
+void view_numbers(const uint16_t *numbers, size_t count, char *out, size_t size)
 {
     size_t used = 0;
     snprintf(out, size, "-");
-    for (size_t i = 0; i < reservation->vni_count && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%u", i > 0 ? "," : "",
-                                 reservation->vnis[i]);
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%u", i > 0 ? "," : "", numbers[i]);
 }
 
 void view_uid(const struct mcast_reservation *reservation, char *out, size_t size)
@@ -139,7 +138,7 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     view_uid(reservation, text, sizeof text);
     table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);
-    view_vnis(reservation, text, sizeof text);
+    view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_pair(table, "VNIs", "%s", text);
     add_classes(table, reservation->traffic_classes);
     add_hwcoll(table, reservation);

@@ -11,8 +11,8 @@
 int view_reservation(const struct mcast_reservation *reservation, const struct call *call,
                      unsigned flags);
 
-/* "1024,1025" or "-" */
-void view_vnis(const struct mcast_reservation *reservation, char *out, size_t size);
+/* VNIs: "1024,1025" or "-" */
+void view_numbers(const uint16_t *numbers, size_t count, char *out, size_t size);
 
 /* "5588", or "-" when the owner is not known */
 void view_uid(const struct mcast_reservation *reservation, char *out, size_t size);

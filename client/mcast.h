@@ -575,12 +575,19 @@ struct mcast_event {
     bool fatal;          /* the resource manager must raise an exception of the job */
     const char *cluster; /* NULL, as job, when the event is about no job */
     const char *job;
-    uint64_t number; /* of the reservation; 0: about none */
-    uint32_t uid;
+    uint64_t number;    /* of the reservation; 0: about none */
+    uint32_t uid;       /* UINT32_MAX when it is not known, or there is none */
     const char *detail; /* words, or NULL */
     uint64_t gap_from;  /* a "gap" tells that these events, both included, */
     uint64_t gap_to;    /* are no longer kept and were missed */
     const char *json;   /* the event's data in one line */
+    /* What the reservation has since this event. state: "active" or "releasing"; NULL when the
+     * event is about none, or older than what its broker keeps of it. */
+    const char *state;
+    uint32_t node_count;
+    uint32_t addresses;   /* multicast addresses that it holds */
+    const uint16_t *vnis; /* vni_count of them */
+    size_t vni_count;     /* 0–4 */
 };
 
 typedef int mcast_event_fn(const struct mcast_event *event, void *data);

@@ -160,13 +160,19 @@ void core_publish(struct core *core, enum event_kind kind, const struct reservat
 {
     assert(reservation_valid(r));
     core_cluster(core, r->cluster)->published[kind]++;
-    publish_event(core, (struct event_record){.number = r->number,
-                                              .cluster = r->cluster,
-                                              .job = r->job,
-                                              .uid = r->uid,
-                                              .detail = detail,
-                                              .proof = proof,
-                                              .kind = (uint8_t)kind});
+    struct event_record event = {.number = r->number,
+                                 .cluster = r->cluster,
+                                 .job = r->job,
+                                 .uid = r->uid,
+                                 .detail = detail,
+                                 .proof = proof,
+                                 .node_count = r->node_count,
+                                 .addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,
+                                 .vni_count = r->vni_count,
+                                 .state = r->state,
+                                 .kind = (uint8_t)kind};
+    memcpy(event.vnis, r->vnis, sizeof event.vnis);
+    publish_event(core, event);
 }
 
 void core_publish_cluster(struct core *core, enum event_kind kind, const char *cluster,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/plain.h"
+#include "cli/view.h"
 
 #include <stdio.h>
 
@@ -13,10 +14,15 @@ static const struct command_option options[] = {
 static void print_line(const struct mcast_event *event)
 {
     const bool of_job = event->cluster && event->job;
-    plain_printf("%8llu  %-24s %c%-11s %s%s%s%s%s\n", (unsigned long long)event->seq,
+    char vnis[32], has[96] = "";
+    view_numbers(event->vnis, event->vni_count, vnis, sizeof vnis);
+    if (event->state)
+        snprintf(has, sizeof has, "  number %llu, %u nodes, VNIs %s, %u addresses",
+                 (unsigned long long)event->number, event->node_count, vnis, event->addresses);
+    plain_printf("%8llu  %-24s %c%-11s %s%s%s%s%s%s\n", (unsigned long long)event->seq,
                  event->time ? event->time : "-", event->fatal ? '!' : ' ', event->event,
                  event->cluster ? event->cluster : "-", of_job ? "/" : "", of_job ? event->job : "",
-                 event->detail ? "  " : "", event->detail ? event->detail : "");
+                 has, event->detail ? "  " : "", event->detail ? event->detail : "");
 }
 
 static int print_event(const struct mcast_event *event, void *data)

@@ -38,7 +38,7 @@ static void add_row(struct table *table, const struct mcast_reservation *reserva
     view_uid(reservation, text, sizeof text);
     table_cell(table, text);
     table_cellf(table, "%u", reservation->node_count);
-    view_vnis(reservation, text, sizeof text);
+    view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_cell(table, text);
     table_cell(table, reservation->hwcoll_state);
     table_cellf(table, "%u", view_addresses(reservation));
@@ -52,7 +52,7 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
     table_cell(table, reservation->cluster);
     table_cell(table, reservation->job);
-    view_vnis(reservation, text, sizeof text);
+    view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_cell(table, text);
     table_cell(table, reservation->released);
     table_cell(table, reservation->held_until ? reservation->held_until : "all report");

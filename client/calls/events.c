@@ -66,6 +66,8 @@ void sse_release(struct sse *stream)
 
 /* ---- one event ---- */
 
+enum { VNIS_MAX = 4 };
+
 #define AT(member) offsetof(struct mcast_event, member)
 
 static const struct field of_event[] = {
@@ -78,6 +80,9 @@ static const struct field of_event[] = {
     {"number", FIELD_UINT64, FIELD_OPTIONAL, AT(number)},
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"detail", FIELD_STRING, FIELD_OPTIONAL, AT(detail)},
+    {"state", FIELD_STRING, FIELD_OPTIONAL, AT(state)},
+    {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},
+    {"addresses", FIELD_UINT32, FIELD_OPTIONAL, AT(addresses)},
 };
 
 static const struct field of_gap[] = {
@@ -85,26 +90,29 @@ static const struct field of_gap[] = {
     {"to", FIELD_UINT64, FIELD_REQUIRED, AT(gap_to)},
 };
 
-int event_decode(struct event *event, const char *name, const char *line, struct mcast_error *error)
+int event_decode(struct mcast_event **out, const char *name, const char *line,
+                 struct mcast_error *error)
 {
-    *event = (struct event){0};
-    int rc = field_parse(line, strlen(line), &event->root, error);
-    if (rc == 0 && strcmp(name, "gap") == 0) {
-        event->seen.event = "gap";
-        rc = FIELDS_READ(event->root, of_gap, &event->seen, error);
-    } else if (rc == 0) {
-        rc = FIELDS_READ(event->root, of_event, &event->seen, error);
-    }
-    event->seen.json = line;
+    json_t *root = NULL;
+    int rc = field_parse(line, strlen(line), &root, error);
     if (rc < 0)
-        event_release(event);
+        return rc;
+    struct mcast_event *seen = document_create(sizeof *seen, root);
+    if (!seen)
+        return fault_nomem(error);
+    seen->json = line;
+    seen->uid = UINT32_MAX;
+    if (strcmp(name, "gap") == 0) {
+        seen->event = "gap";
+        rc = FIELDS_READ(root, of_gap, seen, error);
+    } else if ((rc = FIELDS_READ(root, of_event, seen, error)) == 0) {
+        rc = document_numbers(seen, root, "vnis", VNIS_MAX, &seen->vnis, &seen->vni_count, error);
+    }
+    if (rc < 0)
+        document_free(seen);
+    else
+        *out = seen;
     return rc;
-}
-
-void event_release(struct event *event)
-{
-    json_decref(event->root);
-    *event = (struct event){0};
 }
 
 /* ---- the subscription ---- */
@@ -122,16 +130,16 @@ struct subscription {
 static int on_event(const char *name, const char *line, void *data)
 {
     struct subscription *sub = data;
-    struct event event;
+    struct mcast_event *event = NULL;
     int rc = event_decode(&event, name, line, sub->error);
     if (rc < 0)
         return rc;
-    rc = sub->each(&event.seen, sub->data);
+    rc = sub->each(event, sub->data);
     /* What a gap covers needs not be asked for again. */
-    uint64_t reached = event.seen.seq > 0 ? event.seen.seq : event.seen.gap_to;
+    uint64_t reached = event->seq > 0 ? event->seq : event->gap_to;
     if (reached > sub->after)
         sub->after = reached;
-    event_release(&event);
+    document_free(event);
     return rc;
 }
 

@@ -9,8 +9,6 @@
 #include "client/mcast.h"
 #include "client/text.h"
 
-#include <jansson.h>
-
 enum { SSE_EVENT_MAX = 1 << 20 /* bytes of all its lines */ };
 
 /* One event: its name ("message" unless the stream named it) and its data, valid during the call.
@@ -29,14 +27,7 @@ int sse_feed(struct sse *stream, const char *bytes, size_t length, sse_event_fn 
 
 void sse_release(struct sse *stream);
 
-/* One event of the broker's (F24). */
-struct event {
-    struct mcast_event seen;
-    json_t *root; /* the strings live here, and in its data */
-};
-
-/* event_release it after 0. line: its data, which must stay until then; name may go away. */
-int event_decode(struct event *event, const char *name, const char *line,
+/* One event of the broker's (F24). document_free it after 0. line: its data, which must stay until
+ * then; name may go away. */
+int event_decode(struct mcast_event **out, const char *name, const char *line,
                  struct mcast_error *error);
-
-void event_release(struct event *event);

@@ -213,7 +213,13 @@ struct event_record {
     const char *job;     /* NULL when about none */
     const char *detail;  /* words, or NULL */
     uint32_t uid;
-    uint8_t kind; /* enum event_kind */
+    uint32_t node_count; /* from here on what the reservation has since this event */
+    uint32_t addresses;  /* that it holds: 0 unless its hwcoll is HWCOLL_RESERVED */
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    uint8_t vni_count;
+    uint8_t state; /* enum job_state; 0: about no reservation, or of before schema 10, which did not
+                      keep what it has */
+    uint8_t kind;  /* enum event_kind */
 };
 
 enum record_kind {

@@ -82,6 +82,16 @@ static const char add_interconnect[] =
     "ALTER TABLE reservation ADD COLUMN cpus_per_task INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reservation ADD COLUMN pkey INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reservation ADD COLUMN job_key BLOB;";
+/* 9 → 10. Of events that are there already it is not known what their reservations had. */
+static const char make_holdings[] =
+    "ALTER TABLE event ADD COLUMN node_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN addresses INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni0 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni1 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni2 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni3 INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
 
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
@@ -91,7 +101,7 @@ static const struct {
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},  {seal_tokens, false}, {write_anew, true},  {make_nodes, false},
     {counters_lag, false}, {make_facts, false},  {make_proof, false}, {make_sums, false},
-    {add_interconnect, false},
+    {add_interconnect, false}, {make_holdings, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

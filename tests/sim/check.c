@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/check.h"
 
+#include "base/memory.h"
 #include "core/reservation/reservation.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned long long n(uint64_t number)
@@ -67,6 +69,35 @@ static void events_are_kept(struct sim *sim)
             kept->number != saved->number)
             sim_fail(sim, "F24", "event %llu cannot be replayed as it was saved", n(seq));
     }
+}
+
+/* F24: by the last event of each reservation that is kept, a subscriber knows what is active, and
+ * what it has. */
+static void view_is_that_of_replay(struct sim *sim)
+{
+    const uint64_t last = sim->disk.last_number, first = core_first_seq(sim->edge.core);
+    const struct event_record **view = memory_zeroed((last + 1) * sizeof(const void *));
+    for (uint64_t seq = first; seq <= core_last_seq(sim->edge.core); seq++) {
+        const struct event_record *e = core_event_at(sim->edge.core, seq);
+        if (e && e->number > 0 && e->number <= last)
+            view[e->number] = e;
+    }
+    for (uint64_t number = 1; number <= last; number++) {
+        const struct event_record *e = view[number];
+        const struct reservation_record *r = disk_find(&sim->disk, number);
+        const bool active = r && r->state == JOB_ACTIVE;
+        if (e ? (e->state == JOB_ACTIVE) != active : active && first == 1)
+            sim_fail(sim, "F24", "number %llu is %s, by events it is not", n(number),
+                     active ? "active" : "over");
+        else if (e && active &&
+                 (strcmp(e->job, r->job) != 0 || e->uid != r->uid ||
+                  e->node_count != r->node_count || e->vni_count != r->vni_count ||
+                  memcmp(e->vnis, r->vnis, sizeof e->vnis) != 0 ||
+                  e->addresses != (r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0)))
+            sim_fail(sim, "F24", "number %llu has other things than its last event says",
+                     n(number));
+    }
+    free(view);
 }
 
 static void is_expected(void *arg, const struct reservation *r)
@@ -196,6 +227,7 @@ void check_quiet(struct sim *sim)
     each_reservation_is_expected(sim);
     confirmed_vnis_are_free(sim);
     events_are_kept(sim);
+    view_is_that_of_replay(sim);
     asks_check_quiet(sim);
 }
 

@@ -104,6 +104,19 @@ void stream_pulse(struct http *http)
     wake_all(http, ": keep-alive\n\n");
 }
 
+/* What the reservation has: as much as lists show of it. */
+static void write_holdings(struct writer *writer, const struct event_record *event)
+{
+    writer_string(writer, "state", job_state_word(event->state));
+    if (event->node_count)
+        writer_number(writer, "node_count", event->node_count);
+    writer_begin_array(writer, "vnis");
+    for (unsigned i = 0; i < event->vni_count; i++)
+        writer_number(writer, NULL, event->vnis[i]);
+    writer_end_array(writer);
+    writer_number(writer, "addresses", event->addresses);
+}
+
 static void write_event(struct writer *writer, const struct event_record *event)
 {
     writer_textf(writer, "id: %" PRIu64 "\nevent: %s\ndata: ", event->seq,
@@ -123,6 +136,8 @@ static void write_event(struct writer *writer, const struct event_record *event)
         if (event->uid != UID_UNKNOWN)
             writer_number(writer, "uid", event->uid);
     }
+    if (event->state)
+        write_holdings(writer, event);
     if (event->detail)
         writer_string(writer, "detail", event->detail);
     writer_end_object(writer);

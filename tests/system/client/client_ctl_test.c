@@ -836,7 +836,8 @@ static void events__lines_and_json(void **state)
         "\"event\":\"link-up\",\"fatal\":false}\n\n"
         "id: 42\nevent: lost\ndata: {\"seq\":42,\"time\":\"2026-11-21T08:00:01.000Z\","
         "\"event\":\"lost\",\"fatal\":true,\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,"
-        "\"uid\":5,\"detail\":\"not there\\u001b[2J\"}\n\n";
+        "\"uid\":5,\"state\":\"active\",\"node_count\":64,\"vnis\":[1024,1025],"
+        "\"addresses\":0,\"detail\":\"not there\\u001b[2J\"}\n\n";
     static const struct reply script[] = {
         {200, "text/event-stream", stream, THEN_KEEP},
         {200, "text/event-stream", stream, THEN_KEEP},
@@ -849,7 +850,8 @@ static void events__lines_and_json(void **state)
     assert_string_equal(
         test->out, "       …  events 1 to 40 are no longer kept\n"
                    "      41  2026-11-21T08:00:00.000Z  link-up     -\n"
-                   "      42  2026-11-21T08:00:01.000Z !lost        elcap/f1  not there?[2J\n");
+                   "      42  2026-11-21T08:00:01.000Z !lost        elcap/f1  number 7, 64 nodes, "
+                   "VNIs 1024,1025, 0 addresses  not there?[2J\n");
     assert_int_equal(RUN("events", "--json"), 0);
     assert_int_equal(strncmp(test->out, "{\"from\":1,\"to\":40}\n{\"seq\":41,", 29), 0);
     assert_int_equal(RUN("events", "--follow"), 1);

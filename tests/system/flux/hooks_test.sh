@@ -207,3 +207,20 @@ others="-$! $others"
 caught_up_again() { [ "$(cat "$dir/fourth" 2>/dev/null)" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
 until_it "it begins anew where mcastd has no such event" caught_up_again
 grep -q "there is no event 4000000000" "$dir/fourth.log" || fail "it does not say why: $(cat "$dir/fourth.log")"
+
+# ---- F24: the events of what was lost are no longer kept, but the list still shows it
+kill_broker
+sed -i 's/^key_file = .*/&\nevents_keep = 1/' "$dir/mcastd.conf"
+start_broker
+for ((i = 0; i < 300; i++)); do
+    mcastctl reserve --uid 1 --node-count 1 --vnis 0 "f$i" >/dev/null
+done
+! mcastctl events | grep -q ' !lost ' || fail "the event of the loss is still kept"
+rm -f "$FAKE_FLUX/calls"
+echo 2 >"$dir/fifth"
+setsid "$hooks/raise-lost" --cluster elcap --state "$dir/fifth" >"$dir/fifth.log" 2>&1 &
+others="-$! $others"
+until_it "what was lost unseen is ended" asked "^job raise --type=mcast --severity=0 f2Lost mcast: the fabric manager no longer has"
+caught_up_at_last() { [ "$(cat "$dir/fifth")" = "$(mcastctl events | tail -1 | awk '{print $1}')" ]; }
+until_it "it goes on behind the gap" caught_up_at_last
+[ "$(grep -c '^job raise .* f2Lost ' "$FAKE_FLUX/calls")" = 1 ] || fail "it is ended more than once"

@@ -110,6 +110,32 @@ static void replay__survives_a_restart(void **state)
     assert_int_equal(last, 6);
 }
 
+/* Also when the reservation is over, and after a restart. */
+static void event__says_what_its_reservation_has(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    uint64_t last = 0;
+    static const char *const bodies[] = {"{\"uid\":7,\"node_count\":3,\"vni_count\":2}",
+                                         "{\"uid\":8,\"node_count\":1,\"vni_count\":0}"};
+    static const char *const told[] = {
+        "\"uid\":7,\"state\":\"active\",\"node_count\":3,\"vnis\":[1024,1025],\"addresses\":0",
+        "\"uid\":8,\"state\":\"active\",\"node_count\":1,\"vnis\":[],\"addresses\":0",
+        "\"uid\":7,\"state\":\"releasing\",\"node_count\":3,\"vnis\":[1024,1025],\"addresses\":0"};
+    assert_int_equal(site_call(site, "PUT", JOB "f1", bodies[0], NULL), 201);
+    assert_int_equal(site_call(site, "PUT", JOB "f2", bodies[1], NULL), 201);
+    assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
+    for (int life = 0; life < 2; life++) {
+        assert_int_equal(site_call(site, "GET", "/v1/events?follow=0", NULL, &answer), 200);
+        assert_int_equal(check_replay(site, answer.body, &last), 3);
+        for (int i = 0; i < 3; i++)
+            assert_non_null(strstr(answer.body, told[i]));
+        answer_release(&answer);
+        last = 0;
+        site_restart(site, &(struct site_options){.mcastd = MCASTD, .keep = true});
+    }
+}
+
 static void gap__is_told_first(void **state)
 {
     enum { EVENTS = 1000 };
@@ -225,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SITE(replay__starts_after_the_number_given),
         ON_SITE(replay__survives_a_restart),
+        ON_SITE(event__says_what_its_reservation_has),
         ON_SITE(gap__is_told_first),
         ON_SITE(number__that_never_was_is_refused),
         ON_SITE(followers__get_what_comes),

@@ -92,6 +92,14 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE reservation DROP COLUMN cpus_per_task");
     execute(db, "ALTER TABLE reservation DROP COLUMN pkey");
     execute(db, "ALTER TABLE reservation DROP COLUMN job_key");
+    execute(db, "ALTER TABLE event DROP COLUMN node_count"); /* 9 → 10 */
+    execute(db, "ALTER TABLE event DROP COLUMN addresses");
+    execute(db, "ALTER TABLE event DROP COLUMN vni0");
+    execute(db, "ALTER TABLE event DROP COLUMN vni1");
+    execute(db, "ALTER TABLE event DROP COLUMN vni2");
+    execute(db, "ALTER TABLE event DROP COLUMN vni3");
+    execute(db, "ALTER TABLE event DROP COLUMN vni_count");
+    execute(db, "ALTER TABLE event DROP COLUMN state");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -29,6 +29,7 @@ cat >"$dir/expected" <<'LIST'
 ./lib/systemd/system/mcast-node.service
 ./lib/systemd/system/mcast-node.timer
 ./lib/systemd/system/mcastd-flux.service
+./lib/systemd/system/mcastd-slurm.service
 ./lib/systemd/system/mcastd.service
 ./lib/sysusers.d/mcastd.conf
 ./lib/tmpfiles.d/mcastd.conf
@@ -84,6 +85,8 @@ grep -q "^ExecStart=$dir/usr/bin/mcast-node tend\$" "$dir/usr/lib/systemd/system
     fail "the node's unit does not start what was installed with it"
 grep -q "^ExecStart=$dir/usr/bin/mcast-node boot\$" "$dir/usr/lib/systemd/system/mcast-node-boot.service" ||
     fail "the node's unit for boots does not start what was installed with it"
+grep -q "^ExecStart=$dir/usr/libexec/mcastd/slurm/act-on-lost " "$dir/usr/lib/systemd/system/mcastd-slurm.service" ||
+    fail "Slurm's unit does not start what was installed with it"
 ! cat "$dir"/usr/lib/systemd/system/*.service | grep -q '@[a-zA-Z_]*@' || fail "the unit has an unfilled @NAME@"
 
 mcastd=$dir/usr/sbin/mcastd

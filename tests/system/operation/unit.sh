@@ -23,6 +23,7 @@ unit=$dir/usr/lib/systemd/system/mcastd.service
 # Unknown settings and values, a program that is not there: one line each, and nothing else is well.
 # Where the pages are is the host's, so they are not looked for.
 systemd-analyze verify --man=no "$unit" >"$dir/verify" 2>&1 || true
+systemd-analyze verify --man=no "${unit%.service}-slurm.service" >>"$dir/verify" 2>&1 || true
 ! grep -F mcastd "$dir/verify" >&2 || fail "systemd-analyze verify finds faults (above)"
 
 level=$(systemd-analyze security --offline=true --no-pager "$unit" |

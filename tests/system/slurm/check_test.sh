@@ -31,6 +31,7 @@ refresh() { # a host on which all is well
     echo 'cat "${0%/bin/*}/shown"' | program scontrol
     echo 'echo "      --mcast=words"' | program srun
     echo 'exit 0' | program slurmd
+    echo '[ "$*" = "is-active --quiet mcastd-slurm" ]' | program systemctl
     echo '[ "$1" = list ] || exit 3' | program mcast-node
     program mcastctl </dev/null
     echo 'echo ctl.site.org' | program uname
@@ -122,6 +123,24 @@ with "SchedulerParameters=bf_interval=1,extra_constraints"
 echo MCAST_LAUNCH=extra >"$dir/settings"
 check
 expect launch problem "would be a constraint" "MCAST_LAUNCH=comment"
+
+# What becomes of a job that loses its addresses.
+refresh
+check
+expect lost ok "is ended (MCAST_LOST=end)"
+echo MCAST_LOST=notify >"$dir/settings"
+check
+expect lost ok "is told so in its AdminComment, and runs on"
+echo MCAST_LOST=requeu >"$dir/settings"
+check
+expect lost problem "MCAST_LOST=requeu is none of end, requeue and notify" "correct it"
+refresh
+echo 'exit 3' | program systemctl
+check
+expect lost warning "runs on, with collectives that fail" "systemctl enable --now mcastd-slurm"
+shows SlurmctldHost other
+check
+! grep -q "${tab}lost${tab}" "$dir/said" || fail "the service is for controllers"
 
 # Nothing is there.
 refresh

@@ -317,7 +317,7 @@ void cluster_destroy(struct cluster *cluster)
         return;
     if (cluster->controller && process_alive(cluster->controller)) {
         run(cluster, "scancel -u '*' 2>/dev/null; scancel -t PD,R,S -n '*' 2>/dev/null; "
-                     "squeue -h -a -o %A | xargs -r scancel");
+                     "squeue -h -a -r -o %i | xargs -r scancel");
         cluster_await_empty(cluster);
     }
     /* A slurmd takes seconds to stop, so all do it at once. */

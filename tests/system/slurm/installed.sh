@@ -25,13 +25,13 @@ install '' "$dir/usr"
 
 hooks=$dir/usr/libexec/mcastd/slurm
 (cd "$hooks" && find . | LC_ALL=C sort | tr '\n' ' ') >"$dir/found"
-wanted='. ./README.md ./check ./epilog ./epilogslurmctld ./healthcheck ./job.sh ./jobs ./plugstack.conf ./prolog ./prologslurmctld ./site.sh ./taskprolog '
+wanted='. ./README.md ./act-on-lost ./check ./epilog ./epilogslurmctld ./follow.sh ./healthcheck ./job.sh ./jobs ./plugstack.conf ./prolog ./prologslurmctld ./site.sh ./taskprolog '
 [ "$(cat "$dir/found")" = "$wanted" ] || fail "it installs $(cat "$dir/found")"
 ! grep -r '@[a-z]*@' "$hooks" || fail "an unfilled @name@ (above)"
 grep -qx 'PATH=/opt/mcast/bin:.*' "$dir/package/opt/mcast/libexec/mcastd/slurm/site.sh" ||
     fail "DESTDIR is in the hooks, or the prefix is not"
 
-for hook in prologslurmctld epilogslurmctld prolog epilog taskprolog healthcheck jobs check; do
+for hook in act-on-lost prologslurmctld epilogslurmctld prolog epilog taskprolog healthcheck jobs check; do
     [ -x "$hooks/$hook" ] || fail "$hook cannot be run"
     sed -n 's/^\. "\(.*\)"$/\1/p' "$hooks/$hook" >"$dir/sourced"
     [ -s "$dir/sourced" ] || fail "$hook sources nothing"

@@ -34,11 +34,13 @@ static void install(const struct site *site)
 {
     char command[TEXT_SIZE];
     snprintf(command, sizeof command,
-             "for f in %s/*.in; do o=%s/slurm/$(basename $f .in); sed -e 's,@hooks@,%s/slurm,g' "
+             "cp %s/../lost/follow.sh %s/slurm && for f in %s/*.in; do o=%s/slurm/$(basename $f "
+             ".in); sed -e 's,@hooks@,%s/slurm,g' "
              "-e 's,@bindir@,%s,g' -e 's,@sysconfdir@,%s/etc,g' -e 's,@release@,%s,g' $f >$o && "
              "chmod 755 $o || exit; "
              "done",
-             DEPLOY_SLURM, site->folder, site->folder, PROGRAMS, site->folder, MCAST_VERSION);
+             DEPLOY_SLURM, site->folder, DEPLOY_SLURM, site->folder, site->folder, PROGRAMS,
+             site->folder, MCAST_VERSION);
     assert_int_equal(system(command), 0);
 }
 
@@ -134,6 +136,7 @@ static void create_broker(struct site *site)
     static const struct testbed_options options = {.mcastd = MCASTD,
                                                    .mock_fm = MOCK_FM,
                                                    .broker = broker,
+                                                   .fm = "grace = 200ms\n",
                                                    .hwcoll =
                                                        "min_nodes = 2\naddresses_per_job = 4\n",
                                                    .vni = vni_lines,

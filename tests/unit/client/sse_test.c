@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/events.h"
+#include "client/calls/field.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,49 +107,58 @@ static void sse__stops_when_told(void **state)
 static void event__fatal_one(void **state)
 {
     (void)state;
-    struct event event;
+    struct mcast_event *event = NULL;
     assert_int_equal(
         event_decode(&event, "lost",
                      "{\"seq\":7,\"time\":\"2026-11-21T08:00:00.123Z\",\"event\":\"lost\","
                      "\"fatal\":true,\"cluster\":\"c\",\"job\":\"j\",\"number\":3,"
-                     "\"uid\":9,\"detail\":\"gone after a restart\"}",
+                     "\"uid\":9,\"state\":\"active\",\"node_count\":64,\"vnis\":[1024,65535],"
+                     "\"addresses\":0,\"detail\":\"gone after a restart\"}",
                      NULL),
         0);
-    assert_int_equal(event.seen.seq, 7);
-    assert_string_equal(event.seen.event, "lost");
-    assert_true(event.seen.fatal);
-    assert_string_equal(event.seen.job, "j");
-    assert_int_equal(event.seen.number, 3);
-    assert_int_equal(event.seen.uid, 9);
-    assert_string_equal(event.seen.detail, "gone after a restart");
-    assert_null(strchr(event.seen.json, '\n'));
-    event_release(&event);
+    assert_int_equal(event->seq, 7);
+    assert_string_equal(event->event, "lost");
+    assert_true(event->fatal);
+    assert_string_equal(event->job, "j");
+    assert_int_equal(event->number, 3);
+    assert_int_equal(event->uid, 9);
+    assert_string_equal(event->state, "active");
+    assert_int_equal(event->node_count, 64);
+    assert_int_equal(event->vni_count, 2);
+    assert_int_equal(event->vnis[1], 65535);
+    assert_int_equal(event->addresses, 0);
+    assert_string_equal(event->detail, "gone after a restart");
+    assert_null(strchr(event->json, '\n'));
+    document_free(event);
 }
 
 static void event__about_no_job(void **state)
 {
     (void)state;
-    struct event event;
+    struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "link-up",
                                   "{\"seq\":1,\"event\":\"link-up\",\"cluster\":null,\"number\":0}",
                                   NULL),
                      0);
-    assert_null(event.seen.cluster);
-    assert_null(event.seen.job);
-    assert_false(event.seen.fatal);
-    event_release(&event);
+    assert_null(event->cluster);
+    assert_null(event->job);
+    assert_false(event->fatal);
+    assert_null(event->state); /* of an older broker */
+    assert_int_equal(event->vni_count, 0);
+    assert_int_equal(event->uid, UINT32_MAX); /* not root's */
+    document_free(event);
 }
 
 static void event__gap(void **state)
 {
     (void)state;
-    struct event event;
+    struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1,\"to\":500}", NULL), 0);
-    assert_string_equal(event.seen.event, "gap");
-    assert_int_equal(event.seen.seq, 0);
-    assert_int_equal(event.seen.gap_from, 1);
-    assert_int_equal(event.seen.gap_to, 500);
-    event_release(&event);
+    assert_string_equal(event->event, "gap");
+    assert_int_equal(event->seq, 0);
+    assert_int_equal(event->gap_from, 1);
+    assert_int_equal(event->gap_to, 500);
+    document_free(event);
 }
 
 static void event__odd_ones_are_unclear(void **state)
@@ -160,13 +170,17 @@ static void event__odd_ones_are_unclear(void **state)
                                       "{\"seq\":\"1\",\"event\":\"x\"}",
                                       "{\"seq\":1}",
                                       "{\"seq\":1,\"event\":\"x\",\"fatal\":1}",
-                                      "{\"seq\":-1,\"event\":\"x\"}"};
+                                      "{\"seq\":-1,\"event\":\"x\"}",
+                                      "{\"seq\":1,\"event\":\"x\",\"vnis\":[1,2,3,4,5]}",
+                                      "{\"seq\":1,\"event\":\"x\",\"vnis\":[65536]}",
+                                      "{\"seq\":1,\"event\":\"x\",\"addresses\":-1}"};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
-        struct event event;
+        struct mcast_event *event = NULL;
         struct mcast_error error;
         assert_int_equal(event_decode(&event, "x", odd[i], &error), MCAST_UNCLEAR);
+        assert_null(event);
     }
-    struct event event;
+    struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1}", NULL), MCAST_UNCLEAR);
 }
 

@@ -156,6 +156,11 @@ static void assert_event_comes_back(struct fixture *fixture, const struct event_
     assert_int_equal(got->number, e->number);
     assert_int_equal(got->uid, e->uid);
     assert_int_equal(got->kind, e->kind);
+    assert_int_equal(got->node_count, e->node_count);
+    assert_int_equal(got->addresses, e->addresses);
+    assert_memory_equal(got->vnis, e->vnis, sizeof e->vnis);
+    assert_int_equal(got->vni_count, e->vni_count);
+    assert_int_equal(got->state, e->state);
     const char *strings[3] = {e->cluster, e->job, e->detail};
     for (int i = 0; i < 3; i++) {
         assert_same_string(copy.strings[i], strings[i]);
@@ -175,6 +180,11 @@ static void event__comes_back_in_every_field(void **state)
                                                            .job = "f1",
                                                            .detail = "the fabric manager said 507",
                                                            .uid = UINT32_MAX,
+                                                           .node_count = 11136,
+                                                           .addresses = 23,
+                                                           .vnis = {1024, 65535, 7, 8},
+                                                           .vni_count = 4,
+                                                           .state = JOB_RELEASING,
                                                            .kind = EVENT_LOST});
 }
 

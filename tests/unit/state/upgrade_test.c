@@ -155,8 +155,20 @@ static void ledger_1__is_what_that_version_made(void **state)
     assert_int_equal(number_of(fixture, PLAIN), 2);
 }
 
-/* 9 → 8. */
+/* 10 → 9. */
+#define WITHOUT_HOLDINGS                                                                           \
+    "ALTER TABLE event DROP COLUMN node_count;"                                                    \
+    "ALTER TABLE event DROP COLUMN addresses;"                                                     \
+    "ALTER TABLE event DROP COLUMN vni0;"                                                          \
+    "ALTER TABLE event DROP COLUMN vni1;"                                                          \
+    "ALTER TABLE event DROP COLUMN vni2;"                                                          \
+    "ALTER TABLE event DROP COLUMN vni3;"                                                          \
+    "ALTER TABLE event DROP COLUMN vni_count;"                                                     \
+    "ALTER TABLE event DROP COLUMN state;"
+
+/* 10 → 8. */
 #define WITHOUT_INTERCONNECT                                                                       \
+    WITHOUT_HOLDINGS                                                                       \
     "ALTER TABLE reservation DROP COLUMN interconnect;"                                            \
     "ALTER TABLE reservation DROP COLUMN tasks_per_node;"                                          \
     "ALTER TABLE reservation DROP COLUMN cpus_per_task;"                                           \
