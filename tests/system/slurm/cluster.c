@@ -138,6 +138,39 @@ void cluster_await_empty(struct cluster *cluster)
     cluster_await(cluster, "q=$(squeue -h -a) && [ -z \"$q\" ]");
 }
 
+/* ---- which Slurm ---- */
+
+const char *cluster_prefix(void)
+{
+    const char *prefix = getenv("MCAST_SLURM_PREFIX");
+    return prefix && prefix[0] ? prefix : "/usr";
+}
+
+int cluster_release(void)
+{
+    char command[PATH_SIZE];
+    int year = 0, month = 0;
+    snprintf(command, sizeof command, "%s/sbin/slurmctld -V", cluster_prefix());
+    FILE *pipe = popen(command, "re");
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%*s %d.%d", &year, &month), 2); /* "slurm-wlm 22.05.8" */
+    assert_int_equal(pclose(pipe), 0);
+    return year * 100 + month;
+}
+
+/* Its commands, before those that are installed besides. */
+static void set_path(void)
+{
+    static bool is_set; /* by an earlier cluster of this program */
+    char path[COMMAND_SIZE];
+    if (is_set)
+        return;
+    snprintf(path, sizeof path, "%s/bin:%s/sbin:%s", cluster_prefix(), cluster_prefix(),
+             getenv("PATH"));
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    is_set = true;
+}
+
 /* ---- where it lives ---- */
 
 static bool is_free(int port)
@@ -251,15 +284,18 @@ static void start_munged(struct cluster *cluster)
 
 void cluster_start_controller(struct cluster *cluster)
 {
-    const char *const argv[] = {"/usr/sbin/slurmctld", "-D", "-i", NULL};
+    char program[PATH_SIZE];
+    const char *const argv[] = {program, "-D", "-i", NULL};
+    snprintf(program, sizeof program, "%s/sbin/slurmctld", cluster_prefix());
     cluster->controller = start(cluster, argv, "slurmctld");
     cluster_await(cluster, "scontrol ping | grep -q 'is UP'");
 }
 
 void cluster_start_node(struct cluster *cluster, int node)
 {
-    char name[16];
-    const char *const argv[] = {"/usr/sbin/slurmd", "-N", name, "-D", NULL};
+    char name[16], program[PATH_SIZE];
+    const char *const argv[] = {program, "-N", name, "-D", NULL};
+    snprintf(program, sizeof program, "%s/sbin/slurmd", cluster_prefix());
     snprintf(name, sizeof name, "n%d", node);
     cluster->nodes[node - 1] = start(cluster, argv, name);
 }
@@ -290,6 +326,7 @@ struct cluster *cluster_create(const char *folder, const char *hooks)
     const struct passwd *user = getpwuid(getuid());
     assert_non_null(cluster);
     assert_non_null(user);
+    set_path();
     snprintf(cluster->folder, sizeof cluster->folder, "%s", folder);
     snprintf(cluster->user, sizeof cluster->user, "%s", user->pw_name);
     assert_int_equal(gethostname(cluster->host, sizeof cluster->host), 0);

@@ -61,6 +61,7 @@ void site_set_settings(struct site *site, const char *lines)
     char text[TEXT_SIZE];
     snprintf(text, sizeof text,
              "MCAST_URL=unix:%s\n"
+             "PATH=%s/bin:$PATH\n"
              "SLURM_CONF=%s/slurm.conf\n"
              "MCAST_GRANTS=%s/run\n"
              "MCAST_RETRY_BUSY=0s\n"
@@ -71,8 +72,8 @@ void site_set_settings(struct site *site, const char *lines)
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
              "%s",
-             testbed_socket(site->testbed), site->folder, site->folder, (unsigned)getuid(),
-             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
+             testbed_socket(site->testbed), cluster_prefix(), site->folder, site->folder,
+             (unsigned)getuid(), site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
     assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),
@@ -184,6 +185,8 @@ static int create(void **state, const char *hook_folder)
     assert_int_equal(setenv("SITE", site->folder, 1), 0);
     assert_int_equal(setenv("AS_USER", site->as_user, 1), 0);
     assert_int_equal(setenv("MCASTCTL", lines, 1), 0);
+    snprintf(lines, sizeof lines, "setpriv --reuid=%u --clear-groups", site->uid);
+    assert_int_equal(setenv("AS", getuid() == 0 ? lines : "", 1), 0);
     make_nodes(site);
     make_folder(site, "log", 0755);
     make_folder(site, "hooks", 0755);

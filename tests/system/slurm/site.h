@@ -13,7 +13,8 @@
  * (with .NODE for those of nodes).
  *
  * Commands (cluster.h) and jobs find in their environment SITE, its folder; AS_USER, the options of
- * site->as_user; and MCASTCTL, with which its broker is asked. */
+ * site->as_user; AS, what other commands than sbatch stand behind to be that user's; and MCASTCTL,
+ * with which its broker is asked. */
 
 struct site {
     struct testbed *testbed;
