@@ -21,6 +21,15 @@ struct cluster *cluster_create(const char *folder, const char *hooks);
  * allowed. */
 void cluster_destroy(struct cluster *cluster);
 
+/* For the next cluster: the address that its MUNGE credentials say they are from, NULL: this
+ * host's; and its SlurmUser, NULL: the caller. */
+extern const char *cluster_munge_origin, *cluster_user;
+
+/* The first of CLUSTER_PORTS ports that are free: slurmctld's, the nodes', and two that are left.
+ */
+enum { CLUSTER_PORTS = CLUSTER_NODES + 3 };
+int cluster_find_ports(void);
+
 /* The folder where it is installed; and its release, year and month: 2205. */
 const char *cluster_prefix(void);
 int cluster_release(void);
