@@ -91,7 +91,7 @@ static void use(struct site *site, size_t kind)
     site_hook_lines(site, kinds[kind].controllers, kinds[kind].nodes, lines, sizeof lines);
     cluster_set_hooks(site->cluster, lines);
     cluster_await(site->cluster, "scontrol reconfigure");
-    cluster_await(site->cluster, "scontrol show config | grep -q '^Prolog .*/%s/'",
+    cluster_await(site->cluster, "scontrol show config | grep -q '^Prolog[^=]*= .*/%s/prolog$'",
                   kinds[kind].nodes);
     sleep(1); /* the nodes do not say when they have read it */
     cluster_await_idle(site->cluster);
@@ -103,8 +103,10 @@ static void time_hooks(struct site *site, size_t kind)
 {
     use(site, kind);
     cluster_expect(site->cluster, "rm -f $SITE/log/*.times");
-    for (int run = 0; run < TIMED; run++)
+    for (int run = 0; run < TIMED; run++) {
         milliseconds(site, "srun -N2 true");
+        cluster_await_empty(site->cluster); /* this one's epilogs take no time of the next one */
+    }
     cluster_await_idle(site->cluster);
     printf("%s: each hook's median\n", kinds[kind].what);
     for (size_t i = 0; i < HOOKS; i++) {
