@@ -67,6 +67,7 @@ static const struct option_row {
     {'w', "limits", "WISHES", TEXT, AT(limits), NULL},
     {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
     {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
+    {'W', "report-within", "TIME", TIME, AT(within_ms), duration_words},
     {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},
     {'i', "inherit", NULL, FLAG, AT(inherit), NULL},
     {'x', "clear", NULL, FLAG, AT(clear), NULL},
@@ -203,6 +204,7 @@ int command_run(const struct command *command, int argc, char **argv)
                                       .user = UINT32_MAX,
                                       .restart = UINT32_MAX,
                                       .busy_ms = -1,
+                                      .within_ms = -1,
                                       .broker_ms = -1};
     int rc = prepare_command(&node, &options, argc, argv);
     if (rc == COMMAND_GO_ON)

@@ -8,7 +8,11 @@
 #include "node/record/report.h"
 #include "node/record/reservation.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Of one reservation: COMMAND_DONE, COMMAND_BUSY, COMMAND_IN_USE, or COMMAND_REFUSED after a
  * message. known: there is a note of it; then it is read again, now that no other process works on
@@ -49,7 +53,7 @@ static int destroy_services_of(struct node *node, const struct command_options *
             if (note_write(&node->dir, note, &err) < 0)
                 say("%s", err.text);
         }
-        if (report_send(node, note, &error) == REPORT_KEPT)
+        if (options->within_ms < 0 && report_send(node, note, &error) == REPORT_KEPT)
             report_say_kept(note, &error);
     }
     jobsvc_unlock(node, &note->claim);
@@ -64,16 +68,17 @@ static int worse(int a, int b)
     return b == COMMAND_IN_USE && a != COMMAND_DONE ? a : b;
 }
 
-/* A job that nothing is remembered of: the broker, or the document, says what to look for. */
+/* A job that nothing is remembered of: the broker, or the document, says what to look for. ended:
+ * the spool says already that it has ended. */
 static int destroy_unremembered(struct node *node, const struct command_options *options,
-                                uint32_t *owner)
+                                bool ended, uint32_t *owner)
 {
     struct claim claim;
     struct error err;
     struct note note;
     int rc = reservation_fetch(node, options, true, &claim);
     /* A prolog that comes late must not take the job's launch document: its VNIs are another's. */
-    if ((rc == COMMAND_NOT_FOUND || rc == COMMAND_UNREACHABLE) && !options->dry_run &&
+    if ((rc == COMMAND_NOT_FOUND || rc == COMMAND_UNREACHABLE) && !options->dry_run && !ended &&
         ended_add_job(&node->dir, node->cluster, options->job, &err) < 0)
         return command_failed(&err);
     if (rc == COMMAND_NOT_FOUND)
@@ -96,6 +101,48 @@ static int destroy_unremembered(struct node *node, const struct command_options 
     return destroy_services_of(node, options, &note, false);
 }
 
+/* True in the new process, which has let go of all that the hook waits for, or could. */
+static bool go_on_alone(struct node *node)
+{
+    const pid_t child = fork();
+    if (child != 0) {
+        if (child < 0)
+            say("warning: no process can be started that reports; mcast-node tend reports later");
+        return false;
+    }
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (null < 0 || dup2(null, fd) < 0)
+            (void)close(fd);
+    (void)setsid(); /* slurmd kills the group of an Epilog that has ended */
+    node_release(node);
+    node->broker = NULL;
+    node->nics_known = false;
+    return true;
+}
+
+/* All that the broker is asked and told (--report-within): at a time of chance, as all nodes of the
+ * job have ended now. What cannot be told stays in the spool. */
+static void report_within(struct node *node, const struct command_options *options, bool remembered)
+{
+    struct command_options now = *options;
+    uint32_t chance = 0, owner = UINT32_MAX;
+    struct error err;
+    if (!go_on_alone(node))
+        return;
+    now.within_ms = -1;
+    (void)!getrandom(&chance, sizeof chance, GRND_NONBLOCK);
+    const int64_t ms = chance % (options->within_ms + 1);
+    struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    while (nanosleep(&left, &left) < 0)
+        ;
+    if (node_remember(node, true, &err) < 0)
+        return;
+    if (!remembered && node->cluster)
+        (void)destroy_unremembered(node, &now, true, &owner); /* tend tells what does not go */
+    report_spool(node, 0);
+}
+
 static int run_epilog(struct node *node, const struct command_options *options)
 {
     int rc = COMMAND_DONE;
@@ -112,19 +159,28 @@ static int run_epilog(struct node *node, const struct command_options *options)
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
-    if (!remembered || options->reservation)
-        rc = worse(rc, destroy_unremembered(node, options, &owner));
+    const bool later = options->within_ms >= 0 && !options->dry_run && !options->reservation;
+    struct error err;
+    if (!remembered && later && node->cluster) {
+        if (ended_add_job(&node->dir, node->cluster, options->job, &err) < 0)
+            rc = worse(rc, command_failed(&err));
+    } else if (!remembered || options->reservation) {
+        rc = worse(rc, destroy_unremembered(node, options, false, &owner));
+    }
     if (options->dry_run)
         return rc;
     /* What an earlier job of its owner left may have been used by this one. While a further one may
      * use it, this job's hooks have nothing more to do. */
     if (remainder_retry(node, epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE, owner) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
-    report_spool(node, 0);
+    if (later)
+        report_within(node, options, remembered);
+    else
+        report_spool(node, 0);
     return rc;
 }
 
-const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtn", SPOOL_WRITTEN,
-                                       run_epilog};
+const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtWn",
+                                       SPOOL_WRITTEN, run_epilog};
 const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
                                              "j!rtn", SPOOL_WRITTEN, run_epilog};

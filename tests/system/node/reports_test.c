@@ -2,6 +2,7 @@
 /* What the broker is told, when it can be told, and never too early (F3, I1). */
 
 #include "tests/system/node/fixture.h"
+#include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
 #include <dirent.h>
@@ -324,6 +325,53 @@ static void epilog__of_what_is_not_remembered(void **state)
     assert_string_equal(fixture->err, "");
 }
 
+static bool has_heard_of_the_end(void *arg)
+{
+    const struct fixture *fixture = arg;
+    return strstr(fakebroker_reports(fixture->broker), "f17/n1 destroyed 4711\n") != NULL;
+}
+
+static bool forgets(void *arg)
+{
+    return !fixture_remembers(arg);
+}
+
+/* A resource manager keeps the node for as long as its epilog runs. The broker is asked and told
+ * after that (F3, S5), also of what this node does not remember. */
+static void epilog__ends_before_the_broker_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fakebroker_be_busy(fixture->broker, 1000000);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17 --report-within 10ms");
+    assert_string_equal(fixture->err, "");
+    assert_true(fixture_edit_spool(fixture, "4711", "\"owed\": true", NULL));
+    fakebroker_be_busy(fixture->broker, 0);
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+    const unsigned int asked = fakebroker_requests(fixture->broker);
+    EXPECT_RUN(0, "epilog --job f98 --report-within 10ms --dry-run");
+    assert_int_equal(fakebroker_requests(fixture->broker), asked + 1);
+}
+
+static void epilog__asks_later_of_what_is_not_remembered(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[128];
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    snprintf(path, sizeof path, "%s/spool/4711.json", fixture->folder);
+    assert_int_equal(remove(path), 0);
+    fakebroker_be_busy(fixture->broker, 1000000);
+    EXPECT_RUN_LEAVES(0, 4, "epilog --job f17 --report-within 10ms");
+    assert_string_equal(fixture->err, "");
+    fakebroker_be_busy(fixture->broker, 0);
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    EXPECT_SERVICES(0);
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+}
+
 static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
@@ -387,6 +435,8 @@ int main(void)
         TEST(requeue__each_reservation_is_reported_by_its_number),
         TEST(reboot__everything_is_reported_destroyed),
         TEST(epilog__of_what_is_not_remembered),
+        TEST(epilog__ends_before_the_broker_is_told),
+        TEST(epilog__asks_later_of_what_is_not_remembered),
         TEST(epilog__heals_a_damaged_note),
         TEST(spool__is_bounded),
     };

@@ -17,6 +17,7 @@ struct testbed_options {
     const char *fm_cert, *fm_key; /* mock-fm speaks TLS with these, the broker trusts this one; or
                                      NULL */
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
+    const char *users;                              /* of cluster elcap; NULL: root */
     const char *clusters; /* further sections, beside that of elcap; or NULL */
 };
 

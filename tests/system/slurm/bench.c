@@ -2,7 +2,8 @@
 /* By hand: build/tests/slurm/slurm_bench [cost__*|thousand_jobs__*]
  *
  * cost: what our hooks add to `srun true` against hooks that do nothing, in the same run, turn by
- * turn; and what each takes by itself. Figures depend on the machine, ratios and differences less.
+ * turn; and what each takes by itself, within jobs. The broker is asked as README.md of the hooks
+ * says, by TLS and MUNGE. Figures depend on the machine, ratios and differences less.
  * thousand_jobs: half of them on two nodes, with multicast addresses; nothing may be left. Minutes.
  */
 #include "tests/system/rig/await.h"
@@ -18,10 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROUNDS = 6, RUNS = 10, ALONE = 40, JOBS = 500, PATH_SIZE = 192, LINES_SIZE = 2048 };
+enum { ROUNDS = 6, RUNS = 10, TIMED = 50, JOBS = 500, PATH_SIZE = 192, LINES_SIZE = 2048 };
 
 /* Whose hooks are ours; the others do nothing. */
 static const struct {
@@ -29,10 +32,12 @@ static const struct {
 } kinds[] = {
     {"no-op hooks", "noop", "noop", ""},
     {"ours on the controller", "slurm", "noop", ""},
-    {"ours everywhere", "slurm", "slurm", ""},
+    {"ours, with documents", "slurm", "slurm", ""},
     {"ours, and nodes ask", "slurm", "slurm", "MCAST_LAUNCH=none\n"},
+    {"ours, timed", "timed", "timed", ""}, /* the others only when hooks are timed */
+    {"ours, nodes ask, timed", "timed", "timed", "MCAST_LAUNCH=none\n"},
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = 4, TIMED_WITH = KINDS, TIMED_ASKING };
 
 static int compare(const void *a, const void *b)
 {
@@ -53,15 +58,28 @@ static double milliseconds(struct site *site, const char *command)
     return (double)(await_now_ns() - begun) / 1e6;
 }
 
-static void make_noops(const struct site *site)
+static const char *const names[] = {"prologslurmctld", "epilogslurmctld", "prolog", "epilog",
+                                    "taskprolog"};
+enum { HOOKS = 4 };
+
+/* Hooks that do nothing, and ours with the time that they take. */
+static void make_hooks(const struct site *site)
 {
-    static const char *const names[] = {"prologslurmctld", "epilogslurmctld", "prolog", "epilog",
-                                        "taskprolog"};
-    char path[PATH_SIZE], name[64];
+    char path[PATH_SIZE], name[64], script[1024];
     assert_int_equal(mkdir(folder_path(path, sizeof path, site->folder, "noop"), 0755), 0);
+    assert_int_equal(mkdir(folder_path(path, sizeof path, site->folder, "timed"), 0755), 0);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(name, sizeof name, "noop/%s", names[i]);
         assert_int_equal(folder_write(site->folder, name, 0755, "#!/bin/sh\nexit 0\n"), 0);
+        snprintf(name, sizeof name, "timed/%s", names[i]);
+        snprintf(script, sizeof script,
+                 "#!/bin/bash\nt=${EPOCHREALTIME/./}\n%s/slurm/%s\ns=$?\n"
+                 "t=$((${EPOCHREALTIME/./} - t)) f=%s/log/%s.times\ntimes >$f.$$\n"
+                 "{ read -r; IFS='m.s ' read -r m u v n w x; } <$f.$$; rm $f.$$\n"
+                 "echo $t $((1000 * (10#$u$v + 10#$w$x))) >>$f\nexit $s\n",
+                 site->folder, names[i], site->folder, names[i]);
+        assert_int_equal(folder_write(site->folder, name, 0755, i < HOOKS ? script : "#!/bin/sh\n"),
+                         0);
     }
 }
 
@@ -73,31 +91,43 @@ static void use(struct site *site, size_t kind)
     site_hook_lines(site, kinds[kind].controllers, kinds[kind].nodes, lines, sizeof lines);
     cluster_set_hooks(site->cluster, lines);
     cluster_await(site->cluster, "scontrol reconfigure");
-    cluster_await(site->cluster, "scontrol show config | grep -q '^Prolog .*/%s/'",
+    cluster_await(site->cluster, "scontrol show config | grep -q '^Prolog[^=]*= .*/%s/prolog$'",
                   kinds[kind].nodes);
     sleep(1); /* the nodes do not say when they have read it */
     cluster_await_idle(site->cluster);
     milliseconds(site, "srun -N2 true");
 }
 
-static void time_alone(struct site *site, const char *folder, const char *hook, double *out)
+/* Each hook's own time within a job, ms. */
+static void time_hooks(struct site *site, size_t kind)
 {
-    char command[1024];
-    for (int i = 0; i < ALONE; i++) {
-        snprintf(command, sizeof command,
-                 "exec env -i SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=%d SLURM_JOB_UID=%u "
-                 "SLURM_JOB_NODELIST=n1 SLURM_JOB_NUM_NODES=1 %s/%s/%s",
-                 900000 + i, site->uid, site->folder, folder, hook);
-        out[i] = milliseconds(site, command);
+    use(site, kind);
+    cluster_expect(site->cluster, "rm -f $SITE/log/*.times");
+    for (int run = 0; run < TIMED; run++) {
+        milliseconds(site, "srun -N2 true");
+        cluster_await_empty(site->cluster); /* this one's epilogs take no time of the next one */
     }
+    cluster_await_idle(site->cluster);
+    printf("%s: each hook's median\n", kinds[kind].what);
+    for (size_t i = 0; i < HOOKS; i++) {
+        printf("  %-24s", names[i]);
+        for (int column = 1; column <= 2; column++) {
+            cluster_expect(site->cluster,
+                           "cut -d' ' -f%d $SITE/log/%s.times | sort -n | awk '{a[NR] = $1} END "
+                           "{printf \"%%5.1f ms, the lowest %%5.1f (%%d)\", a[int((NR + 1) / 2)] / "
+                           "1000, a[1] / 1000, NR}'",
+                           column, names[i]);
+            printf("  %s %s", column == 1 ? "takes" : "CPU", cluster_text(site->cluster));
+        }
+        printf("\n");
+    }
+    fflush(stdout);
 }
 
-static void cost__of_our_hooks(void **state)
+static void cost__in_srun(void **state)
 {
     struct site *site = *state;
     static double times[KINDS][ROUNDS * RUNS], middle[KINDS];
-    double alone[2][2][ALONE];
-    make_noops(site);
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t kind = 0; kind < KINDS; kind++) {
             use(site, kind);
@@ -111,17 +141,33 @@ static void cost__of_our_hooks(void **state)
         printf("  %-24s %7.1f ms  %+7.1f ms  %7.1f ms\n", kinds[kind].what, middle[kind],
                middle[kind] - middle[0], times[kind][0]); /* median() has sorted them */
     }
-    time_alone(site, "noop", "prologslurmctld", alone[0][0]);
-    time_alone(site, "slurm", "prologslurmctld", alone[1][0]);
-    time_alone(site, "noop", "epilogslurmctld", alone[0][1]);
-    time_alone(site, "slurm", "epilogslurmctld", alone[1][1]);
-    printf("a hook alone: median of %d, more than a no-op, the lowest\n", ALONE);
-    for (int i = 0; i < 2; i++) {
-        const double noop = median(alone[0][i], ALONE), ours = median(alone[1][i], ALONE);
-        printf("  %-24s %7.1f ms  %+7.1f ms  %7.1f ms\n",
-               i == 0 ? "prologslurmctld" : "epilogslurmctld", ours, ours - noop, alone[1][i][0]);
-    }
-    site_end_holding(site); /* of what the hooks reserved with no job behind them */
+    site_end_holding(site); /* of what had no Epilog of ours */
+}
+
+static void cost__of_each_hook(void **state)
+{
+    struct site *site = *state;
+    time_hooks(site, TIMED_WITH);
+    time_hooks(site, TIMED_ASKING);
+    cluster_run(site->cluster, "cat /proc/loadavg; slurmctld -V; sort $SITE/log/*.err | uniq -c");
+    printf("load, and what hooks said: %s\n", cluster_text(site->cluster));
+    site_expect_nothing_left(site);
+}
+
+/* The nodes' names have the address from which their MUNGE credentials are. For this process and
+ * what it starts alone. */
+static void name_nodes(void)
+{
+    char path[] = "/tmp/mcast-bench-hosts-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_true(dprintf(fd, "127.0.0.1 localhost\n192.0.2.1 n1 n2 n3 n4\n") > 0);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    close(fd);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount(path, "/etc/hosts", NULL, MS_BIND, NULL) < 0)
+        fprintf(stderr, "the nodes have no names, for which root is needed: they cannot ask\n");
+    unlink(path);
 }
 
 static void thousand_jobs__leave_nothing(void **state)
@@ -145,12 +191,21 @@ static void thousand_jobs__leave_nothing(void **state)
     printf("reservations, jobs, nodes, what hooks said:\n%s\n", cluster_text(site->cluster));
 }
 
+static int create(void **state)
+{
+    const int rc = site_create_documented_large(state);
+    make_hooks(*state);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest cost[] = {cmocka_unit_test(cost__of_our_hooks)};
+    const struct CMUnitTest cost[] = {cmocka_unit_test(cost__in_srun),
+                                      cmocka_unit_test(cost__of_each_hook)};
     const struct CMUnitTest many[] = {cmocka_unit_test(thousand_jobs__leave_nothing)};
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const int failed = cmocka_run_group_tests(cost, site_create_launching_large, site_destroy);
-    return failed + cmocka_run_group_tests(many, site_create_large, site_destroy);
+    name_nodes();
+    const int failed = cmocka_run_group_tests(cost, create, site_destroy);
+    return failed + cmocka_run_group_tests(many, site_create_documented_large, site_destroy);
 }

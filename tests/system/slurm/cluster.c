@@ -138,6 +138,41 @@ void cluster_await_empty(struct cluster *cluster)
     cluster_await(cluster, "q=$(squeue -h -a) && [ -z \"$q\" ]");
 }
 
+/* ---- which Slurm ---- */
+
+const char *cluster_munge_origin, *cluster_user;
+
+const char *cluster_prefix(void)
+{
+    const char *prefix = getenv("MCAST_SLURM_PREFIX");
+    return prefix && prefix[0] ? prefix : "/usr";
+}
+
+int cluster_release(void)
+{
+    char command[PATH_SIZE];
+    int year = 0, month = 0;
+    snprintf(command, sizeof command, "%s/sbin/slurmctld -V", cluster_prefix());
+    FILE *pipe = popen(command, "re");
+    assert_non_null(pipe);
+    assert_int_equal(fscanf(pipe, "%*s %d.%d", &year, &month), 2); /* "slurm-wlm 22.05.8" */
+    assert_int_equal(pclose(pipe), 0);
+    return year * 100 + month;
+}
+
+/* Its commands, before those that are installed besides. */
+static void set_path(void)
+{
+    static bool is_set; /* by an earlier cluster of this program */
+    char path[COMMAND_SIZE];
+    if (is_set)
+        return;
+    snprintf(path, sizeof path, "%s/bin:%s/sbin:%s", cluster_prefix(), cluster_prefix(),
+             getenv("PATH"));
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    is_set = true;
+}
+
 /* ---- where it lives ---- */
 
 static bool is_free(int port)
@@ -154,11 +189,11 @@ static bool is_free(int port)
 
 /* slurm.conf wants numbers. Below those that the kernel gives to whoever wants any, so that none is
  * taken between this look and the programs' start. */
-static int find_ports(void)
+int cluster_find_ports(void)
 {
     for (int try = 0; try < PORT_RANGE / 8; try++) {
         int first = FIRST_PORT + (((int)getpid() + try) * 8) % PORT_RANGE, taken = 0;
-        for (int i = 0; i <= CLUSTER_NODES; i++)
+        for (int i = 0; i < CLUSTER_PORTS; i++)
             taken += !is_free(first + i);
         if (taken == 0)
             return first;
@@ -209,8 +244,9 @@ void cluster_set_hooks(struct cluster *cluster, const char *hooks)
         "PrologFlags=Alloc\nSlurmdParameters=config_overrides\nDisableRootJobs=NO\n%s\n"
         "NodeName=n[1-%d] NodeHostname=%s NodeAddr=127.0.0.1 Port=[%d-%d] CPUs=8\n"
         "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP\n",
-        cluster->host, cluster->port, cluster->user, cluster->user, f, f, f, f, f, f, f, f, hooks,
-        CLUSTER_NODES, cluster->host, cluster->port + 1, cluster->port + CLUSTER_NODES);
+        cluster->host, cluster->port, cluster_user ? cluster_user : cluster->user, cluster->user, f,
+        f, f, f, f, f, f, f, hooks, CLUSTER_NODES, cluster->host, cluster->port + 1,
+        cluster->port + CLUSTER_NODES);
     assert_in_range(length, 1, sizeof text - 1);
     assert_int_equal(folder_write(f, "slurm.conf", 0644, text), 0);
     /* Named, slurmd does not look for it, which fails where none is mounted; nothing here uses it.
@@ -239,27 +275,40 @@ static void start_munged(struct cluster *cluster)
                                  "log/munged.seed"};
     const char *const options[] = {
         "--key-file=", "--socket=", "--pid-file=", "--log-file=", "--seed-file="};
-    char words[5][PATH_SIZE + 16];
+    char words[5][PATH_SIZE + 16], origin[64] = "--origin=127.0.0.1";
     for (int i = 0; i < 5; i++)
         snprintf(words[i], sizeof words[i], "%s%s/%s", options[i], cluster->folder, parts[i]);
+    if (cluster_munge_origin)
+        snprintf(origin, sizeof origin, "--origin=%s", cluster_munge_origin);
     /* --force: a folder that others can look into is good enough here. */
-    const char *const argv[] = {"/usr/sbin/munged", "--foreground", "--force", words[0], words[1],
-                                words[2],           words[3],       words[4],  NULL};
+    const char *const argv[] = {"/usr/sbin/munged",
+                                "--foreground",
+                                "--force",
+                                words[0],
+                                words[1],
+                                words[2],
+                                words[3],
+                                words[4],
+                                cluster_munge_origin ? origin : NULL,
+                                NULL};
     cluster->munged = start(cluster, argv, "munged");
     cluster_await(cluster, "munge -n -S %s/munge.sock", cluster->folder);
 }
 
 void cluster_start_controller(struct cluster *cluster)
 {
-    const char *const argv[] = {"/usr/sbin/slurmctld", "-D", "-i", NULL};
+    char program[PATH_SIZE];
+    const char *const argv[] = {program, "-D", "-i", NULL};
+    snprintf(program, sizeof program, "%s/sbin/slurmctld", cluster_prefix());
     cluster->controller = start(cluster, argv, "slurmctld");
     cluster_await(cluster, "scontrol ping | grep -q 'is UP'");
 }
 
 void cluster_start_node(struct cluster *cluster, int node)
 {
-    char name[16];
-    const char *const argv[] = {"/usr/sbin/slurmd", "-N", name, "-D", NULL};
+    char name[16], program[PATH_SIZE];
+    const char *const argv[] = {program, "-N", name, "-D", NULL};
+    snprintf(program, sizeof program, "%s/sbin/slurmd", cluster_prefix());
     snprintf(name, sizeof name, "n%d", node);
     cluster->nodes[node - 1] = start(cluster, argv, name);
 }
@@ -290,11 +339,12 @@ struct cluster *cluster_create(const char *folder, const char *hooks)
     const struct passwd *user = getpwuid(getuid());
     assert_non_null(cluster);
     assert_non_null(user);
+    set_path();
     snprintf(cluster->folder, sizeof cluster->folder, "%s", folder);
     snprintf(cluster->user, sizeof cluster->user, "%s", user->pw_name);
     assert_int_equal(gethostname(cluster->host, sizeof cluster->host), 0);
     cluster->host[strcspn(cluster->host, ".")] = '\0';
-    cluster->port = find_ports();
+    cluster->port = cluster_find_ports();
     make_folder(cluster, ".", 0755); /* jobs of others run in it */
     make_folder(cluster, "log", 0755);
     make_folder(cluster, "ctld", 0700);
@@ -302,6 +352,9 @@ struct cluster *cluster_create(const char *folder, const char *hooks)
     make_folder(cluster, "out", 0777);
     assert_int_equal(folder_write(folder, "plugstack.conf", 0644, ""), 0);
     cluster_set_hooks(cluster, hooks);
+    if (cluster_user)
+        cluster_expect(cluster, "chown %s ${SLURM_CONF%%/*}/ctld ${SLURM_CONF%%/*}/log",
+                       cluster_user);
     write_key(cluster);
     start_munged(cluster);
     cluster_start_controller(cluster);

@@ -6,7 +6,10 @@
 
 /* A real Slurm on this host: slurmctld, CLUSTER_NODES slurmd, and a munged with a key of its own,
  * on loopback, all in one folder. Asserts (cmocka's) that what it starts comes up; what programs
- * say is in the folder's log/. */
+ * say is in the folder's log/.
+ *
+ * It is the Slurm that is installed, in /usr; with MCAST_SLURM_PREFIX in the environment, one that
+ * was built by hand and installed there (CONTRIBUTING.md). */
 
 enum { CLUSTER_NODES = 4, CLUSTER_TEXT_SIZE = 16384 };
 
@@ -17,6 +20,19 @@ struct cluster *cluster_create(const char *folder, const char *hooks);
 /* Ends all, in the order that leaves nothing behind: jobs, slurmd, slurmctld, munged. NULL is
  * allowed. */
 void cluster_destroy(struct cluster *cluster);
+
+/* For the next cluster: the address that its MUNGE credentials say they are from, NULL: this
+ * host's; and its SlurmUser, NULL: the caller. */
+extern const char *cluster_munge_origin, *cluster_user;
+
+/* The first of CLUSTER_PORTS ports that are free: slurmctld's, the nodes', and two that are left.
+ */
+enum { CLUSTER_PORTS = CLUSTER_NODES + 3 };
+int cluster_find_ports(void);
+
+/* The folder where it is installed; and its release, year and month: 2205. */
+const char *cluster_prefix(void);
+int cluster_release(void);
 
 /* Rewrites these lines of slurm.conf, for the next start or `scontrol reconfigure`. */
 void cluster_set_hooks(struct cluster *cluster, const char *hooks);

@@ -7,9 +7,13 @@ folder=${0%/hooks/*}
 hook=${0##*/}
 
 stay() {
-    [ -e "$folder/hold/$hook.$1" ] || return 0
-    : >"$folder/reached/$1.$hook.$SLURM_JOB_ID${SLURMD_NODENAME:+.$SLURMD_NODENAME}"
-    while [ -e "$folder/hold/$hook.$1" ]; do sleep 0.02; done
+    here=$hook.$SLURM_JOB_ID${SLURMD_NODENAME:+.$SLURMD_NODENAME}
+    [ -e "$folder/hold/$hook.$1" ] || [ -e "$folder/hold/$hook.$1.$SLURM_JOB_ID" ] || return 0
+    : >"$folder/reached/$1.$here"
+    while [ -e "$folder/hold/$hook.$1" ] || [ -e "$folder/hold/$hook.$1.$SLURM_JOB_ID" ]; do
+        sleep 0.02
+    done
+    : >"$folder/reached/$1.$here.on"
 }
 
 # When which job was given which VNIs, for overlap.h.

@@ -160,21 +160,93 @@ static void array__is_not_held_for_one_task(void **state)
     site_expect_nothing_left(site);
 }
 
-/* Components are reserved one by one; their tasks know the leader's id only, and are given what
- * their component has on their node. */
-static void het_job__is_served_by_component(void **state)
+static unsigned int run_het_job(struct site *site)
 {
-    struct site *site = *state;
     unsigned int job = cluster_submit(
         site->cluster,
         "$AS_USER -N1 -n1 --exclusive : -N2 -n2 --exclusive --wrap 'srun --het-group=0 "
         "$SITE/report a; srun --het-group=1 $SITE/report b; echo done.'");
     site_await_output(site, job, "done.");
+    return job;
+}
+
+/* F23: tasks of all components can meet, as under Slurm's own plugin for Slingshot: the leader's
+ * reservation has the nodes of all. */
+static void het_job__shares_its_leaders_vnis(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = run_het_job(site);
+    unsigned long one = first_vni(site, job, "a.SLINGSHOT_VNIS", 0);
+    assert_int_equal(one, first_vni(site, job, "b.SLINGSHOT_VNIS", 0));
+    assert_int_equal(one, first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
+    /* The leader alone would have too few nodes for hardware collectives here. */
+    assert_true(strlen(site_output_value(site, job, "a.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
+    site_expect_nothing_left(site);
+}
+
+/* As sites can want it: components are reserved one by one; their tasks know the leader's id only,
+ * and are given what their component has on their node. */
+static void het_job__is_served_by_component(void **state)
+{
+    struct site *site = *state;
+    site_set_settings(site, "MCAST_HET=apart\n");
+    unsigned int job = run_het_job(site);
     unsigned long one = first_vni(site, job, "a.SLINGSHOT_VNIS", 0),
                   two = first_vni(site, job, "b.SLINGSHOT_VNIS", 0);
     assert_int_not_equal(one, two);
     assert_int_equal(two, first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
     assert_true(strlen(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
+    site_expect_nothing_left(site);
+    site_set_settings(site, "");
+}
+
+/* Components begin in any order: the others wait for the leader's reservation. It ends with the
+ * last of them. */
+static void het_job__ends_with_its_last_component(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prologslurmctld", "before");
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=1 sh -c \"$SITE/report "
+                       "b; sleep 100\" & while ! [ -e $SITE/out/go ]; do sleep 0.1; done'");
+    site_await_held(site, "prologslurmctld", "before", job, NULL);
+    site_await_held(site, "prologslurmctld", "before", job + 1, NULL);
+    /* The leader's is kept, and the other component's goes on, which must not reserve alone. */
+    cluster_expect(site->cluster, "touch $SITE/hold/prologslurmctld.before.%u", job);
+    site_let_go(site, "prologslurmctld", "before");
+    cluster_await(site->cluster, "[ -e $SITE/reached/before.prologslurmctld.%u.on ]", job + 1);
+    cluster_expect(site->cluster,
+                   "[ \"$($MCASTCTL list --json | grep -c '\"job\"')\" = 0 ] && rm "
+                   "$SITE/hold/prologslurmctld.before.%u",
+                   job);
+    site_await_output(site, job, "b.SLINGSHOT_VNIS");
+    unsigned long vni = first_vni(site, job, "b.SLINGSHOT_VNIS", 0);
+    assert_int_equal(vni, first_vni(site, job, "b.SLINGSHOT_VNIS", 1));
+    cluster_expect(site->cluster, "[ \"$($SITE/slurm/jobs | sort -u | xargs)\" = '%u %u' ]", job,
+                   job + 1);
+    site_hold(site, "epilogslurmctld", "after");
+    cluster_expect(site->cluster, "scancel %u+1", job);
+    site_await_held(site, "epilogslurmctld", "after", job + 1, NULL);
+    cluster_expect(site->cluster, "$MCASTCTL show --json --cluster elcap %u", job);
+    assert_non_null(strstr(cluster_text(site->cluster), "\n  \"state\": \"active\""));
+    site_let_go(site, "epilogslurmctld", "after");
+    cluster_await(site->cluster, "[ \"$($SITE/slurm/jobs | xargs)\" = '%u %u' ]", job, job);
+    cluster_expect(site->cluster, "touch $SITE/out/go");
+    site_expect_nothing_left(site);
+    cluster_expect(site->cluster, "rm $SITE/out/go");
+}
+
+/* What the leader cannot have, no component begins with. */
+static void het_job__is_held_as_a_whole(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N1 --comment=mcast:vnis=9 : -N2 --wrap 'echo done.'");
+    cluster_await(site->cluster,
+                  "[ \"$(squeue -h -j %u -o '%%i %%r' | sort)\" = '%u+0 "
+                  "JobHeldUser\n%u+1 JobHeldUser' ]",
+                  job, job, job);
+    cluster_await(site->cluster, "scancel %u; q=$(squeue -h -a) && [ -z \"$q\" ]", job);
     site_expect_nothing_left(site);
 }
 
@@ -227,7 +299,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(srun__is_told_why_it_cannot_be),
         cmocka_unit_test(array__has_a_reservation_for_each),
         cmocka_unit_test(array__is_not_held_for_one_task),
+        cmocka_unit_test(het_job__shares_its_leaders_vnis),
         cmocka_unit_test(het_job__is_served_by_component),
+        cmocka_unit_test(het_job__ends_with_its_last_component),
+        cmocka_unit_test(het_job__is_held_as_a_whole),
         cmocka_unit_test(requeue__reserves_anew),
         cmocka_unit_test(suspended_job__keeps_what_it_has),
     };

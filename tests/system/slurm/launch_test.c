@@ -3,6 +3,7 @@
  * and no node asks it before the job's first process. */
 
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
 #include "tests/system/slurm/site.h"
 
 #include <setjmp.h>
@@ -56,11 +57,45 @@ static void await_requests(struct site *site, double count)
     assert_int_equal((int)requests(site), (int)count);
 }
 
-/* What Slurm shows as the job's comment. name: as scontrol knows it. */
-static const char *comment(struct site *site, const char *name)
+/* The field that carries documents: Extra from Slurm 23.02 on, unless the site wants the comment.
+ */
+static const char *field = "Comment";
+
+static bool in_comment(void)
 {
-    cluster_expect(site->cluster, "scontrol show job %s | sed -n 's/^ *Comment=//p'", name);
+    return strcmp(field, "Comment") == 0;
+}
+
+static bool has_extra(void)
+{
+    return cluster_release() >= 2302;
+}
+
+/* What Slurm shows as a job's field. name: as scontrol knows the job. */
+static const char *value_of(struct site *site, const char *name, const char *what)
+{
+    cluster_expect(site->cluster, "scontrol show job %s | sed -n 's/^ *%s=//p'", name, what);
     return cluster_text(site->cluster);
+}
+
+static const char *carried(struct site *site, const char *name)
+{
+    return value_of(site, name, field);
+}
+
+static void expect_begins(const char *text, const char *words)
+{
+    if (strncmp(text, words, strlen(words)) != 0)
+        fail_msg("'%s' does not begin with '%s'", text, words);
+}
+
+/* The field's setting, with further ones. */
+static void use_field(struct site *site, const char *lines)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s%s", in_comment() && has_extra() ? "MCAST_LAUNCH=comment\n" : "",
+             lines);
+    site_set_settings(site, text);
 }
 
 static unsigned int submit_waiting(struct site *site, const char *options)
@@ -92,7 +127,15 @@ static void job__asks_the_broker_once(void **state)
     assert_non_null(strchr(site_output_value(site, job, "b.SLINGSHOT_VNIS", 0), ','));
     assert_true(strlen(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
     snprintf(name, sizeof name, "%u", job);
-    assert_int_equal(strncmp(comment(site, name), "a run mcast:vnis=2 MCASTM.", 26), 0);
+    expect_begins(carried(site, name), in_comment() ? "a run mcast:vnis=2 MCASTM." : "MCASTM.");
+    if (!in_comment())
+        assert_string_equal(value_of(site, name, "Comment"), "a run mcast:vnis=2");
+    /* All can read it there and in Slurm's logs, so its secrets are encrypted. */
+    cluster_expect(
+        site->cluster,
+        "t=$(sed -n 's/^b.FI_CXI_COLL_MCAST_TOKEN=//p' $SITE/out/%u.out) && [ \"$t\" ] && "
+        "! { scontrol show job %u; cat $SITE/log/*.log; } | grep -F -e \"$t\"",
+        job, job);
     let_end(site);
 }
 
@@ -108,19 +151,19 @@ static void each__task_and_component_has_its_own(void **state)
     for (int i = 1; i <= 3; i++)
         cluster_await(site->cluster, "grep -q ready. $SITE/out/%u-%d.out", job, i);
     snprintf(name, sizeof name, "%u_1", job);
-    snprintf(first, sizeof first, "%s", comment(site, name));
-    assert_int_equal(strncmp(first, "MCASTM.", 7), 0);
+    snprintf(first, sizeof first, "%s", carried(site, name));
+    expect_begins(first, "MCASTM.");
     for (int i = 2; i <= 3; i++) {
         snprintf(name, sizeof name, "%u_%d", job, i);
-        assert_int_equal(strncmp(comment(site, name), "MCASTM.", 7), 0);
+        expect_begins(carried(site, name), "MCASTM.");
         assert_string_not_equal(cluster_text(site->cluster), first);
     }
     let_end(site);
     job = submit_waiting(site, "-N1 : -N2");
     snprintf(name, sizeof name, "%u+0", job);
-    snprintf(first, sizeof first, "%s", comment(site, name));
+    snprintf(first, sizeof first, "%s", carried(site, name));
     snprintf(name, sizeof name, "%u+1", job);
-    assert_int_equal(strncmp(comment(site, name), "MCASTM.", 7), 0);
+    expect_begins(carried(site, name), "mcast-nodes=n1,n[2-3] MCASTM.");
     assert_string_not_equal(cluster_text(site->cluster), first);
     let_end(site);
 }
@@ -132,43 +175,171 @@ static void requeued_job__has_a_new_one(void **state)
     char first[1100], name[16];
     unsigned int job = submit_waiting(site, "-N2 --requeue --comment=mine");
     snprintf(name, sizeof name, "%u", job);
-    snprintf(first, sizeof first, "%s", comment(site, name));
+    snprintf(first, sizeof first, "%s", carried(site, name));
     cluster_expect(site->cluster, "rm $SITE/out/%u.out; scontrol requeue %u", job, job);
     site_await_state(site, job, "PENDING");
     /* On other nodes: slurmd runs no Prolog for a job that it remembers. */
     cluster_expect(site->cluster, "scontrol update jobid=%u reqnodelist=n[3-4]", job);
     cluster_await(site->cluster, "scontrol update jobid=%u starttime=now", job);
     site_await_output(site, job, "ready.");
-    assert_int_equal(strncmp(comment(site, name), "mine MCASTM.", 12), 0);
+    const char *words = in_comment() ? "mine MCASTM." : "MCASTM.";
+    expect_begins(carried(site, name), words);
     assert_string_not_equal(cluster_text(site->cluster), first);
-    assert_null(strstr(cluster_text(site->cluster) + 12, "MCASTM."));
+    assert_null(strstr(cluster_text(site->cluster) + strlen(words), "MCASTM."));
     let_end(site);
 }
 
 /* A user's own words of this kind are not believed, and his long comment is not cut: then nodes ask
  * the broker, as they do where the site wants no documents. */
-static void comment__of_a_user_harms_nothing(void **state)
+static void words__of_a_user_harm_nothing(void **state)
 {
     struct site *site = *state;
-    char name[16];
-    unsigned int job = submit_waiting(site, "-N2 --comment='old MCASTM.AwQFAwB8'");
+    char name[16], options[1100];
+    const char *option = in_comment() ? "comment" : "extra";
+    snprintf(options, sizeof options, "-N2 --%s='old MCASTM.AwQFAwB8'", option);
+    unsigned int job = submit_waiting(site, options);
     snprintf(name, sizeof name, "%u", job);
-    assert_int_equal(strncmp(comment(site, name), "old MCASTM.", 11), 0);
+    expect_begins(carried(site, name), in_comment() ? "old MCASTM." : "MCASTM.");
     assert_null(strstr(cluster_text(site->cluster), "AwQFAwB8 "));
     let_end(site);
     job = submit_waiting(site, "-N2 --comment=$(printf %0900d 7)");
     assert_true(strlen(site_output_value(site, job, "b.SLINGSHOT_VNIS", 0)) >= 4);
     snprintf(name, sizeof name, "%u", job);
-    assert_null(strstr(comment(site, name), "MCASTM."));
+    assert_null(strstr(value_of(site, name, "Comment"), "MCASTM."));
     assert_true(strlen(cluster_text(site->cluster)) >= 900);
     let_end(site);
-    site_set_settings(site, "MCAST_LAUNCH=none\n");
+    use_field(site, "MCAST_LAUNCH=none\n");
     job = submit_waiting(site, "-N2");
     assert_true(strlen(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
     snprintf(name, sizeof name, "%u", job);
-    assert_string_equal(comment(site, name), "");
+    assert_string_equal(carried(site, name), "");
     let_end(site);
-    site_set_settings(site, "");
+    use_field(site, "");
+}
+
+/* A job's owner can write into the field at any time: what he wrote while the controller's hook ran
+ * is not there any more when Prologs begin, and what he writes later is not needed any more. */
+static void field__is_overwritten_by_its_owner(void **state)
+{
+    struct site *site = *state;
+    char name[16];
+    const double before = requests(site);
+    site_hold(site, "prologslurmctld", "before");
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N2 -n2 --wrap '$SITE/report b; echo ready.; while ! [ -e "
+                       "$SITE/out/go ]; do sleep 0.1; done'");
+    site_await_held(site, "prologslurmctld", "before", job, NULL);
+    cluster_expect(site->cluster,
+                   "$AS scontrol update jobid=%u "
+                   "%s='his MCASTM.words'",
+                   job, field);
+    site_let_go(site, "prologslurmctld", "before");
+    site_await_output(site, job, "ready.");
+    await_requests(site, before + 2); /* one is the test's own (hook.sh): no node has asked */
+    snprintf(name, sizeof name, "%u", job);
+    assert_null(strstr(carried(site, name), "words"));
+    cluster_expect(site->cluster,
+                   "$AS scontrol update jobid=%u "
+                   "%s='MCASTM.words'",
+                   job, field);
+    let_end(site);
+}
+
+/* Without PrologFlags=Alloc a node's Prolog runs with its first step, and sees what the field is
+ * then. */
+static void prolog__comes_with_the_first_step(void **state)
+{
+    struct site *site = *state;
+    cluster_await_idle(site->cluster);
+    cluster_expect(site->cluster,
+                   "sed -i.alloc /^PrologFlags/d $SLURM_CONF && scontrol reconfigure");
+    cluster_await(site->cluster,
+                  "scontrol show config | tee /dev/stderr | grep -q '^PrologFlags  *= (null)'");
+    const double before = requests(site);
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N2 -n2 --wrap 'srun $SITE/report s; echo ready.; while ! [ -e "
+                       "$SITE/out/go ]; do sleep 0.1; done; srun $SITE/report t; echo done.'");
+    site_await_output(site, job, "ready.");
+    await_requests(site, before + 2);
+    assert_true(strlen(site_output_value(site, job, "s.FI_CXI_COLL_MCAST_TOKEN", 1)) > 8);
+    let_end(site);
+    /* The second node is first used after the owner has written there: it asks the broker. */
+    job = cluster_submit(
+        site->cluster,
+        "$AS_USER -N2 -n2 --wrap 'echo ready.; while ! [ -e $SITE/out/go ]; do sleep "
+        "0.1; done; srun $SITE/report t; echo done.'");
+    site_await_output(site, job, "ready.");
+    cluster_expect(site->cluster,
+                   "$AS scontrol update jobid=%u "
+                   "%s='MCASTM.AwQFAwB8'",
+                   job, field);
+    cluster_expect(site->cluster, "touch $SITE/out/go");
+    site_await_output(site, job, "done.");
+    assert_true(strlen(site_output_value(site, job, "t.FI_CXI_COLL_MCAST_TOKEN", 1)) > 8);
+    site_expect_nothing_left(site);
+    cluster_expect(site->cluster,
+                   "rm $SITE/out/go; cat $SLURM_CONF.alloc >$SLURM_CONF && scontrol reconfigure");
+    cluster_await(site->cluster, "scontrol show config | grep -q '^PrologFlags  *= Alloc'");
+}
+
+/* B10: the document is compared with what Slurm says of the job on that node, for each kind of job.
+ */
+static void prolog__tells_what_the_document_must_be_for(void **state)
+{
+    struct site *site = *state;
+    char script[512];
+    snprintf(script, sizeof script,
+             "#!/bin/sh\ncase \"$*\" in *--launch*) echo \"$SLURM_JOB_ID $SLURMD_NODENAME $*\" "
+             ">>%s/spied ;; esac\nexec %s/bin/mcast-node \"$@\"\n",
+             site->folder, site->folder);
+    cluster_expect(site->cluster, "mkdir $SITE/spy");
+    assert_int_equal(folder_write(site->folder, "spy/mcast-node", 0755, script), 0);
+    use_field(site, "PATH=${settings%/etc/*}/spy:$PATH\n");
+    cluster_expect(site->cluster, "$AS srun -N2 true && $AS salloc -Q -N2 true");
+    site_expect_nothing_left(site);
+    unsigned int job = submit_waiting(site, "-N2 --requeue");
+    cluster_expect(site->cluster, "rm $SITE/out/%u.out; scontrol requeue %u", job, job);
+    site_await_state(site, job, "PENDING");
+    cluster_expect(site->cluster, "scontrol update jobid=%u reqnodelist=n[3-4]", job);
+    cluster_await(site->cluster, "scontrol update jobid=%u starttime=now", job);
+    site_await_output(site, job, "ready.");
+    let_end(site);
+    cluster_submit(site->cluster, "$AS_USER --array=1-2 -N1 --wrap true");
+    unsigned int het = cluster_submit(site->cluster, "$AS_USER -N1 : -N2 --wrap true");
+    site_expect_nothing_left(site);
+    /* srun, salloc, sbatch twice, two tasks, two components: prolog and env on each node. */
+    cluster_expect(site->cluster, "wc -l <$SITE/spied");
+    assert_string_equal(cluster_text(site->cluster), "26");
+    cluster_expect(site->cluster,
+                   "grep -c -E -e '--restart [01] --user %u --nodes n[^ ]*( |$)' $SITE/spied",
+                   site->uid);
+    assert_string_equal(cluster_text(site->cluster), "26");
+    cluster_expect(site->cluster,
+                   "grep '^%u ' $SITE/spied | grep -c -e '--restart 1 --user %u --nodes n.3-4.'",
+                   job, site->uid);
+    assert_string_equal(cluster_text(site->cluster), "4");
+    cluster_expect(site->cluster, "grep -c -e '--job %u --.*--nodes n1,n.2-3.' $SITE/spied", het);
+    assert_string_equal(cluster_text(site->cluster), "6");
+    use_field(site, "");
+}
+
+/* There Extra is no field for words any more; the comment carries the document, then. */
+static void extra__of_a_site_with_constraints(void **state)
+{
+    struct site *site = *state;
+    char name[16];
+    cluster_expect(site->cluster, "sed -i.plain 's/^SchedulerParameters=.*/&,extra_constraints/' "
+                                  "$SLURM_CONF && scontrol reconfigure");
+    cluster_await(site->cluster, "scontrol show config | grep -q extra_constraints");
+    const double before = requests(site);
+    unsigned int job = submit_waiting(site, "-N2 --comment=mine");
+    await_requests(site, before + 2);
+    snprintf(name, sizeof name, "%u", job);
+    expect_begins(value_of(site, name, "Comment"), "mine MCASTM.");
+    assert_string_equal(value_of(site, name, "Extra"), "");
+    let_end(site);
+    cluster_expect(site->cluster, "cat $SLURM_CONF.plain >$SLURM_CONF && scontrol reconfigure");
+    cluster_await(site->cluster, "! scontrol show config | grep -q extra_constraints");
 }
 
 /* With the document in the job, its nodes need no broker to begin; they are heard when it is back.
@@ -190,14 +361,31 @@ static void broker__is_away_while_nodes_begin(void **state)
     site_expect_nothing_left(site);
 }
 
+static int set_up(void **state)
+{
+    const int rc = site_create_launching(state);
+    use_field(*state, "");
+    return rc;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(job__asks_the_broker_once),
         cmocka_unit_test(each__task_and_component_has_its_own),
         cmocka_unit_test(requeued_job__has_a_new_one),
-        cmocka_unit_test(comment__of_a_user_harms_nothing),
+        cmocka_unit_test(words__of_a_user_harm_nothing),
+        cmocka_unit_test(field__is_overwritten_by_its_owner),
+        cmocka_unit_test(prolog__comes_with_the_first_step),
+        cmocka_unit_test(prolog__tells_what_the_document_must_be_for),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
     };
-    return cmocka_run_group_tests(tests, site_create_launching, site_destroy);
+    const struct CMUnitTest constrained[] = {cmocka_unit_test(extra__of_a_site_with_constraints)};
+    int failed = cmocka_run_group_tests_name("in Comment", tests, set_up, site_destroy);
+    if (has_extra()) {
+        field = "Extra";
+        failed += cmocka_run_group_tests_name("in Extra", tests, set_up, site_destroy);
+        failed += cmocka_run_group_tests_name("constraints", constrained, set_up, site_destroy);
+    }
+    return failed;
 }

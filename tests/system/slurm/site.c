@@ -58,11 +58,21 @@ static void wrap(const struct site *site, const char *hook)
     link_to(site, HOOK_SCRIPT, name);
 }
 
+/* As README.md of the hooks says: the broker on a TCP port, with TLS. */
+static bool with_tls;
+static int tls_port;
+
 void site_set_settings(struct site *site, const char *lines)
 {
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], url[PATH_SIZE + 32], ca[PATH_SIZE + 32] = "";
+    snprintf(url, sizeof url, "unix:%s", testbed_socket(site->testbed));
+    if (with_tls) {
+        snprintf(url, sizeof url, "https://127.0.0.1:%d", tls_port);
+        snprintf(ca, sizeof ca, "MCAST_CACERT=%s/tls.crt\n", site->folder);
+    }
     snprintf(text, sizeof text,
-             "MCAST_URL=unix:%s\n"
+             "MCAST_URL=%s\n%s"
+             "PATH=%s/bin:$PATH\n"
              "SLURM_CONF=%s/slurm.conf\n"
              "MCAST_GRANTS=%s/run\n"
              "MCAST_RETRY_BUSY=0s\n"
@@ -73,7 +83,7 @@ void site_set_settings(struct site *site, const char *lines)
              "LD_LIBRARY_PATH=%s\n"
              "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
              "%s",
-             testbed_socket(site->testbed), site->folder, site->folder, (unsigned)getuid(),
+             url, ca, cluster_prefix(), site->folder, site->folder, (unsigned)getuid(),
              site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
@@ -130,25 +140,44 @@ void site_stop_broker(struct site *site)
     assert_int_equal(testbed_stop_broker(site->testbed), 0);
 }
 
+static void add_tls(const struct site *site, char *broker, size_t size)
+{
+    char command[TEXT_SIZE];
+    const size_t used = strlen(broker);
+    tls_port = cluster_find_ports() + CLUSTER_PORTS - 1; /* the cluster's own are before it */
+    snprintf(
+        command, sizeof command,
+        "cd %s && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 "
+        "-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout tls.key -out tls.crt "
+        "2>/dev/null && chmod 600 tls.key",
+        site->folder);
+    assert_int_equal(system(command), 0);
+    snprintf(broker + used, size - used,
+             "listen = 127.0.0.1:%d\ntls_cert = %s/tls.crt\ntls_key = %s/tls.key\n", tls_port,
+             site->folder, site->folder);
+}
+
 static void create_broker(struct site *site)
 {
     static char clusters[TEXT_SIZE], broker[TEXT_SIZE];
-    static const struct testbed_options options = {.mcastd = MCASTD,
-                                                   .mock_fm = MOCK_FM,
-                                                   .broker = broker,
-                                                   .fm = "grace = 200ms\n",
-                                                   .hwcoll =
-                                                       "min_nodes = 2\naddresses_per_job = 4\n",
-                                                   .vni = vni_lines,
-                                                   .clusters = clusters};
+    const struct testbed_options options = {.mcastd = MCASTD,
+                                            .mock_fm = MOCK_FM,
+                                            .broker = broker,
+                                            .fm = "grace = 200ms\n",
+                                            .hwcoll = "min_nodes = 2\naddresses_per_job = 4\n",
+                                            .vni = vni_lines,
+                                            .users = cluster_user,
+                                            .clusters = clusters};
     set_hold(usual_hold);
     site->testbed = testbed_create(&options);
     assert_non_null(site->testbed);
     snprintf(site->folder, sizeof site->folder, "%s", testbed_folder(site->testbed));
     snprintf(broker, sizeof broker, "sync_grace = 1s\nmunge_socket = %s/munge.sock\n",
              site->folder);
-    snprintf(clusters, sizeof clusters, "list_command = %s/slurm/jobs\nlist_every = 2s\n",
-             site->folder);
+    if (with_tls)
+        add_tls(site, broker, sizeof broker);
+    snprintf(clusters, sizeof clusters, "%slist_command = %s/slurm/jobs\nlist_every = 2s\n",
+             with_tls ? "nodes = n[1-4]\n" : "", site->folder);
     make_folder(site, "slurm", 0755);
     install(site);
     make_folder(site, "etc", 0755);
@@ -187,6 +216,8 @@ static int create(void **state, const char *hook_folder)
     assert_int_equal(setenv("SITE", site->folder, 1), 0);
     assert_int_equal(setenv("AS_USER", site->as_user, 1), 0);
     assert_int_equal(setenv("MCASTCTL", lines, 1), 0);
+    snprintf(lines, sizeof lines, "setpriv --reuid=%u --clear-groups", site->uid);
+    assert_int_equal(setenv("AS", getuid() == 0 ? lines : "", 1), 0);
     make_nodes(site);
     make_folder(site, "log", 0755);
     make_folder(site, "hooks", 0755);
@@ -209,6 +240,14 @@ int site_create_launching(void **state)
 {
     usual_hold = "reports";
     return site_create(state);
+}
+
+int site_create_documented_large(void **state)
+{
+    with_tls = true;
+    cluster_munge_origin = "192.0.2.1";
+    cluster_user = "slurm"; /* root by MUNGE could be root of any host */
+    return site_create_launching_large(state);
 }
 
 int site_create_launching_large(void **state)

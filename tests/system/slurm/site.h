@@ -13,7 +13,8 @@
  * (with .NODE for those of nodes).
  *
  * Commands (cluster.h) and jobs find in their environment SITE, its folder; AS_USER, the options of
- * site->as_user; and MCASTCTL, with which its broker is asked. */
+ * site->as_user; AS, what other commands than sbatch stand behind to be that user's; and MCASTCTL,
+ * with which its broker is asked. */
 
 struct site {
     struct testbed *testbed;
@@ -31,6 +32,9 @@ int site_create_large(void **state);     /* of VNIs 2000-4999, its hooks cannot 
 int site_create_launching(void **state); /* as site_create, with [vni] hold = reports: the others
                                             have no launch documents */
 int site_create_launching_large(void **state);
+int site_create_documented_large(void **state); /* the same; its hooks ask by TCP, TLS and MUNGE,
+                                                   from 192.0.2.1, and that is what the names of
+                                                   its nodes have to be */
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the
