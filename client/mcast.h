@@ -162,11 +162,12 @@ struct mcast_launch {
     int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
                         A node that knows the count refuses a document of another start */
     uint32_t lifetime_s; /* how long it is good for, up to 7 days; 0: a day */
+    bool env;            /* the answer has the environment of the job's tasks, too */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0                                                         \
+        sizeof(struct mcast_launch), -1, 0, false                                                  \
     }
 
 struct mcast_request {
@@ -181,7 +182,8 @@ struct mcast_request {
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
     const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
-                                           and then without the environment; NULL: without */
+                                           and then without the environment
+                                           but with launch->env; NULL: without */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \

@@ -26,7 +26,7 @@ struct command;
 struct command_options {
     const struct command *command;
     const char *config, *url, *cluster, *node; /* of every command */
-    const char *job_text, *reservation, *launch, *nodes, *limits, *users, *file;
+    const char *job_text, *reservation, *launch, *nodes, *limits, *users, *file, *reporter;
     char job[JOB_ID_MAX + 1]; /* job_text in the plain form: Flux's hooks write it with U+0192 */
     enum variables_format format;
     uint32_t cores;

@@ -101,6 +101,7 @@ static int run_epilog(struct node *node, const struct command_options *options)
     int rc = COMMAND_DONE;
     bool remembered = false, epilog = options->command == &command_epilog;
     uint32_t owner = UINT32_MAX; /* not known: it has left nothing */
+    node->reporter = options->reporter;
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
         if (strcmp(note.claim.job, options->job) != 0 ||
@@ -114,6 +115,7 @@ static int run_epilog(struct node *node, const struct command_options *options)
     }
     if (!remembered || options->reservation)
         rc = worse(rc, destroy_unremembered(node, options, &owner));
+    node->reporter = NULL; /* it is asked for this job */
     if (options->dry_run)
         return rc;
     /* What an earlier job of its owner left may have been used by this one. While a further one may
@@ -124,7 +126,7 @@ static int run_epilog(struct node *node, const struct command_options *options)
     return rc;
 }
 
-const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtn", SPOOL_WRITTEN,
-                                       run_epilog};
+const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtTn",
+                                       SPOOL_WRITTEN, run_epilog};
 const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
                                              "j!rtn", SPOOL_WRITTEN, run_epilog};

@@ -12,6 +12,7 @@ enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
 enum { RETRY_S = 30, RETRY_MAX_S = 86400 };
 
 static const char aux_name[] = "mcast::jobtap";
+static const char no_reactor[] = "Flux's reactor does not take it";
 
 /* ---- releasing ---- */
 
@@ -57,23 +58,24 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
  *   url        where mcastd is (MCAST_URL, or its default socket)
  *   `patience` s, how long a job's start may wait for mcastd (30)
  *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
- *              that time (false) */
+ *              that time (false)
+ *   launch     "none": no launch documents, so that nodes report each job's begin ("auto") */
 
 /* Keeps all but url, which is the plugin's; NULL: not said. False: why is in error. */
 static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_error *error)
 {
     flux_plugin_t *plugin = jobtap->plugin;
-    const char *cluster = NULL;
+    const char *cluster = NULL, *launch = "auto";
     int retry_s = RETRY_S, optional = 0;
     const size_t size = sizeof error->text;
     if (!flux_plugin_get_conf(plugin) ||
-        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
-                                "patience", &retry_s, "optional", &optional) < 0)
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b s?s !}", "cluster", &cluster, "url", url,
+                                "patience", &retry_s, "optional", &optional, "launch", &launch) < 0)
         snprintf(error->text, size,
                  "its conf needs cluster = \"NAME\", and can have url, "
                  "patience" /* the key's name is a promise */
-                 " (s) and optional "
-                 "(true or false): %s",
+                 " (s), optional "
+                 "(true or false) and launch (\"auto\" or \"none\"): %s",
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
     else if (!cluster || !cluster_name_valid(cluster))
         snprintf(error->text, size,
@@ -81,10 +83,13 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
                  CLUSTER_NAME_MAX);
     else if (retry_s < 1 || retry_s > RETRY_MAX_S)
         snprintf(error->text, size, "conf.patience is 1 to %d seconds", RETRY_MAX_S);
+    else if (strcmp(launch, "auto") != 0 && strcmp(launch, "none") != 0)
+        snprintf(error->text, size, "conf.launch is auto or none");
     else if (!(jobtap->cluster = strdup(cluster)))
         snprintf(error->text, size, "memory is exhausted");
     jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
     jobtap->optional = optional;
+    jobtap->launch = strcmp(launch, "auto") == 0;
     return jobtap->cluster;
 }
 
@@ -93,8 +98,7 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
 static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
 {
     (void)reactor, (void)watcher, (void)events;
-    struct jobtap *jobtap = data;
-    mcast_async_dispatch(jobtap->broker);
+    mcast_async_dispatch(data);
 }
 
 static void destroy_jobtap(void *data)
@@ -103,10 +107,30 @@ static void destroy_jobtap(void *data)
     if (!jobtap)
         return;
     flux_watcher_destroy(jobtap->watcher);
+    flux_watcher_destroy(jobtap->once_watcher);
     hold_give_up_all(jobtap);
     mcast_async_close(jobtap->broker);
+    mcast_async_close(jobtap->once);
     free(jobtap->cluster);
     free(jobtap);
+}
+
+static int open_async(struct jobtap *jobtap, struct mcast *handle, unsigned flags,
+                      struct mcast_async **out, flux_watcher_t **watcher, struct mcast_error *error)
+{
+    int rc = mcast_async_open(out, handle, flags, error);
+    if (rc == 0)
+        rc = mcast_async_set_connections(*out, CONNECTIONS, error);
+    if (rc < 0)
+        return rc;
+    *watcher = flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(*out),
+                                      FLUX_POLLIN, on_ready, *out);
+    if (!*watcher) {
+        strcpy(error->text, no_reactor);
+        return MCAST_NOMEM;
+    }
+    flux_watcher_start(*watcher);
+    return 0;
 }
 
 static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_error *error)
@@ -114,9 +138,9 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, url, error);
     if (rc == 0)
-        rc = mcast_async_open(&jobtap->broker, handle, MCAST_PATIENT, error);
+        rc = open_async(jobtap, handle, MCAST_PATIENT, &jobtap->broker, &jobtap->watcher, error);
     if (rc == 0)
-        rc = mcast_async_set_connections(jobtap->broker, CONNECTIONS, error);
+        rc = open_async(jobtap, handle, 0, &jobtap->once, &jobtap->once_watcher, error);
     mcast_close(handle);
     return rc;
 }
@@ -133,14 +157,11 @@ static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
     jobtap->flux = flux_jobtap_get_flux(plugin);
     if (!read_settings(jobtap, &url, error) || open_broker(jobtap, url, error) < 0)
         goto failed;
-    jobtap->watcher =
-        flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
-                               FLUX_POLLIN, on_ready, jobtap);
-    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
-        strcpy(error->text, "Flux's reactor does not take it");
+    if (flux_jobtap_service_register(plugin, "clean", hold_hear, jobtap) < 0 ||
+        flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
+        strcpy(error->text, no_reactor);
         goto failed;
     }
-    flux_watcher_start(jobtap->watcher);
     return true;
 failed:
     destroy_jobtap(jobtap);
@@ -156,6 +177,15 @@ static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *
     if (flux_plugin_aux_get(plugin, aux_name) || create_jobtap(plugin, &error))
         return 0;
     return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
+}
+
+/* flux jobtap query mcast.so: how jobs are served. */
+static int on_query(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)data;
+    const struct jobtap *jobtap = flux_plugin_aux_get(plugin, aux_name);
+    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s s:b}", "cluster", jobtap->cluster,
+                                "launch", jobtap->launch);
 }
 
 struct job_event {
@@ -175,9 +205,13 @@ __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugi
     static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
                             clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-        {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
-        {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
-        {"job.state.cleanup", on_job, &clean_up}, {0},
+        {"plugin.query", on_query, NULL},
+        {"conf.update", on_conf, NULL},
+        {"job.new", on_job, &adopt},
+        {"job.state.run", on_job, &begin},
+        {"job.event.finish", on_job, &finish},
+        {"job.state.cleanup", on_job, &clean_up},
+        {0},
     };
     return flux_plugin_register(plugin, "mcast", handlers);
 }

@@ -60,12 +60,7 @@ default-type = "munge"
 allowed-types = [ "munge" ]
 munge.socket-path = "$dir/munge/socket"
 CONF
-mkdir -m 755 "$dir/munge"
-(umask 077 && head -c 1024 /dev/urandom >"$dir/munge/munge.key")
-/usr/sbin/munged --foreground --force --key-file="$dir/munge/munge.key" --socket="$dir/munge/socket" \
-    --pid-file="$dir/munge/pid" --log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed" 2>>"$dir/flux.log" &
-others=$!
-until_it "munged listens" test -S "$dir/munge/socket"
+start_munged
 
 # system_conf PLUGINS: for a site's system/conf.d; what runs is appended
 system_conf() {

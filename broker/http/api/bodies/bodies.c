@@ -45,11 +45,12 @@ struct launch_wish launch_wish_default(void)
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
                       struct problem *problem)
 {
-    const json_t *expires = NULL;
+    const json_t *expires = NULL, *env = NULL;
     int64_t lifetime_s;
     *wish = launch_wish_default();
     const struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
                                         {"expires", .value = &expires},
+                                        {"env", .value = &env},
                                         {0}};
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
@@ -57,6 +58,10 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
         return -1;
     if (lifetime_s > 0)
         wish->lifetime_s = lifetime_s;
+    wish->env = json_is_true(env);
+    if (env && !json_is_boolean(env))
+        return problem_set(problem, 422, "invalid", within[0] ? "launch.env" : "env",
+                           "env must be true or false: whether the answer has the environment");
     return 0;
 }
 
