@@ -32,7 +32,7 @@ struct command_options {
     uint32_t cores;
     uint32_t user, restart;     /* UINT32_MAX: not given */
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
-    bool dry_run, inherit, clear, all, max, json;
+    bool dry_run, inherit, clear, all, max, json, remembered;
 };
 
 /* Whether the notes are read before the command runs; with --dry-run nothing is written. */

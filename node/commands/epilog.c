@@ -113,7 +113,8 @@ static int run_epilog(struct node *node, const struct command_options *options)
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
-    if (!remembered || options->reservation)
+    const bool skipped = !remembered && options->remembered;
+    if (!skipped && (!remembered || options->reservation))
         rc = worse(rc, destroy_unremembered(node, options, &owner));
     node->reporter = NULL; /* it is asked for this job */
     if (options->dry_run)
@@ -123,10 +124,10 @@ static int run_epilog(struct node *node, const struct command_options *options)
     if (remainder_retry(node, epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE, owner) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
     report_spool(node, 0);
-    return rc;
+    return skipped && (epilog || rc == COMMAND_DONE) ? COMMAND_NOT_FOUND : rc;
 }
 
-const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtTn",
+const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtTMn",
                                        SPOOL_WRITTEN, run_epilog};
 const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
-                                             "j!rtn", SPOOL_WRITTEN, run_epilog};
+                                             "j!rtMn", SPOOL_WRITTEN, run_epilog};

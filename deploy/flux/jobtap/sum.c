@@ -59,7 +59,7 @@ static void send_sum(struct sum *sum)
     int rc = nodes ? mcast_async_set_timeout(jobtap->once, ANSWER_MS, &error) : MCAST_NOMEM;
     if (rc == 0)
         rc = mcast_async_nodes_clean(jobtap->once, jobtap->cluster, sum->job, sum->number, nodes,
-                                     on_taken, sum, NULL, &error);
+                                     "destroyed", on_taken, sum, NULL, &error);
     free(nodes);
     if (rc < 0)
         end_sum(sum, error.text);

@@ -96,16 +96,17 @@ echo \"\$@\" >>$dir/told && exit \$(cat $dir/status)" >"$dir/reporter"
 chmod +x "$dir/reporter"
 for status in 0 1; do
     echo $status >"$dir/status"
-    begin fTold$status
+    job=fReport$((status + 1))
+    begin $job
     on_nodes prolog
     number=$(grep -oE '"number": *[0-9]+' "$grant" | grep -oE '[0-9]+$')
     begun=$(requests "$reports")
     for rank in 0 1; do
-        MOCK_RANK=$rank mcast-node epilog --job fTold$status --reporter "$dir/reporter"
+        MOCK_RANK=$rank mcast-node epilog --job $job --reporter "$dir/reporter"
     done
     [ "$(requests "$reports")" = $((begun + 2 * status)) ] ||
         fail "with status $status nodes report $(($(requests "$reports") - begun)) times"
-    grep -qx "elcap fTold$status $number n1" "$dir/told" || fail "the program is told: $(cat "$dir/told")"
+    grep -qx "elcap $job $number n1" "$dir/told" || fail "the program is told: $(cat "$dir/told")"
     services_are 0 0 || fail "services are left"
     MOCK_RANK=0 mcast-node tend
     [ "$(requests "$reports")" = $((begun + 2 * status)) ] || fail "what was told is reported once more"
