@@ -207,7 +207,7 @@ bool nodelist_contains(const char *text, const char *node)
 /* ---- expansion ---- */
 
 struct expansion {
-    void (*each)(void *arg, const char *name);
+    void (*each)(void *arg, const struct nodelist_run *run);
     void *arg;
     char name[NODELIST_NAME_MAX + 1];
 };
@@ -236,16 +236,21 @@ static void expand(struct expansion *e, const char *at, size_t length)
         e->name[length++] = *at++;
     if (*at == '\0' || *at == ',') {
         e->name[length] = '\0';
-        e->each(e->arg, e->name);
+        e->each(e->arg, &(struct nodelist_run){.prefix = e->name});
     }
     if (*at != '[')
         return;
     const char *behind = strchr(at, ']') + 1;
+    const bool ends = (*behind == '\0' || *behind == ',') && length + 9 <= NODELIST_NAME_MAX;
     struct cursor c = {.text = at, .at = at};
     while (*c.at != ']') {
         struct range r;
         (void)range(&c, &r, NULL);
-        for (uint64_t value = r.first; value <= r.last; value++) {
+        e->name[length] = '\0';
+        if (ends)
+            e->each(e->arg, &(struct nodelist_run){e->name, (uint32_t)r.first, (uint32_t)r.last,
+                                                   (unsigned)r.width});
+        for (uint64_t value = r.first; !ends && value <= r.last; value++) {
             size_t room = sizeof e->name - length;
             size_t digits = put_number(e->name + length, room, value, r.width);
             if (digits < room)
@@ -254,7 +259,8 @@ static void expand(struct expansion *e, const char *at, size_t length)
     }
 }
 
-void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg)
+void nodelist_runs(const char *text, void (*each)(void *arg, const struct nodelist_run *run),
+                   void *arg)
 {
     struct expansion e = {.each = each, .arg = arg};
     struct cursor c = {.text = text, .at = text};
@@ -265,4 +271,28 @@ void nodelist_each(const char *text, void (*each)(void *arg, const char *name), 
             return;
         c.at++;
     }
+}
+
+struct names {
+    void (*each)(void *arg, const char *name);
+    void *arg;
+};
+
+static void expand_run(void *arg, const struct nodelist_run *run)
+{
+    const struct names *names = arg;
+    char name[NODELIST_NAME_MAX + 1];
+    const size_t length = strlen(run->prefix);
+    memcpy(name, run->prefix, length + 1);
+    for (uint64_t value = run->first; value <= run->last; value++) {
+        if (run->width > 0)
+            name[length + put_number(name + length, sizeof name - length, value, run->width)] =
+                '\0';
+        names->each(names->arg, name);
+    }
+}
+
+void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg)
+{
+    nodelist_runs(text, expand_run, &(struct names){each, arg});
 }

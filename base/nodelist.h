@@ -23,6 +23,18 @@ enum { NODELIST_NAME_MAX = 255 };
  * one, so that "n[01-10]" names n01 and n10 but neither n1 nor n010. */
 bool nodelist_contains(const char *text, const char *node);
 
-/* Expands the text, which nodelist_count takes: each name, as often as it is named, in the text's
- * order; without those that are longer than any node's. */
+/* Names that differ in their last number only: "a[08-11]" is a08, a09, a10, a11. */
+struct nodelist_run {
+    const char *prefix;   /* what stands before the number; it may end in a digit */
+    uint32_t first, last; /* at most 9 digits */
+    unsigned width; /* digits that the first is written with; 0: the prefix is the whole name */
+};
+
+/* The names in the text, which nodelist_count takes, as often as they are named and in the text's
+ * order, without those that are longer than any node's: a bracket that ends a name as runs, each
+ * name of all others as a run of its own. Time follows the number of runs. */
+void nodelist_runs(const char *text, void (*each)(void *arg, const struct nodelist_run *run),
+                   void *arg);
+
+/* The same, expanded: each name. */
 void nodelist_each(const char *text, void (*each)(void *arg, const char *name), void *arg);

@@ -325,6 +325,8 @@ void journal_save(struct journal *journal, const struct record *record)
         idset_add(&pack->about, (uint16_t)record->u.gone);
     if (record->kind == RECORD_NODE) /* shown with the reservation */
         idset_add(&pack->about, (uint16_t)record->u.node.number);
+    if (record->kind == RECORD_SUM)
+        idset_add(&pack->about, (uint16_t)record->u.sum.number);
 }
 
 /* Whose records came last; without records when there are none. */

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
     static const struct command *const commands[] = {
         &command_reserve,
         &command_launch,
+        &command_nodes_clean,
         &command_release,
         &command_show,
         &command_list,

@@ -246,6 +246,10 @@ struct mcast_reservation {
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
     const char *launch; /* its launch document, if that was asked for; else NULL */
+    /* mcast_nodes_clean, which tells no more of it than its names, number, state and node_count. */
+    uint32_t clean;          /* nodes that count as clean now */
+    const char *lingering;   /* node list of those reported of on which services linger; or NULL */
+    uint32_t lingering_more; /* of these, found no room in the list */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -392,6 +396,17 @@ struct mcast_node_report {
  * VNIs are not this job's any more. After either, destroy services that were created at once. */
 MCAST_API int mcast_report_node(struct mcast *handle, const struct mcast_node_report *report,
                                 bool *releasing, struct mcast_error *error);
+
+/* The same of many nodes at once, for a resource manager that knows of each of them that its epilog
+ * ended: one request for a job, however many nodes it has. nodes: a node list, all of them nodes of
+ * the job, which must have been reserved with one; number: of the reservation, as reserve answered;
+ * state: "destroyed" or "lingering". What a node reports itself later counts again, and that its
+ * services linger is ended by its own report only. out: see `clean` there; may be NULL.
+ * MCAST_NOT_FOUND: there is no such reservation any more, nothing waits for these nodes; with
+ * "no-such-path": the broker is too old. */
+MCAST_API int mcast_nodes_clean(struct mcast *handle, const char *cluster, const char *job,
+                                uint64_t number, const char *nodes, const char *state,
+                                struct mcast_reservation **out, struct mcast_error *error);
 
 /* A node has booted: what it reported with a lower order is over. order: higher than those of its
  * reports before the boot, lower than those after it, from 1. *reservations (NULL: not wanted): for
@@ -656,6 +671,10 @@ MCAST_API int mcast_async_launch(struct mcast_async *async, const char *cluster,
 MCAST_API int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,
                                   mcast_done_fn *done, void *arg, uint64_t *request,
                                   struct mcast_error *error);
+MCAST_API int mcast_async_nodes_clean(struct mcast_async *async, const char *cluster,
+                                      const char *job, uint64_t number, const char *nodes,
+                                      const char *state, mcast_done_fn *done, void *arg,
+                                      uint64_t *request, struct mcast_error *error);
 
 /* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
  * carried out all the same: after a reserve, release the job. False: it has been answered. */

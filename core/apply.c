@@ -268,6 +268,21 @@ static int apply_node(struct core *core, const struct node_record *rec, struct e
     return 0;
 }
 
+static int apply_sum(struct core *core, const struct sum_record *rec, struct error *err)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, rec->number);
+    char name[NODELIST_NAME_MAX + 1];
+    if (!r || !r->nodes || nodes_beyond(rec->nodes, r->nodes, name) ||
+        rec->sum <= (!r->reported ? 0 : r->reported->sums))
+        return error_set(err, ERROR_CORRUPT, "sum %u of nodes does not fit reservation %llu",
+                         rec->sum, (unsigned long long)rec->number);
+    assert(core->lingering >= lingering_nodes(r));
+    core->lingering -= lingering_nodes(r);
+    nodes_sum(&r->reported, rec);
+    core->lingering += lingering_nodes(r);
+    return 0;
+}
+
 static int apply_cleanup(struct core *core, const struct cleanup_record *rec, struct error *err)
 {
     assert(steppath_valid(rec->step) && rec->below <= 1);
@@ -334,6 +349,8 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return apply_event(core, &record->u.event, err);
     case RECORD_NODE:
         return apply_node(core, &record->u.node, err);
+    case RECORD_SUM:
+        return apply_sum(core, &record->u.sum, err);
     case RECORD_CLEANUP:
         return apply_cleanup(core, &record->u.cleanup, err);
     case RECORD_CLEANED:
@@ -360,6 +377,9 @@ void core_save_record(struct core *core, struct record record)
     assert(record.kind != RECORD_COUNTERS);
     if (core_apply(core, &record, NULL) != 0)
         abort();
+    if (record.kind == RECORD_SUM &&
+        ledger_by_number(&core->ledger, record.u.sum.number)->reported->sums != record.u.sum.sum)
+        return; /* it changed nothing */
     /* Its texts are the core's own from now on. */
     if (record.kind == RECORD_RESERVATION) {
         const struct reservation *r = ledger_by_number(&core->ledger, record.u.reservation.number);

@@ -261,23 +261,15 @@ static void tick_joblists(struct core *core, const struct core_event *event)
 void core_step(struct core *core, const struct core_event *event)
 {
     static void (*const decide[])(struct core *, const struct core_event *) = {
-        [CORE_TICK] = tick_joblists,
-        [CORE_RESERVE] = core_reserve,
-        [CORE_RELEASE] = core_release,
-        [CORE_SYNC] = core_sync,
-        [CORE_LOGIN_DONE] = link_login_done,
-        [CORE_LIST_NAMES] = listing_names,
-        [CORE_LIST_DONE] = listing_done,
-        [CORE_CALL_DONE] = core_call_done,
-        [CORE_JOBPOLL_DONE] = jobpoll_done,
-        [CORE_NODE_REPORT] = core_node_report,
-        [CORE_FENCE] = core_fence,
-        [CORE_NODE_BOOT] = core_node_boot,
-        [CORE_ACCEPT_LOSS] = core_accept_loss,
-        [CORE_CLAIM] = core_claim,
-        [CORE_CLEANUP] = core_cleanup,
-        [CORE_STEPS] = core_steps,
-        [CORE_CONFIGURE] = apply_configuration,
+        [CORE_TICK] = tick_joblists,         [CORE_RESERVE] = core_reserve,
+        [CORE_RELEASE] = core_release,       [CORE_SYNC] = core_sync,
+        [CORE_LOGIN_DONE] = link_login_done, [CORE_LIST_NAMES] = listing_names,
+        [CORE_LIST_DONE] = listing_done,     [CORE_CALL_DONE] = core_call_done,
+        [CORE_JOBPOLL_DONE] = jobpoll_done,  [CORE_NODE_REPORT] = core_node_report,
+        [CORE_NODE_SUM] = core_node_sum,     [CORE_FENCE] = core_fence,
+        [CORE_NODE_BOOT] = core_node_boot,   [CORE_ACCEPT_LOSS] = core_accept_loss,
+        [CORE_CLAIM] = core_claim,           [CORE_CLEANUP] = core_cleanup,
+        [CORE_STEPS] = core_steps,           [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);
     begin_step(core, event->now_ms);

@@ -42,6 +42,7 @@ enum core_event_kind {
     CORE_CALL_DONE,  /* u.call: exactly once for each EFFECT_CALL, whatever happens */
     CORE_JOBPOLL_DONE, /* u.jobpoll: exactly once for each EFFECT_JOBPOLL, but for `more` */
     CORE_NODE_REPORT,  /* u.report; answered once */
+    CORE_NODE_SUM,     /* u.sum; answered once */
     CORE_FENCE,        /* u.fence; answered once */
     CORE_NODE_BOOT,    /* u.boot; answered once */
     CORE_ACCEPT_LOSS,  /* an administrator says that what is missing is lost; answered once */
@@ -107,6 +108,13 @@ struct core_event {
             const uint16_t *vnis; /* of the services, as the node knows them */
             unsigned vni_count;   /* at most VNI_PER_JOB_MAX; 0: not given */
         } report;
+        struct {
+            const char *cluster;
+            const char *job;
+            uint64_t number;       /* of the reservation: which start of the job is meant */
+            const char *nodes;     /* as nodelist_count takes it: all of them nodes of the job */
+            enum node_state state; /* DESTROYED or LINGERING */
+        } sum;                     /* what who acts for the cluster says of many nodes at once */
         struct {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */

@@ -34,7 +34,7 @@ enum effect_kind {
     X(ACCEPTED, 202, "accepted") /* release under way in the background */                         \
     X(ALREADY_GONE, 200, "gone") /* nothing left to release */                                     \
     X(SYNCED, 200, "synced")                                                                       \
-    X(REPORTED, 200, "reported") /* what a node says is kept */                                    \
+    X(REPORTED, 200, "reported") /* what a node says, or a sum of them, is kept */                 \
     X(FENCED, 200, "fenced")                                                                       \
     X(LOSS_ACCEPTED, 200, "loss-accepted")                                                         \
     X(CLAIMED, 200, "claimed")                                                                     \
@@ -63,6 +63,7 @@ int answer_status(enum answer_kind kind);
 const char *answer_word(enum answer_kind kind);
 
 struct reservation;
+struct nodefold;
 
 /* What a sync found (F20, F22). Names are job ids; lists are cut at SYNC_NAMES_MAX, counts are not.
  */
@@ -81,7 +82,9 @@ struct answer {
                                               ALREADY_GONE (may be NULL) */
     const struct sync_found *sync;         /* SYNCED */
     const struct fmcall_steps *steps;      /* STEPS */
-    uint32_t count;     /* FENCED, LOSS_ACCEPTED, CLAIMED: how many reservations it is about */
+    const struct nodefold *lingering;      /* REPORTED of a sum: these of its nodes linger */
+    uint32_t count;     /* FENCED, LOSS_ACCEPTED, CLAIMED: how many reservations it is about;
+                           REPORTED of a sum: nodes of the job that count as clean now */
     const char *field;  /* the field at fault (INVALID, CONFLICT), or NULL */
     const char *detail; /* one sentence for errors; a warning with CREATED, SAME;
                            or NULL */

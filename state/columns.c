@@ -42,6 +42,12 @@ static bool is_token(const char *text)
     return strlen(text) <= TOKEN_MAX;
 }
 
+static bool is_node_list(const char *text)
+{
+    uint32_t count;
+    return nodelist_count(text, &count, NULL) == 0;
+}
+
 static bool is_boot(const char *text)
 {
     assert(text);
@@ -101,6 +107,14 @@ static const struct column node[] = {
     NUMBER("state", node.state, NODE_CREATED, NODE_FENCED),
     TEXT("services", node.services, false, node_services_valid, "not a list of services"),
     NUMBER("order", node.order, 0, INT64_MAX),
+    NUMBER("sums", node.sums, 0, UINT32_MAX),
+};
+
+static const struct column sum[] = {
+    NUMBER("number", sum.number, 1, INT64_MAX),
+    NUMBER("sum", sum.sum, 1, UINT32_MAX),
+    NUMBER("state", sum.state, NODE_DESTROYED, NODE_LINGERING),
+    TEXT("nodes", sum.nodes, true, is_node_list, "not a node list"),
 };
 
 static const struct column cleanup[] = {
@@ -137,6 +151,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_CLEANUP] = COLUMNS(cleanup),
     [RECORD_CLEANED] = {cleanup, 3}, /* without give_up_ms */
     [RECORD_FACTS] = COLUMNS(facts),
+    [RECORD_SUM] = COLUMNS(sum),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

@@ -27,7 +27,7 @@ struct column {
     bool (*possible)(const char *text); /* NULL: any text is */
 };
 
-#define RECORD_KINDS (RECORD_FACTS + 1)
+#define RECORD_KINDS (RECORD_SUM + 1)
 
 /* The first so many are the key of what is replaced or deleted. */
 struct columns {

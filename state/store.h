@@ -30,9 +30,10 @@ struct store *store_sqlite_open(const char *path, const char *key_file, struct e
 bool store_sqlite_sealed(const char *path);
 
 /* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED and RECORD_FACTS if
- * there, then reservations by ascending number, then what nodes reported for them, then cleanups,
- * then events by ascending seq. Strings are valid during the call. each returns 0, or a negative
- * code that ends the load and is returned. Only before the first commit. */
+ * there, then reservations by ascending number, then what nodes reported for them, then sums of
+ * nodes by ascending number and sum, then cleanups, then events by ascending seq. Strings are valid
+ * during the call. each returns 0, or a negative code that ends the load and is returned. Only
+ * before the first commit. */
 typedef int store_each_fn(void *arg, const struct record *record);
 int store_load(struct store *store, store_each_fn *each, void *arg, struct error *err);
 

@@ -22,6 +22,8 @@ const struct route routes[ROUTES] = {
      .body_max = SMALL_BODY_MAX},
     {METHOD_PUT, NEED_NODE, JOB_PATH "/nodes/{}", .handle = node_handle, .render = node_render,
      .body_max = SMALL_BODY_MAX, .changes = true},
+    {METHOD_PUT, NEED_CLUSTER, JOB_PATH "/nodes", .handle = nodes_handle, .render = nodes_render,
+     .body_max = BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,
      .query = steps_query},
     {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle},

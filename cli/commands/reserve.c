@@ -156,6 +156,46 @@ const struct command command_launch = {"launch",        "print a job's launch do
                                        COMMAND_ONE_JOB, COMMAND_CONNECTED,
                                        launch_options,  run_launch};
 
+enum { NUMBER, LINGERING };
+
+static const struct command_option nodes_options[] = {
+    [NUMBER] = {"number", true}, [LINGERING] = {"lingering", false}, {0}};
+
+static int run_nodes_clean(struct call *call)
+{
+    struct mcast_reservation *seen = NULL;
+    uint64_t number = 0;
+    if (call->argument_count != 2)
+        return command_misused(call, "name one job and its nodes");
+    call->argument_count = 1; /* behind it, the nodes */
+    int rc = command_job(call);
+    if (rc == 0)
+        rc = command_number(call, NUMBER, 1, INT64_MAX, &number);
+    if (rc == 0 && number == 0)
+        rc = command_misused(call, "which reservation of the job? give --number N");
+    if (rc == 0)
+        rc = mcast_nodes_clean(call->handle, call->cluster, call->job, number, call->arguments[1],
+                               call->given[LINGERING] ? "lingering" : "destroyed", &seen,
+                               &call->error);
+    if (rc == 0 && call->json) {
+        rc = command_print_json(mcast_reservation_json(seen, MCAST_JSON_INDENT));
+    } else if (rc == 0) {
+        printf("%s/%s: %u of %u nodes are clean\n", seen->cluster, seen->job, seen->clean,
+               seen->node_count);
+        if (seen->lingering && seen->lingering[0])
+            printf("services linger on %s%s: mcastctl fence, once nothing runs there\n",
+                   seen->lingering, seen->lingering_more > 0 ? ",…" : "");
+        rc = command_finish();
+    }
+    mcast_reservation_free(seen);
+    return rc;
+}
+
+const struct command command_nodes_clean = {
+    "nodes-clean",         "report that a job has left nothing on many nodes",
+    COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED,
+    nodes_options,         run_nodes_clean};
+
 static int run_release(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;

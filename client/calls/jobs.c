@@ -127,6 +127,39 @@ int mcast_async_launch(struct mcast_async *async, const char *cluster, const cha
     return async_begin(async, make_launch(cluster, job, launch, error), done, arg, request, error);
 }
 
+/* ---- one report for many nodes ---- */
+
+static struct call make_nodes(const char *cluster, const char *job, uint64_t number,
+                              const char *nodes, const char *state, struct mcast_error *error)
+{
+    struct call call = {.rc = names_check(cluster, job, error)};
+    if (call.rc == 0 && (number == 0 || number > INT64_MAX || !nodes || !state))
+        call.rc = fault_set(error, MCAST_USAGE,
+                            "a report needs the reservation's number, a node list and a state");
+    call_set(&call, "PUT", read_job, error, NAMES_JOB_PATH "/nodes", cluster, job);
+    call_set_body(
+        &call,
+        json_pack("{s:I,s:s,s:s}", "number", (json_int_t)number, "nodes", nodes, "state", state),
+        "the report's words are", error);
+    return call;
+}
+
+int mcast_nodes_clean(struct mcast *handle, const char *cluster, const char *job, uint64_t number,
+                      const char *nodes, const char *state, struct mcast_reservation **out,
+                      struct mcast_error *error)
+{
+    return handle_run(handle, make_nodes(cluster, job, number, nodes, state, error), out, error);
+}
+
+int mcast_async_nodes_clean(struct mcast_async *async, const char *cluster, const char *job,
+                            uint64_t number, const char *nodes, const char *state,
+                            mcast_done_fn *done, void *arg, uint64_t *request,
+                            struct mcast_error *error)
+{
+    return async_begin(async, make_nodes(cluster, job, number, nodes, state, error), done, arg,
+                       request, error);
+}
+
 /* ---- release, show, own ---- */
 
 /* A call about a job that has nothing but its method and path. */

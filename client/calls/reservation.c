@@ -25,6 +25,9 @@ static const struct field scalars[] = {
     {"uid", FIELD_UINT32, FIELD_OPTIONAL, AT(uid)},
     {"node_count", FIELD_UINT32, FIELD_OPTIONAL, AT(node_count)},
     {"cores_per_node", FIELD_UINT32, FIELD_OPTIONAL, AT(cores_per_node)},
+    {"clean", FIELD_UINT32, FIELD_OPTIONAL, AT(clean)},
+    {"lingering", FIELD_STRING, FIELD_OPTIONAL, AT(lingering)},
+    {"lingering_more", FIELD_UINT32, FIELD_OPTIONAL, AT(lingering_more)},
     {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
 };
 

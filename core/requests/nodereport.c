@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
 
@@ -17,14 +18,21 @@ static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, 
     (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
 }
 
+static struct reservation *find_start(struct core *core, const char *cluster, const char *job,
+                                      uint64_t number)
+{
+    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    while (r && r->number != number)
+        r = r->older;
+    return r;
+}
+
 static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
                                      uint64_t number)
 {
     assert(cluster && job);
     char unknown[JOB_ID_MAX + 1];
-    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r && r->number != number)
-        r = r->older;
+    struct reservation *r = find_start(core, cluster, job, number);
     if (r)
         return r;
     name_unknown_life(unknown, job, number);
@@ -66,7 +74,9 @@ static void save_report(struct core *core, struct reservation *r, const struct n
     assert(reservation_valid(r));
     assert(record->number == r->number);
     const char *services = record->services;
-    core_save_record(core, (struct record){.kind = RECORD_NODE, .u.node = *record});
+    struct record saved = {.kind = RECORD_NODE, .u.node = *record};
+    saved.u.node.sums = r->reported ? r->reported->sums : 0;
+    core_save_record(core, saved);
     if (r->repeated)
         save_regranted(core, r);
     core_trace_of(core, r, TRACE_DEBUG, "node %s: services %s%s%s; %u of %u nodes are clean",
@@ -74,12 +84,12 @@ static void save_report(struct core *core, struct reservation *r, const struct n
                   services ? services : "", nodes_clean(r->reported), r->node_count);
 }
 
-static void report_lingering(struct core *core, struct reservation *r, const char *node,
+static void report_lingering(struct core *core, struct reservation *r, const char *nodes,
                              const char *services)
 {
     assert(reservation_valid(r));
-    assert(node);
-    const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", node,
+    assert(nodes);
+    const char *detail = core_text(core, "node %s: CXI services cannot be destroyed%s%s", nodes,
                                    services ? ": " : "", services ? services : "");
     core_publish(core, EVENT_LINGERING, r, detail, 0);
     core_trace_event(core, r, EVENT_LINGERING, TRACE_WARNING,
@@ -190,6 +200,25 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
+static void answer_not_found(struct core *core, uint64_t ticket, const char *cluster,
+                             const char *job)
+{
+    assert(cluster && job);
+    core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                core_text(core,
+                          "job %.130s of %.40s has no such reservation any more: services that are "
+                          "left for it are in use by no job, destroy them",
+                          job, cluster));
+}
+
+static struct answer *answer_no_node(struct core *core, uint64_t ticket, const char *job,
+                                     const char *node)
+{
+    assert(job && node);
+    return core_answer(core, ticket, ANSWER_INVALID, NULL,
+                       core_text(core, "job %.130s has no node %.64s", job, node));
+}
+
 void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -199,17 +228,11 @@ void core_node_report(struct core *core, const struct core_event *event)
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
     if (!r && !(r = take_in_unknown_life(core, event))) {
-        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
-                    core_text(core,
-                              "job %.130s of %.40s has no such reservation any more: services "
-                              "that are left for it are in use by no job, destroy them",
-                              job, cluster));
+        answer_not_found(core, event->ticket, cluster, job);
         return;
     }
     if (!has_node(r, node)) {
-        core_answer(core, event->ticket, ANSWER_INVALID, NULL,
-                    core_text(core, "job %.130s has no node %.64s", job, node))
-            ->field = "node";
+        answer_no_node(core, event->ticket, job, node)->field = "node";
         return;
     }
     if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
@@ -228,7 +251,8 @@ void core_node_report(struct core *core, const struct core_event *event)
         rec.node_count++;
         (void)core_save(core, &rec);
     }
-    bool old = known && order != 0 && order < known->order; /* it was overtaken */
+    /* It was overtaken: by a later report, or what a sum has ended comes once more. */
+    bool old = known && order != 0 && order < known->order + known->summed;
     bool news =
         !old && (!known || known->state != state || !core_same_text(known->services, services));
     if (news || (!old && order > known->order))
@@ -242,6 +266,64 @@ void core_node_report(struct core *core, const struct core_event *event)
         report_lingering(core, r, node, services);
     core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);
     if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
+        core_act(core, r);
+}
+
+/* Of these nodes, those on which services linger: no sum ends that. Valid until the next step. */
+static const struct nodefold *fold_lingering(struct core *core, const struct reservation *r,
+                                             const char *list)
+{
+    struct nodefold *fold = memory_zeroed(sizeof *fold);
+    struct nodeset named = {0};
+    const struct node_report *report;
+    nodeset_add(&named, list);
+    for (uint32_t at = 0; (report = nodes_next(r->reported, &at));)
+        if (report->state == NODE_LINGERING && nodeset_has(&named, report->name))
+            nodefold_add(fold, report->name);
+    nodefold_end(fold);
+    nodeset_release(&named);
+    core_discard(core, fold);
+    return fold;
+}
+
+/* One report of many nodes, by who acts for the cluster and knows how their epilogs ended. It is of
+ * one start of the job, and of nodes that this start has: of all else it frees nothing (I1). */
+void core_node_sum(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_NODE_SUM);
+    assert(event->u.sum.state == NODE_DESTROYED || event->u.sum.state == NODE_LINGERING);
+    const char *cluster = event->u.sum.cluster, *job = event->u.sum.job;
+    char name[NODELIST_NAME_MAX + 1];
+    struct reservation *r = find_start(core, cluster, job, event->u.sum.number);
+    if (!r) {
+        answer_not_found(core, event->ticket, cluster, job);
+        return;
+    }
+    if (!r->nodes || nodes_beyond(event->u.sum.nodes, r->nodes, name)) {
+        (r->nodes ? answer_no_node(core, event->ticket, job, name)
+                  : core_answer(core, event->ticket, ANSWER_INVALID, NULL,
+                                "the job was reserved without a node list: each node has to report "
+                                "by itself"))
+            ->field = "nodes";
+        return;
+    }
+    const struct sum_record sum = {.number = r->number,
+                                   .nodes = event->u.sum.nodes,
+                                   .sum = (r->reported ? r->reported->sums : 0) + 1,
+                                   .state = (uint8_t)event->u.sum.state};
+    core_save_record(core, (struct record){.kind = RECORD_SUM, .u.sum = sum});
+    const bool news = r->reported->sums == sum.sum;
+    const struct nodefold *lingering = fold_lingering(core, r, sum.nodes);
+    if (news && r->repeated)
+        save_regranted(core, r);
+    if (news && sum.state == NODE_LINGERING)
+        report_lingering(core, r, lingering->text, NULL);
+    core_trace_of(core, r, TRACE_INFO, "nodes %.200s: services %s, by a sum; %u of %u are clean",
+                  sum.nodes, node_state_word(sum.state), nodes_clean(r->reported), r->node_count);
+    struct answer *answer = core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);
+    answer->lingering = lingering;
+    answer->count = nodes_clean(r->reported);
+    if (news && r->state == JOB_RELEASING)
         core_act(core, r);
 }
 
@@ -306,7 +388,8 @@ void core_fence(struct core *core, const struct core_event *event)
 /* No CXI service outlives a boot, so what a node reported before it is over, whether it could
  * report so or not (F3). What it reports later has a higher order. A node that has reported nothing
  * of a reservation may have made services since it booted, and this may have arrived before it
- * could report. Another cluster's node can have the same name: this does not concern that one. */
+ * could report; what a sum says may be of after the boot, too. Another cluster's node can have the
+ * same name: this does not concern that one. */
 static bool boot_concerns(const struct core_event *event, const struct reservation *r,
                           const struct node_report *known)
 {
@@ -315,7 +398,7 @@ static bool boot_concerns(const struct core_event *event, const struct reservati
     while (cluster && *cluster && strcmp(*cluster, r->cluster) != 0)
         cluster++;
     return (!cluster || *cluster) && known && known->order < event->u.boot.order &&
-           not_clean(known);
+           not_clean(known) && !known->summed;
 }
 
 void core_node_boot(struct core *core, const struct core_event *event)

@@ -13,6 +13,7 @@ void core_begin_release(struct core *core, struct reservation *reservation, cons
 /* The reservation is granted once more. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
+void core_node_sum(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
 

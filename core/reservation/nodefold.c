@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,18 +12,10 @@ enum {
     RUN_SIZE = DIGITS_MAX + 1 + DIGITS_MAX /* "first-last" */
 };
 
-/* A name as "elcap" and 0012, of four digits. */
-struct parts {
-    size_t prefix;
-    uint32_t number;
-    unsigned width; /* 0: it does not end in a digit */
-    bool padded;    /* its first digit is a 0 */
-};
-
-static struct parts split_name(const char *name)
+struct nodefold_parts nodefold_split(const char *name)
 {
     assert(name);
-    struct parts parts = {.prefix = strlen(name)};
+    struct nodefold_parts parts = {.prefix = strlen(name)};
     uint32_t unit = 1;
     while (parts.prefix > 0 && parts.width < DIGITS_MAX && name[parts.prefix - 1] >= '0' &&
            name[parts.prefix - 1] <= '9') {
@@ -70,7 +61,7 @@ static void close_prefix(struct nodefold *fold)
     fold->used--;
 }
 
-static void open_run(struct nodefold *fold, const struct parts *parts)
+static void open_run(struct nodefold *fold, const struct nodefold_parts *parts)
 {
     assert(parts->width > 0);
     append(fold, "%0*" PRIu32, (int)parts->width, parts->number);
@@ -78,7 +69,7 @@ static void open_run(struct nodefold *fold, const struct parts *parts)
     fold->width = parts->width;
 }
 
-static void add_prefix(struct nodefold *fold, const char *name, const struct parts *parts)
+static void add_prefix(struct nodefold *fold, const char *name, const struct nodefold_parts *parts)
 {
     assert(parts->prefix <= NODELIST_NAME_MAX);
     close_prefix(fold);
@@ -92,7 +83,7 @@ static void add_prefix(struct nodefold *fold, const char *name, const struct par
 }
 
 /* Whether the number goes on the open run, and would be written there as in the name. */
-static bool continues_run(const struct nodefold *fold, const struct parts *parts)
+static bool continues_run(const struct nodefold *fold, const struct nodefold_parts *parts)
 {
     assert(fold->width > 0);
     return parts->number == fold->last + 1 &&
@@ -102,7 +93,7 @@ static bool continues_run(const struct nodefold *fold, const struct parts *parts
 void nodefold_add(struct nodefold *fold, const char *name)
 {
     assert(name);
-    const struct parts parts = split_name(name);
+    const struct nodefold_parts parts = nodefold_split(name);
     const bool same = parts.width > 0 && fold->width > 0 && fold->prefix == parts.prefix &&
                       memcmp(fold->text + fold->body - 1 - fold->prefix, name, parts.prefix) == 0;
     /* What is open may still become a range, and gets its bracket. */

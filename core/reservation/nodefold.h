@@ -3,6 +3,7 @@
 
 #include "base/nodelist.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,15 @@ struct nodefold {
     uint32_t first, last; /* of the last run, at most 9 digits; last is not yet in the text */
     unsigned width;       /* digits of its first number as written; 0: there is none */
 };
+
+/* A name as "elcap" and 0012, of four digits: the last, at most 9. */
+struct nodefold_parts {
+    size_t prefix;
+    uint32_t number;
+    unsigned width; /* 0: it does not end in a digit */
+    bool padded;    /* its first digit is a 0 */
+};
+struct nodefold_parts nodefold_split(const char *name);
 
 void nodefold_add(struct nodefold *fold, const char *name);
 void nodefold_end(struct nodefold *fold);

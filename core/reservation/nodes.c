@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    LIST_LONG = 256, /* bytes; reading a shorter list costs no more than the rest of a report */
-    EXPANDED_MAX = 1 << 14, /* nodes; no machine has more, and it would stop the loop too long */
+    LIST_LONG = 256,   /* bytes; reading a shorter list costs no more than the rest of a report */
+    SET_MAX = 1 << 14, /* nodes; each may take a run, and that would stop the loop too long */
 };
 
 static size_t name_length(const char *text)
@@ -78,23 +78,22 @@ static uint32_t place_of(const struct nodes *nodes, const char *name, bool *ther
     return high;
 }
 
+static const struct node_report by_sum = {.state = NODE_DESTROYED, .summed = true};
+
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
     assert(name);
     bool there = false;
     uint32_t at = !nodes ? 0 : place_of(nodes, name, &there);
-    return there && nodes->all[at]->state != 0 ? nodes->all[at] : NULL;
+    if (there)
+        return nodes->all[at];
+    return nodes && nodeset_has(&nodes->summed, name) ? &by_sum : NULL;
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
 {
     assert(at);
-    while (nodes && *at < nodes->used) {
-        const struct node_report *report = nodes->all[(*at)++];
-        if (report->state != 0)
-            return report;
-    }
-    return NULL;
+    return nodes && *at < nodes->used ? nodes->all[(*at)++] : NULL;
 }
 
 uint32_t nodes_clean(const struct nodes *nodes)
@@ -111,7 +110,6 @@ static bool is_clean(const struct node_report *report)
 /* The entry of a name, made when there is none. */
 static struct node_report *enter_name(struct nodes *nodes, const char *name)
 {
-    assert(nodes->count <= nodes->used);
     bool there;
     uint32_t at = place_of(nodes, name, &there);
     if (there)
@@ -126,58 +124,22 @@ static struct node_report *enter_name(struct nodes *nodes, const char *name)
     return report;
 }
 
-struct names {
-    char **all;
-    size_t count, capacity;
-};
-
-static void collect_name(void *arg, const char *name)
-{
-    struct names *names = arg;
-    assert(names->count <= names->capacity);
-    names->all = memory_room(names->all, names->count, &names->capacity, sizeof *names->all);
-    names->all[names->count++] = memory_text(name);
-}
-
-static int compare_names(const void *left, const void *right)
-{
-    return strverscmp(*(char *const *)left, *(char *const *)right);
-}
-
-/* Sorted before: in the order of a list that runs backwards each would move all that came before.
- */
-static void enter_list(struct nodes *nodes, const char *list)
-{
-    struct names names = {0};
-    assert(!nodes->expanded);
-    nodelist_each(list, collect_name, &names);
-    qsort(names.all, names.count, sizeof *names.all, compare_names);
-    for (size_t i = 0; i < names.count; i++) {
-        (void)enter_name(nodes, names.all[i]);
-        free(names.all[i]);
-    }
-    free(names.all);
-    nodes->expanded = true;
-}
-
 bool nodes_is_of_job(struct nodes *nodes, const char *list, uint32_t count, const char *name)
 {
     assert(list && name);
     if (nodes_find(nodes, name))
         return true;
-    if (!nodes || count > EXPANDED_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
+    if (!nodes || count > SET_MAX || strnlen(list, LIST_LONG) < LIST_LONG)
         return nodelist_contains(list, name);
-    if (!nodes->expanded)
-        enter_list(nodes, list);
-    bool there;
-    (void)place_of(nodes, name, &there);
-    return there;
+    if (nodes->named.count == 0)
+        nodeset_add(&nodes->named, list);
+    return nodeset_has(&nodes->named, name);
 }
 
 static void count_report(struct nodes *nodes, const struct node_report *report, uint32_t one)
 {
     assert(one == 1 || one == UINT32_MAX);
-    nodes->count += report->state != 0 ? one : 0;
+    nodes->count += one;
     nodes->clean += is_clean(report) ? one : 0;
     nodes->lingering += report->state == NODE_LINGERING ? one : 0;
 }
@@ -186,26 +148,106 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
 {
     if (!*nodes)
         *nodes = memory_zeroed(sizeof **nodes);
+    const struct node_report *before = nodes_find(*nodes, record->node);
+    if (before)
+        count_report(*nodes, before, UINT32_MAX); /* minus one */
     struct node_report *report = enter_name(*nodes, record->node);
-    count_report(*nodes, report, UINT32_MAX); /* minus one */
     char *kept = memory_text(record->services);
     free(report->services);
     report->services = kept;
     report->state = record->state;
     report->order = record->order;
+    report->sums = record->sums;
+    report->summed = false;
     count_report(*nodes, report, 1);
     assert((*nodes)->clean <= (*nodes)->count && (*nodes)->lingering <= (*nodes)->count);
+}
+
+bool nodes_beyond(const char *list, const char *job, char name[static NODELIST_NAME_MAX + 1])
+{
+    struct nodeset named = {0}, has = {0};
+    if (strcmp(list, job) == 0)
+        return false;
+    nodeset_add(&named, list);
+    nodeset_add(&has, job);
+    bool beyond = nodeset_beyond(&named, &has, name);
+    nodeset_release(&named);
+    nodeset_release(&has);
+    return beyond;
+}
+
+struct summing {
+    struct nodes *nodes;
+    const struct sum_record *sum;
+    bool news;
+};
+
+static void override(struct summing *summing, struct node_report *report)
+{
+    assert(report->sums < summing->sum->sum);
+    free(report->services);
+    report->services = NULL;
+    report->state = summing->sum->state;
+    report->summed = summing->news = true;
+}
+
+static void sum_lingering(void *arg, const char *name)
+{
+    struct summing *summing = arg;
+    struct node_report *report = enter_name(summing->nodes, name);
+    if (report->sums < summing->sum->sum && report->state != NODE_LINGERING)
+        override(summing, report);
+}
+
+/* That services linger is left to the node's own word, or a fence. */
+static void sum_destroyed(struct summing *summing)
+{
+    struct nodes *nodes = summing->nodes;
+    struct nodeset named = {0};
+    char name[NODELIST_NAME_MAX + 1];
+    nodeset_add(&named, summing->sum->nodes);
+    summing->news = nodeset_beyond(&named, &nodes->summed, name);
+    for (uint32_t i = 0; i < nodes->used; i++)
+        if (nodes->all[i]->sums < summing->sum->sum && nodes->all[i]->state == NODE_CREATED &&
+            nodeset_has(&named, nodes->all[i]->name))
+            override(summing, nodes->all[i]);
+    nodeset_add(&nodes->summed, summing->sum->nodes);
+    nodeset_release(&named);
+}
+
+void nodes_sum(struct nodes **nodes, const struct sum_record *sum)
+{
+    if (!*nodes)
+        *nodes = memory_zeroed(sizeof **nodes);
+    struct summing summing = {*nodes, sum, false};
+    struct nodes *n = *nodes;
+    assert(n->sums < sum->sum);
+    if (sum->state == NODE_DESTROYED)
+        sum_destroyed(&summing);
+    else
+        nodelist_each(sum->nodes, sum_lingering, &summing);
+    if (summing.news)
+        n->sums = sum->sum;
+    n->count = n->clean = nodeset_size(&n->summed);
+    n->lingering = 0;
+    for (uint32_t i = 0; i < n->used; i++) {
+        if (nodeset_has(&n->summed, n->all[i]->name))
+            count_report(n, &by_sum, UINT32_MAX);
+        count_report(n, n->all[i], 1);
+    }
 }
 
 void nodes_destroy(struct nodes *nodes)
 {
     if (!nodes)
         return;
-    assert(nodes->count <= nodes->used);
+    assert(nodes->used <= nodes->count);
     for (uint32_t i = 0; i < nodes->used; i++) {
         free(nodes->all[i]->services);
         free(nodes->all[i]);
     }
+    nodeset_release(&nodes->named);
+    nodeset_release(&nodes->summed);
     free(nodes->all);
     free(nodes);
 }

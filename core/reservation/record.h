@@ -71,7 +71,17 @@ struct node_record {
     const char *node;
     const char *services; /* "cxi0:12,cxi1:7", or NULL */
     uint64_t order; /* of what the node says of this reservation, later is more; 0: not given */
+    uint32_t sums;  /* the last sum before it; 0: there was none */
     uint8_t state;  /* enum node_state */
+};
+
+/* A sum: what is said of many nodes at once, by who acts for their cluster. One that comes later
+ * than what a node itself said counts for the node, too, but for "lingering". */
+struct sum_record {
+    uint64_t number;   /* of the reservation; it is over when that is */
+    const char *nodes; /* node list as given */
+    uint32_t sum;      /* 1, 2, 3, … of this reservation */
+    uint8_t state;     /* NODE_DESTROYED or NODE_LINGERING */
 };
 
 /* A step whose trees are to be removed (F19). */
@@ -199,6 +209,7 @@ enum record_kind {
     RECORD_CLEANUP = 8,     /* insert or replace by number, step and below */
     RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
     RECORD_FACTS = 10,      /* insert or replace: there is one */
+    RECORD_SUM = 11,        /* insert by number and sum */
 };
 
 struct record {
@@ -209,6 +220,7 @@ struct record {
         uint64_t prune; /* seq */
         struct event_record event;
         struct node_record node;
+        struct sum_record sum;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct facts_record facts;
         struct {

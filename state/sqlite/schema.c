@@ -68,6 +68,12 @@ static const char make_facts[] =
 /* 6 → 7. */
 static const char make_proof[] = "ALTER TABLE event ADD COLUMN proof INTEGER NOT NULL DEFAULT 0;";
 
+/* 7 → 8. */
+static const char make_sums[] =
+    "CREATE TABLE node_sum( number INTEGER NOT NULL, sum INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " nodes TEXT NOT NULL, PRIMARY KEY(number, sum)) WITHOUT ROWID;"
+    "ALTER TABLE node ADD COLUMN sums INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
@@ -75,7 +81,7 @@ static const struct {
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},  {seal_tokens, false}, {write_anew, true},  {make_nodes, false},
-    {counters_lag, false}, {make_facts, false},  {make_proof, false},
+    {counters_lag, false}, {make_facts, false},  {make_proof, false}, {make_sums, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

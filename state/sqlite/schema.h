@@ -10,7 +10,7 @@
  * The version is SQLite's user_version; application_id says that the file is a ledger of mcastd. */
 
 enum {
-    SCHEMA_VERSION = 7,
+    SCHEMA_VERSION = 8,
     SCHEMA_SEALED = 2,                  /* from here on, tokens are sealed */
     SCHEMA_APPLICATION_ID = 0x6d637374, /* "mcst" */
 };

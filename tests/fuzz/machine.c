@@ -296,6 +296,7 @@ static void sync(struct machine *machine, struct fuzz_input *in)
 static void node_reports(struct machine *machine, struct fuzz_input *in)
 {
     uint8_t who = fuzz_byte(in), what = fuzz_byte(in);
+    static const char *const lists[] = {"elcap[1-128]", "elcap[1-3]", "elcap1", "elcap[0-2]"};
     char node[16];
     if (machine->asked_count == MACHINE_ASKED_MAX)
         return;
@@ -304,6 +305,15 @@ static void node_reports(struct machine *machine, struct fuzz_input *in)
     if (what >> 6 == 3)
         step(machine,
              (struct core_event){.kind = CORE_FENCE, .ticket = ticket, .u.fence = {.node = node}});
+    else if (what >> 6 == 2)
+        step(machine, (struct core_event){
+                          .kind = CORE_NODE_SUM,
+                          .ticket = ticket,
+                          .u.sum = {.cluster = clusters[who % CLUSTERS],
+                                    .job = jobs[who / 4 % JOBS],
+                                    .number = machine->disk.last_number - (what >> 2 & 3),
+                                    .nodes = lists[what & 3],
+                                    .state = who >> 6 == 3 ? NODE_LINGERING : NODE_DESTROYED}});
     else
         step(machine,
              (struct core_event){.kind = CORE_NODE_REPORT,

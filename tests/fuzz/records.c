@@ -49,12 +49,21 @@ static struct node_record make_node(struct fuzz_input *in)
                                 .node = nodes[who % 8],
                                 .services = services[who / 8 % 6],
                                 .state = fuzz_byte(in) % 6,
-                                .order = fuzz_pair(in)};
+                                .order = fuzz_pair(in),
+                                .sums = who % 3};
+}
+
+static struct sum_record make_sum(struct fuzz_input *in)
+{
+    static const char *const lists[] = {"elcap[1-128]", "elcap1,elcap[2-3]", "elcap[128-129]", "["};
+    uint8_t number = fuzz_byte(in), how = fuzz_byte(in);
+    return (struct sum_record){
+        .number = number, .nodes = lists[how % 4], .sum = how / 4 % 4, .state = how / 16 % 5};
 }
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 8)};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 12)};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -82,6 +91,9 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
         break;
     case RECORD_NODE:
         record.u.node = make_node(in);
+        break;
+    case RECORD_SUM:
+        record.u.sum = make_sum(in);
         break;
     default:
         break;

@@ -32,6 +32,8 @@ static struct record *record_copied(const struct record *record)
                 text_size(secret_expose(r->token)) + text_size(r->reason);
     if (record->kind == RECORD_NODE)
         size += text_size(record->u.node.node) + text_size(record->u.node.services);
+    if (record->kind == RECORD_SUM)
+        size += text_size(record->u.sum.nodes);
     if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
         size += text_size(record->u.cleanup.step);
     if (record->kind == RECORD_EVENT)
@@ -51,6 +53,8 @@ static struct record *record_copied(const struct record *record)
         copy->u.node.node = put(&at, record->u.node.node);
         copy->u.node.services = put(&at, record->u.node.services);
     }
+    if (record->kind == RECORD_SUM)
+        copy->u.sum.nodes = put(&at, record->u.sum.nodes);
     if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
         copy->u.cleanup.step = put(&at, record->u.cleanup.step);
     if (record->kind == RECORD_EVENT) {
@@ -100,6 +104,9 @@ void disk_release(struct disk *disk)
     for (size_t i = 0; i < disk->cleanup_count; i++)
         free(disk->cleanups[i]);
     free(disk->cleanups);
+    for (size_t i = 0; i < disk->sum_count; i++)
+        free(disk->sums[i]);
+    free(disk->sums);
     memset(disk, 0, sizeof *disk);
 }
 
@@ -115,12 +122,14 @@ static void copy_all(struct record ***copies, size_t *count, size_t *room,
 void disk_copy(struct disk *copy, const struct disk *disk)
 {
     *copy = *disk;
-    copy->reservations = copy->nodes = copy->cleanups = copy->events = NULL;
+    copy->reservations = copy->nodes = copy->sums = copy->cleanups = copy->events = NULL;
     copy->reservation_count = copy->node_count = copy->cleanup_count = copy->event_count = 0;
     copy->reservation_room = copy->node_room = copy->cleanup_room = copy->event_room = 0;
+    copy->sum_count = copy->sum_room = 0;
     copy_all(&copy->reservations, &copy->reservation_count, &copy->reservation_room,
              disk->reservations, disk->reservation_count);
     copy_all(&copy->nodes, &copy->node_count, &copy->node_room, disk->nodes, disk->node_count);
+    copy_all(&copy->sums, &copy->sum_count, &copy->sum_room, disk->sums, disk->sum_count);
     copy_all(&copy->cleanups, &copy->cleanup_count, &copy->cleanup_room, disk->cleanups,
              disk->cleanup_count);
     copy_all(&copy->events, &copy->event_count, &copy->event_room, disk->events, disk->event_count);
@@ -179,6 +188,32 @@ static const char *put_node(struct disk *disk, const struct record *record)
     GROW(disk->nodes, disk->node_count, disk->node_room);
     disk->nodes[disk->node_count++] = record_copied(record);
     return NULL;
+}
+
+/* They come in order: each after those of its reservation that came before. */
+static const char *put_sum(struct disk *disk, const struct record *record)
+{
+    const struct sum_record *put = &record->u.sum;
+    if (!is_at(disk, place_of(disk, put->number), put->number))
+        return "a sum of nodes is of a reservation that is not on disk";
+    for (size_t i = 0; i < disk->sum_count; i++)
+        if (disk->sums[i]->u.sum.number == put->number && disk->sums[i]->u.sum.sum >= put->sum)
+            return "a sum of nodes comes out of order";
+    GROW(disk->sums, disk->sum_count, disk->sum_room);
+    disk->sums[disk->sum_count++] = record_copied(record);
+    return NULL;
+}
+
+static void take_sums(struct disk *disk, uint64_t number)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < disk->sum_count; i++) {
+        if (disk->sums[i]->u.sum.number == number)
+            free(disk->sums[i]);
+        else
+            disk->sums[kept++] = disk->sums[i];
+    }
+    disk->sum_count = kept;
 }
 
 static void take_nodes(struct disk *disk, uint64_t number)
@@ -247,6 +282,7 @@ static const char *take_reservation(struct disk *disk, uint64_t number)
     if (!is_at(disk, place, number))
         return "a reservation that is not on disk was declared gone";
     take_nodes(disk, number);
+    take_sums(disk, number);
     take_cleanups(disk, number);
     free(disk->reservations[place]);
     memmove(&disk->reservations[place], &disk->reservations[place + 1],
@@ -307,6 +343,8 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return NULL;
     case RECORD_NODE:
         return put_node(disk, record);
+    case RECORD_SUM:
+        return put_sum(disk, record);
     case RECORD_CLEANUP:
         return put_cleanup(disk, record);
     case RECORD_CLEANED:
@@ -351,6 +389,8 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         result = each(arg, disk->cleanups[i]);
     for (size_t i = 0; i < disk->node_count && result == 0; i++)
         result = each(arg, disk->nodes[i]);
+    for (size_t i = 0; i < disk->sum_count && result == 0; i++)
+        result = each(arg, disk->sums[i]);
     for (size_t i = 0; i < disk->event_count && result == 0; i++)
         result = each(arg, disk->events[i]);
     return result;

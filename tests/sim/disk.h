@@ -25,6 +25,8 @@ struct disk {
     size_t reservation_count, reservation_room;
     struct record **nodes; /* their reports, in no order */
     size_t node_count, node_room;
+    struct record **sums; /* of nodes, in order for each reservation */
+    size_t sum_count, sum_room;
     struct record **cleanups; /* that are asked for, in no order */
     size_t cleanup_count, cleanup_room;
     struct record **events; /* ascending seq */
@@ -46,7 +48,7 @@ void disk_copy(struct disk *copy, const struct disk *disk);
 /* Makes the first count records of the batch durable. NULL, or what no right core would write. */
 const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
 
-/* Every record in the store's order: counters, founded, facts, reservations, nodes, cleanups,
+/* Every record in the store's order: counters, founded, facts, reservations, nodes, sums, cleanups,
  * events. Stops when each returns other than 0, and returns that. */
 int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
               void *arg);

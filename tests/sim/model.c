@@ -372,6 +372,7 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_FOUNDED:
     case RECORD_FACTS:
     case RECORD_NODE:
+    case RECORD_SUM:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;

@@ -49,6 +49,45 @@ void node_render(struct call *call, const struct answer *answer)
     writer_end_object(out);
 }
 
+/* PUT /v1/clusters/{cluster}/jobs/{job}/nodes: the same of many nodes at once, by who acts for the
+ * cluster as their epilogs told it. */
+
+int nodes_handle(struct call *call)
+{
+    struct nodes_body body;
+    struct job_path path;
+    if (job_path_read(call, &path) < 0 || !call_json(call) ||
+        nodes_body_parse(call->json, &body, &call->problem) < 0)
+        return -1;
+    struct core_event event = {.kind = CORE_NODE_SUM,
+                               .ticket = call_ticket(call),
+                               .u.sum = {.cluster = path.cluster,
+                                         .job = path.job,
+                                         .number = body.number,
+                                         .nodes = body.nodes,
+                                         .state = body.state}};
+    engine_step(call->http->engine, &event);
+    return 0;
+}
+
+void nodes_render(struct call *call, const struct answer *answer)
+{
+    const struct reservation *reservation = answer->reservation;
+    const struct nodefold *lingering = answer->lingering;
+    struct writer *out = &call->out;
+    writer_begin_object(out, NULL);
+    writer_string(out, "cluster", reservation->cluster);
+    writer_string(out, "job", reservation->job);
+    writer_number(out, "number", reservation->number);
+    writer_string(out, "state", job_state_word(reservation->state));
+    writer_number(out, "node_count", reservation->node_count);
+    writer_number(out, "clean", answer->count);
+    writer_string(out, "lingering", lingering->text);
+    if (lingering->left_out > 0)
+        writer_number(out, "lingering_more", lingering->left_out);
+    writer_end_object(out);
+}
+
 /* PUT /v1/nodes/{node}/boot: no CXI service outlives a boot of its node, so all that it said before
  * is over (F3). A machine may run jobs of several clusters: of those whose `nodes` has it. An admin
  * speaks of all. */

@@ -125,6 +125,34 @@ static void async__reserves_and_releases(void **state)
     end(async, fake);
 }
 
+/* F3: what a resource manager's plugin has to say of all nodes of a job at once. */
+static void async__reports_many_nodes(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {{200, NULL, JOB("f1"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct mcast_error error;
+    struct heard heard = {0};
+    char nodes[] = "elcap[1-4]";
+    assert_int_equal(mcast_async_nodes_clean(async, "elcap", "f1", 0, nodes, "destroyed", hear,
+                                             &heard, NULL, &error),
+                     MCAST_USAGE);
+    assert_int_equal(mcast_async_nodes_clean(async, "elcap", "f1", 7, nodes, "destroyed", hear,
+                                             &heard, NULL, NULL),
+                     0);
+    nodes[0] = 'x';
+    await_answer(async, &heard);
+    assert_int_equal(heard.times, 1);
+    assert_int_equal(heard.code, MCAST_OK);
+    assert_string_equal(heard.job, "f1");
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes HTTP/1.1\r\n" AGENT ACCEPT
+                      "Content-Type: application/json\r\nContent-Length: 53\r\n\r\n"
+                      "{\"number\":7,\"nodes\":\"elcap[1-4]\",\"state\":\"destroyed\"}");
+    end(async, fake);
+}
+
 static void async__refuses_what_is_not_allowed_without_calling_back(void **state)
 {
     (void)state;
@@ -366,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(async__reserves_and_releases),
+        cmocka_unit_test(async__reports_many_nodes),
         cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
         cmocka_unit_test(async__ends_in_time),
         cmocka_unit_test(async__that_retries_waits_for_the_broker),

@@ -154,6 +154,56 @@ static void report__says_what_became_of_services(void **state)
     end(handle, fake);
 }
 
+/* F3: one request, however many nodes. */
+static void nodes_clean__is_one_request(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":4711,\"state\":\"releasing\","
+         "\"node_count\":4000,\"clean\":3998,\"lingering\":\"elcap[3,9]\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":4711}", THEN_KEEP},
+        {404, "application/problem+json", "{\"code\":\"not-found\",\"detail\":\"over\"}",
+         THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_reservation *seen = NULL;
+    struct mcast_error error;
+    const struct {
+        const char *cluster, *job, *nodes, *state;
+        uint64_t number;
+    } bad[] = {
+        {"el-cap", "f1", "n1", "destroyed", 1}, {"elcap", "a/b", "n1", "destroyed", 1},
+        {"elcap", "f1", NULL, "destroyed", 1},  {"elcap", "f1", "n1", NULL, 1},
+        {"elcap", "f1", "n1", "destroyed", 0},  {"elcap", "f1", "n1", "lingering", UINT64_MAX},
+        {"elcap", "f1", "\xff", "destroyed", 1}};
+    for (size_t i = 0; i < SIZE(bad); i++)
+        assert_int_equal(mcast_nodes_clean(handle, bad[i].cluster, bad[i].job, bad[i].number,
+                                           bad[i].nodes, bad[i].state, NULL, &error),
+                         MCAST_USAGE);
+    assert_int_equal(
+        mcast_nodes_clean(handle, "elcap", "f1", 4711, "elcap[1-4000]", "destroyed", &seen, &error),
+        0);
+    assert_string_equal(seen->state, "releasing");
+    assert_int_equal(seen->number, 4711);
+    assert_int_equal(seen->node_count, 4000);
+    assert_int_equal(seen->clean, 3998);
+    assert_string_equal(seen->lingering, "elcap[3,9]");
+    assert_int_equal(seen->lingering_more, 0);
+    mcast_reservation_free(seen);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 59\r\n\r\n"
+                      "{\"number\":4711,\"nodes\":\"elcap[1-4000]\",\"state\":\"destroyed\"}");
+    assert_int_equal(mcast_nodes_clean(handle, "elcap", "f1", 1, "n1", "destroyed", &seen, &error),
+                     MCAST_UNCLEAR);
+    assert_int_equal(mcast_nodes_clean(handle, "elcap", "f1", 1, "n1", "lingering", NULL, &error),
+                     MCAST_NOT_FOUND);
+    end(handle, fake);
+}
+
 static void boot__is_one_request(void **state)
 {
     (void)state;
@@ -922,6 +972,7 @@ int main(void)
         cmocka_unit_test(call__asks_again_with_a_new_credential),
         cmocka_unit_test(reserve__sends_what_was_asked),
         cmocka_unit_test(report__says_what_became_of_services),
+        cmocka_unit_test(nodes_clean__is_one_request),
         cmocka_unit_test(boot__is_one_request),
         cmocka_unit_test(report__refuses_bad_ones_unsent),
         cmocka_unit_test(fence__tells_how_many_had_waited),

@@ -100,9 +100,9 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     (void)state;
-    static const char *const commands[] = {"reserve", "release",     "show",   "list",    "env",
-                                           "sync",    "fence",       "events", "status",  "doctor",
-                                           "token",   "accept-loss", "claim",  "cleanup", "check"};
+    static const char *const commands[] = {
+        "reserve", "release", "show",  "list",        "env",   "sync",    "fence", "events",
+        "status",  "doctor",  "token", "accept-loss", "claim", "cleanup", "check", "nodes-clean"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -355,6 +355,58 @@ static void fence__needs_a_node_and_a_reason(void **state)
     assert_has(test->err, "no cluster's nodes and no reservation has elcpa7");
     assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 1);
     assert_has(test->err, "only an admin may");
+    end(test);
+}
+
+/* F3: one report for many nodes. */
+static void nodes_clean__says_how_many_are(void **state)
+{
+    (void)state;
+    static const struct reply script[] = {
+        {200, NULL,
+         "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\","
+         "\"node_count\":4000,\"clean\":4000,\"lingering\":\"\"}",
+         THEN_KEEP},
+        {200, NULL,
+         "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"releasing\","
+         "\"node_count\":4000,\"clean\":12,\"lingering\":\"elcap[3,9]\",\"lingering_more\":5}",
+         THEN_KEEP},
+        {200, NULL,
+         "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\","
+         "\"node_count\":4000,\"clean\":4000,\"lingering\":\"\"}",
+         THEN_KEEP},
+        {404, PROBLEM, "{\"code\":\"not-found\",\"detail\":\"no such reservation\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1"), 2);
+    assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "f1", "elcap[1-4]"), 2);
+    assert_has(test->err, "--number");
+    assert_int_equal(RUN("nodes-clean", "--number", "7", "f1", "elcap[1-4]"), 2);
+    assert_has(test->err, "--cluster");
+    assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "0", "f1", "n1"), 2);
+    fakebroker_expect(test->fake, 0, NULL);
+    assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "elcap[1-4]"),
+                     0);
+    assert_string_equal(test->out, "elcap/f1: 4000 of 4000 nodes are clean\n");
+    fakebroker_expect(test->fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 53\r\n\r\n"
+                      "{\"number\":7,\"nodes\":\"elcap[1-4]\",\"state\":\"destroyed\"}");
+    assert_int_equal(
+        RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "--lingering", "f1", "n1"), 0);
+    assert_string_equal(test->out,
+                        "elcap/f1: 12 of 4000 nodes are clean\n"
+                        "services linger on elcap[3,9],…: mcastctl fence, once nothing runs "
+                        "there\n");
+    fakebroker_expect(test->fake, 2,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 45\r\n\r\n"
+                      "{\"number\":7,\"nodes\":\"n1\",\"state\":\"lingering\"}");
+    assert_int_equal(
+        RUN("--json", "nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "n1"), 0);
+    assert_has(test->out, "\"clean\": 4000");
+    assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "n1"), 3);
     end(test);
 }
 
@@ -958,6 +1010,7 @@ int main(void)
         cmocka_unit_test(reserve__sends_the_options),
         cmocka_unit_test(token__shows_only_where_it_is_asked_for),
         cmocka_unit_test(fence__needs_a_node_and_a_reason),
+        cmocka_unit_test(nodes_clean__says_how_many_are),
         cmocka_unit_test(decisions__are_explicit),
         cmocka_unit_test(list__shows_what_is_quarantined),
         cmocka_unit_test(list__shows_what_waits_for_reports),

@@ -120,14 +120,21 @@ static void report__is_answered_with_what_it_said(void **state)
     answer_release(&again);
 }
 
-/* The document of job f1, which the caller has released; it must wait for `count` nodes. */
-static json_t *waiting_for(struct site *site, json_int_t count)
+/* Of a job that is released. */
+static json_t *waiting_of(struct site *site, const char *path)
 {
     struct answer answer;
-    assert_int_equal(site_call(site, "GET", JOB "f1", NULL, &answer), 200);
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
     assert_null(json_object_get(answer.json, "held_until")); /* hold = reports: no time ends it */
     json_t *waiting = json_incref(json_object_get(answer.json, "waiting_for"));
     answer_release(&answer);
+    return waiting;
+}
+
+/* The document of job f1, which the caller has released; it must wait for `count` nodes. */
+static json_t *waiting_for(struct site *site, json_int_t count)
+{
+    json_t *waiting = waiting_of(site, JOB "f1");
     assert_int_equal(json_integer_value(json_object_get(waiting, "count")), count);
     return waiting;
 }
@@ -308,6 +315,121 @@ static void created__too_late_is_told_to_destroy(void **state)
     site_expect_problem(&answer, 404, "not-found", NULL);
 }
 
+static const char *sum_of(const char *nodes, const char *state, json_int_t number)
+{
+    static char body[160];
+    snprintf(body, sizeof body, "{\"nodes\":\"%s\",\"state\":\"%s\",\"number\":%lld}", nodes, state,
+             (long long)number);
+    return body;
+}
+
+/* F3: one report for all, by who acts for the cluster, before the release as after it. */
+static void sum__is_the_word_of_all_its_nodes(void **state)
+{
+    struct site *site = *state;
+    struct answer answer, again;
+    json_int_t number = reserve(site, "f1");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    const char *body = sum_of("elcap[7-8]", "destroyed", number);
+    assert_int_equal(site_call(site, "PUT", JOB "f1/nodes", body, &answer), 200);
+    assert_string_equal(answer_text(&answer, "cluster"), "elcap");
+    assert_string_equal(answer_text(&answer, "job"), "f1");
+    assert_string_equal(answer_text(&answer, "state"), "active");
+    assert_string_equal(answer_text(&answer, "lingering"), "");
+    assert_int_equal(answer_number(&answer, "number"), number);
+    assert_int_equal(answer_number(&answer, "node_count"), 2);
+    assert_int_equal(answer_number(&answer, "clean"), 2);
+    assert_int_equal(site_call(site, "PUT", JOB "f1/nodes", body, &again), 200);
+    assert_true(json_equal(answer.json, again.json));
+    answer_release(&answer);
+    answer_release(&again);
+    assert_int_equal(site_call(site, "DELETE", JOB "f1", NULL, NULL), 202);
+    assert_int_equal(vnis(site, "free"), vnis(site, "pool"));
+    site_refused(site, "PUT", JOB "f1/nodes", body, 404, "not-found", NULL);
+}
+
+/* F9, I1: services that a node said linger are not ended by a sum; one says so of many. */
+static void sum__leaves_lingering_as_it_is(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    char detail[256] = "";
+    json_int_t number = reserve(site, "f1");
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    assert_int_equal(
+        site_call(site, "PUT", JOB "f1/nodes", sum_of("elcap[7-8]", "lingering", number), NULL),
+        200);
+    assert_int_equal(events(site, "lingering", detail, sizeof detail), 1);
+    assert_non_null(strstr(detail, "elcap[7-8]"));
+    assert_int_equal(lingering(site), 2);
+    report(site, "f1/nodes/elcap8", "destroyed", number, NULL);
+    assert_int_equal(
+        site_call(site, "PUT", JOB "f1/nodes", sum_of("elcap[7-8]", "destroyed", number), &answer),
+        200);
+    assert_int_equal(answer_number(&answer, "clean"), 1);
+    assert_string_equal(answer_text(&answer, "lingering"), "elcap7");
+    assert_string_equal(answer_text(&answer, "state"), "releasing");
+    answer_release(&answer);
+    assert_int_equal(vnis(site, "held"), 1);
+    report(site, "f1/nodes/elcap7", "destroyed", number, NULL);
+    assert_int_equal(vnis(site, "held"), 0);
+}
+
+/* S1: also when the broker was restarted between what was said; what a node said after the sum is
+ * still the later word. */
+static void sum__outlives_a_restart(void **state)
+{
+    struct site *site = *state;
+    const struct site_options options = {.mcastd = MCASTD, .keep = true};
+    json_int_t number = reserve(site, "f1"), other = reserve(site, "f2");
+    report(site, "f1/nodes/elcap7", "created", number, NULL);
+    for (int i = 1; i <= 2; i++)
+        assert_int_equal(site_call(site, "PUT", i == 1 ? JOB "f1/nodes" : JOB "f2/nodes",
+                                   sum_of("elcap[7-8]", "destroyed", i == 1 ? number : other),
+                                   NULL),
+                         200);
+    report(site, "f2/nodes/elcap8", "created", other, NULL);
+    site_restart(site, &options);
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    site_call(site, "DELETE", JOB "f2", NULL, NULL);
+    assert_int_equal(vnis(site, "held"), 1);
+    site_refused(site, "GET", JOB "f1", NULL, 404, "not-found", NULL);
+    site_restart(site, &options);
+    json_t *waiting = waiting_of(site, JOB "f2");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(waiting, "nodes"), 0)),
+                        "elcap8");
+    assert_int_equal(json_integer_value(json_object_get(waiting, "count")), 1);
+    json_decref(waiting);
+    assert_int_equal(
+        site_call(site, "PUT", JOB "f2/nodes", sum_of("elcap8", "destroyed", other), NULL), 200);
+    assert_int_equal(vnis(site, "held"), 0);
+}
+
+/* As a whole, and nothing of it counts (I1); nor does it quarantine anything (B11). */
+static void sum__that_cannot_be_is_refused(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    json_int_t number = reserve(site, "f1");
+    site_call(site, "PUT", JOB "f1/nodes", sum_of("elcap[7-9]", "destroyed", number), &answer);
+    assert_non_null(strstr(answer_text(&answer, "detail"), "elcap9"));
+    site_expect_problem(&answer, 422, "invalid", "nodes");
+    site_refused(site, "PUT", JOB "f1/nodes", sum_of("elcap[7-", "destroyed", number), 422,
+                 "invalid", "nodes");
+    site_refused(site, "PUT", JOB "f1/nodes", sum_of("elcap7", "created", number), 422, "invalid",
+                 "state");
+    site_refused(site, "PUT", JOB "f1/nodes", sum_of("elcap7", "lingering", number + 1), 404,
+                 "not-found", NULL);
+    site_refused(site, "PUT", JOB "f2/nodes", sum_of("elcap7", "lingering", number), 404,
+                 "not-found", NULL);
+    site_call(site, "DELETE", JOB "f1", NULL, NULL);
+    json_decref(waiting_for(site, 2));
+    assert_int_equal(vnis(site, "held"), 1);
+    assert_int_equal(site_call(site, "PUT", JOB "f3", "{\"uid\":7,\"node_count\":2}", NULL), 201);
+    site_refused(site, "PUT", JOB "f3/nodes",
+                 sum_of("elcap[7-8]", "destroyed", number_of(site, "f3")), 422, "invalid", "nodes");
+}
+
 static void fenced__is_no_longer_waited_for(void **state)
 {
     struct site *site = *state;
@@ -459,6 +581,8 @@ static void each_name__may_report_for_itself(void **state)
         {JOB "f1/nodes/elcap8", {200, 200, 403, 403, 403, 401}},
         {JOB "f1/nodes/elcap9", {422, 422, 403, 403, 403, 401}},
         {"/v1/clusters/tuo/jobs/f1/nodes/elcap7", {404, 403, 404, 403, 403, 401}},
+        {JOB "f1/nodes", {200, 200, 403, 403, 403, 401}}, /* for others, too: not for a node */
+        {"/v1/clusters/tuo/jobs/f1/nodes", {404, 403, 404, 403, 403, 401}},
         {"/v1/nodes/elcap7/fence", {200, 403, 403, 403, 403, 401}},
         {"/v1/nodes/elcap7/boot", {200, 403, 403, 200, 403, 401}},
         {"/v1/nodes/elcap8/boot", {200, 403, 403, 403, 403, 401}},
@@ -474,7 +598,9 @@ static void each_name__may_report_for_itself(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *body = strstr(cases[i].path, "fence")  ? "{\"reason\":\"x\"}"
                            : strstr(cases[i].path, "boot") ? "{\"order\":1}"
-                                                           : body_of("created", number);
+                           : strstr(cases[i].path, "nodes/")
+                               ? body_of("created", number)
+                               : sum_of("elcap[7-8]", "destroyed", number);
         for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
             int status = tlssite_call(tls, names[j], "PUT", cases[i].path, body, NULL);
             if (status != cases[i].status[j])
@@ -542,6 +668,10 @@ int main(void)
         ON_SITE(waiting__goes_on_after_a_restart),
         ON_SITE(report__that_cannot_be_is_refused),
         ON_SITE(created__too_late_is_told_to_destroy),
+        ON_SITE(sum__is_the_word_of_all_its_nodes),
+        ON_SITE(sum__leaves_lingering_as_it_is),
+        ON_SITE(sum__outlives_a_restart),
+        ON_SITE(sum__that_cannot_be_is_refused),
         ON_SITE(fenced__is_no_longer_waited_for),
         ON_SITE(fence__tells_what_else_is_there),
         ON_SITE(fence__needs_a_reason),

@@ -85,6 +85,7 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE reservation DROP COLUMN node_number");
     execute(db, "ALTER TABLE reservation DROP COLUMN origin");
     execute(db, "ALTER TABLE event DROP COLUMN proof");
+    execute(db, "DROP TABLE node_sum"); /* 7 → 8 */
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

@@ -23,6 +23,7 @@ static struct {
     struct problem problem;
     struct reserve_request reserve;
     struct node_body node;
+    struct nodes_body nodes;
     struct launch_wish launch;
     struct bearer_limits mint;
     struct sync_body sync;
@@ -386,6 +387,47 @@ static void report__with_a_bad_value_is_refused(void **state)
     ASSERT_REFUSED(node, cases);
 }
 
+/* ---- one report for many nodes (F3) ---- */
+
+static int nodes(const char *text)
+{
+    return read_json(text, strlen(text)) < 0
+               ? -1
+               : nodes_body_parse(last.json, &last.nodes, &last.problem);
+}
+
+static void nodes_report__is_read_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(nodes("{\"nodes\":\"elcap[1-4000]\",\"number\":4711,\"state\":\"destroyed\"}"),
+                     0);
+    assert_string_equal(last.nodes.nodes, "elcap[1-4000]");
+    assert_int_equal(last.nodes.number, 4711);
+    assert_int_equal(last.nodes.state, NODE_DESTROYED);
+    assert_int_equal(nodes("{\"nodes\":\"n1\",\"number\":1,\"state\":\"lingering\"}"), 0);
+    assert_int_equal(last.nodes.state, NODE_LINGERING);
+}
+
+static void nodes_report__with_a_bad_value_is_refused(void **state)
+{
+    (void)state;
+    static const struct refusal cases[] = {
+        {"{}", "missing-field", "nodes"},
+        {"{\"nodes\":\"n1\",\"number\":1}", "missing-field", "state"},
+        {"{\"nodes\":\"n1\",\"state\":\"destroyed\"}", "missing-field", "number"},
+        {"{\"nodes\":\"n1\",\"number\":1,\"state\":\"created\"}", "invalid", "state"},
+        {"{\"nodes\":\"n1\",\"number\":1,\"state\":\"fenced\"}", "invalid", "state"},
+        {"{\"nodes\":\"n1\",\"number\":1,\"state\":\"clean\"}", "invalid", "state"},
+        {"{\"nodes\":\"n1\",\"number\":0,\"state\":\"destroyed\"}", "invalid", "number"},
+        {"{\"nodes\":\"\",\"number\":1,\"state\":\"destroyed\"}", "invalid", "nodes"},
+        {"{\"nodes\":\"n[2-1]\",\"number\":1,\"state\":\"destroyed\"}", "invalid", "nodes"},
+        {"{\"nodes\":[\"n1\"],\"number\":1,\"state\":\"destroyed\"}", "invalid", "nodes"},
+        {"{\"nodes\":\"n1\",\"number\":1,\"state\":\"destroyed\",\"order\":1}", "unknown-field",
+         "order"},
+    };
+    ASSERT_REFUSED(nodes, cases);
+}
+
 /* ---- a request for a token (B3) ---- */
 
 /* ---- a launch document (S1) ---- */
@@ -627,6 +669,8 @@ int main(void)
         TEST(services__may_share_a_nic),
         TEST(services__have_a_bound),
         TEST(report__with_a_bad_value_is_refused),
+        TEST(nodes_report__is_read_whole),
+        TEST(nodes_report__with_a_bad_value_is_refused),
         TEST(launch__says_which_start_and_how_long),
         TEST(reserve__wants_a_launch_document_with_nodes_only),
         TEST(wrong_launch__is_told),

@@ -313,6 +313,7 @@ static const struct {
     {METHOD_GET, "/v1/clusters/{}/jobs/{}/env", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/jobs/{}/launch", NEED_CLUSTER},
     {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes/{}", NEED_NODE},
+    {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes", NEED_CLUSTER},
     {METHOD_GET, "/v1/clusters/{}/jobs/{}/steps", NEED_PEER},
     {METHOD_GET, "/v1/reservation", NEED_BEARER},
     {METHOD_DELETE, "/v1/reservation/steps/{}", NEED_BEARER},

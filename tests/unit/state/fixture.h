@@ -228,9 +228,16 @@ static inline int write_line(void *arg, const struct record *record)
         fprintf(out, "event %ju of %ju\n", (uintmax_t)e->seq, (uintmax_t)e->number);
         return 0;
     case RECORD_NODE:
-        fprintf(out, "node %ju %s %s%s%s\n", (uintmax_t)record->u.node.number, record->u.node.node,
+        fprintf(out, "node %ju %s %s%s%s", (uintmax_t)record->u.node.number, record->u.node.node,
                 node_state_word(record->u.node.state), record->u.node.services ? " " : "",
                 record->u.node.services ? record->u.node.services : "");
+        if (record->u.node.sums > 0)
+            fprintf(out, " after sum %u", record->u.node.sums);
+        fprintf(out, "\n");
+        return 0;
+    case RECORD_SUM:
+        fprintf(out, "sum %ju.%u %s %s\n", (uintmax_t)record->u.sum.number, record->u.sum.sum,
+                record->u.sum.nodes, node_state_word(record->u.sum.state));
         return 0;
     case RECORD_CLEANUP:
         fprintf(out, "cleanup %ju %s%s\n", (uintmax_t)record->u.cleanup.number,

@@ -194,10 +194,10 @@ static void schema__newer_is_refused_and_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
-    execute(fixture, "PRAGMA user_version=8");
+    execute(fixture, "PRAGMA user_version=9");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 8, this one knows 7): install that");
-    execute(fixture, "PRAGMA user_version=7");
+                   "was written by a newer mcastd (schema 9, this one knows 8): install that");
+    execute(fixture, "PRAGMA user_version=8");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }

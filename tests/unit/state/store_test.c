@@ -517,6 +517,38 @@ static void store__keeps_node_reports(void **state)
                   "counters 2 0\nreservation 1 elcap-f1\nnode 1 n1 lingering cxi1:7\n");
 }
 
+static struct record sum(uint64_t number, uint32_t sum, const char *nodes, enum node_state state)
+{
+    return (struct record){
+        .kind = RECORD_SUM,
+        .u.sum = {.number = number, .nodes = nodes, .sum = sum, .state = (uint8_t)state}};
+}
+
+/* F3: what was reported of many nodes at once comes back in its order, and what a node said after
+ * it is known to be later; both go with their reservation. */
+static void store__keeps_sums_of_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record later = node(1, "n1", NODE_CREATED, NULL);
+    later.u.node.sums = 2;
+    COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"),
+           sum(2, 1, "n1", NODE_DESTROYED), sum(1, 1, "n[1-4000]", NODE_DESTROYED));
+    COMMIT(fixture->store, sum(1, 2, "n[7-8]", NODE_LINGERING), later,
+           node(2, "n2", NODE_FENCED, NULL));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n"
+                                  "node 1 n1 created after sum 2\nnode 2 n2 fenced\n"
+                                  "sum 1.1 n[1-4000] destroyed\nsum 1.2 n[7-8] lingering\n"
+                                  "sum 2.1 n1 destroyed\n");
+    COMMIT(fixture->store, {.kind = RECORD_GONE, .u.gone = 1});
+    fixture_reopen(fixture);
+    char *text = ledger_text(fixture->store);
+    assert_null(strstr(text, "1.1"));
+    assert_null(strstr(text, "node 1"));
+    assert_non_null(strstr(text, "sum 2.1"));
+    free(text);
+}
+
 static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
 {
     return (struct record){
@@ -554,6 +586,7 @@ int main(void)
         BOTH(gone__deletes_the_reservation),
         BOTH(batch__is_applied_in_order),
         BOTH(store__keeps_node_reports),
+        BOTH(store__keeps_sums_of_nodes),
         BOTH(store__keeps_cleanups),
         BOTH(prune__deletes_events_up_to_and_with_its_seq),
         BOTH(counters__outlive_the_rows),

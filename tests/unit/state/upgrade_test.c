@@ -177,6 +177,8 @@ static void ledger_4__keeps_its_counters(void **state)
                     "ALTER TABLE reservation DROP COLUMN node_number;"
                     "ALTER TABLE reservation DROP COLUMN origin;"
                     "ALTER TABLE event DROP COLUMN proof;"
+                    "ALTER TABLE node DROP COLUMN sums;"
+                    "DROP TABLE node_sum;"
                     "PRAGMA user_version=4");
         assert_int_equal(sqlite3_close(db), SQLITE_OK);
         fixture_open(fixture);

@@ -325,3 +325,31 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
     body->order = (uint64_t)order;
     return check_report(state, body, problem);
 }
+
+int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem)
+{
+    const char *state = NULL, *nodes = NULL;
+    int64_t number = 0;
+    uint32_t count;
+    struct error err;
+    const struct body_field fields[] = {{"state", .text = &state},
+                                        {"number", .number = &number, .min = 1, .max = INT64_MAX},
+                                        {"nodes", .text = &nodes},
+                                        {0}};
+    if (body_read_fields(json, "", fields, problem) < 0)
+        return -1;
+    *body = (struct nodes_body){.number = (uint64_t)number, .nodes = nodes};
+    if (!nodes)
+        return problem_set(problem, 422, "missing-field", "nodes",
+                           "nodes is missing: the nodes that this is about, \"elcap[1-4000]\"");
+    if (nodelist_count(nodes, &count, &err) < 0)
+        return problem_set(problem, 422, "invalid", "nodes", "nodes: %s", err.text);
+    struct node_body report = {.number = body->number};
+    report.state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
+    if (report.state == NODE_CREATED)
+        return problem_set(problem, 422, "invalid", "state",
+                           "state must be destroyed or lingering: what was created each node has "
+                           "to say itself");
+    body->state = report.state;
+    return check_report(state, &report, problem);
+}

@@ -48,6 +48,15 @@ struct node_body {
  */
 int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem);
 
+/* Of one report for many nodes (F3): {"state":"destroyed","number":4711,"nodes":"elcap[1-4000]"}.
+ * Its list belongs to the body, and is one that nodelist_count takes. */
+struct nodes_body {
+    enum node_state state; /* DESTROYED or LINGERING */
+    uint64_t number;       /* of the reservation, ≥ 1 */
+    const char *nodes;
+};
+int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem);
+
 enum { SYNC_IDS_MAX = 2000000 };
 
 struct sync_body {

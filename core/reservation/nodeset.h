@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/nodelist.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sets of nodes by name, as runs of numbers: "elcap[1-11136]" is five, one for each count of
+ * digits. Time and memory follow the length of the lists, not the number of nodes; only names that
+ * do not end in their number, as "n[1-9]-ib", take a run each. */
+
+struct noderun {
+    uint32_t first, last;
+    unsigned width; /* digits; 0: the prefix is the whole name */
+    char prefix[];
+};
+
+/* All zero is empty. */
+struct nodeset {
+    struct noderun **runs; /* ordered, as long as they can be */
+    size_t count, capacity;
+};
+
+void nodeset_add(struct nodeset *set, const char *list); /* as nodelist_count takes it */
+void nodeset_release(struct nodeset *set);
+
+bool nodeset_has(const struct nodeset *set, const char *name);
+uint32_t nodeset_size(const struct nodeset *set);
+
+/* A name of the set that `within` has not, true; or false: it has all. */
+bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
+                    char name[static NODELIST_NAME_MAX + 1]);

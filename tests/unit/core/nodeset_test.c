@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/unit/unit.h"
+
+#include "core/reservation/nodeset.h"
+
+#include <stdio.h>
+
+static struct nodeset set_of(const char *list)
+{
+    struct nodeset set = {0};
+    nodeset_add(&set, list);
+    return set;
+}
+
+static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        size_t runs;
+        uint32_t size;
+    } cases[] = {
+        {"elcap[1-11136]", 5, 11136},
+        {"elcap[1-999999]", 6, 999999},
+        {"n[0001-9999]", 1, 9999},
+        {"n[0-9]", 1, 10},
+        {"n[08-11]", 1, 4}, /* two digits, all of them */
+        {"n[8-11]", 2, 4},
+        {"n[5-8,1-4,9]", 1, 9},
+        {"n3,n1,n2", 1, 3},
+        {"n[1-5],n[2-3],n[4-7]", 1, 7}, /* each once */
+        {"n1,n01", 2, 2},
+        {"n1[1-4]", 1, 4},
+        {"n0[1-4],n[05-07]", 1, 7}, /* a prefix that ends in digits */
+        {"n1[8-11]", 2, 4},         /* n18, n19, n110, n111 */
+        {"n[1-2][3-4]", 2, 4},
+        {"n[1-2][0-9]", 1, 20},
+        {"a[1-9]b", 9, 9},
+        {"a,b,a", 2, 2},
+        {"n999999999,n[0-1]", 2, 3},
+        {"n1234567890,n1234567891", 1, 2}, /* more digits than a number has */
+        {"[1-9],10", 2, 10},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nodeset set = set_of(cases[i].list);
+        if (set.count != cases[i].runs || nodeset_size(&set) != cases[i].size)
+            fail_msg("%s: %zu runs of %u nodes", cases[i].list, set.count, nodeset_size(&set));
+        nodeset_release(&set);
+        assert_int_equal(nodeset_size(&set), 0);
+    }
+}
+
+/* By the second way to know: the list itself. */
+static void nodeset__has_what_the_list_names(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"n1",         "n[1-20]",       "n[01-10,15],m[3-9]x,o",
+                                        "[7-12]",     "n[1-20][1-4]",  "n[1-2]5,n300,n3",
+                                        "n0[1-9]",    "n[1-2][08-12]", "n[098-103],m",
+                                        "o,oo,n[2,1]"};
+    static const char *const formats[] = {"n%d", "n%02d", "n%03d", "m%dx",
+                                          "%d",  "o%.0d", "n%dx",  "m%.0d"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct nodeset set = set_of(lists[i]);
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+            for (int number = 0; number < 400; number++) {
+                char node[32];
+                (void)snprintf(node, sizeof node, formats[f], number);
+                if (nodeset_has(&set, node) != nodelist_contains(lists[i], node))
+                    fail_msg("%s in %s", node, lists[i]);
+            }
+        }
+        nodeset_release(&set);
+    }
+    struct nodeset none = {0};
+    assert_false(nodeset_has(&none, "n1"));
+}
+
+static void nodeset__names_what_another_has_not(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *within, *missing; /* NULL: none */
+    } cases[] = {
+        {"n[1-128]", "n[1-128]", NULL}, {"n[5-9]", "n[1-128]", NULL},
+        {"n[9-10]", "n[1-128]", NULL},  {"n[1-129]", "n[1-128]", "n129"},
+        {"n[0-5]", "n[1-128]", "n0"},   {"n[1-9]", "n[1-4,6-9]", "n5"},
+        {"n01", "n[1-9]", "n01"},       {"m[1-2]", "n[1-128]", "m1"},
+        {"n", "n[1-128]", "n"},         {"n,x7y", "n,x[1-9]y", NULL},
+        {"n[1-2]", "n", "n1"},          {"a1,b1,c1", "a1,c1", "b1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct nodeset set = set_of(cases[i].list), within = set_of(cases[i].within);
+        char name[NODELIST_NAME_MAX + 1] = "";
+        const bool found = nodeset_beyond(&set, &within, name);
+        if (found != (cases[i].missing != NULL) || (found && strcmp(name, cases[i].missing) != 0))
+            fail_msg("%s within %s: %s", cases[i].list, cases[i].within, found ? name : "all");
+        nodeset_release(&set);
+        nodeset_release(&within);
+    }
+}
+
+static void nodeset__grows(void **state)
+{
+    (void)state;
+    struct nodeset set = set_of("n[1-4],m1");
+    nodeset_add(&set, "n[6-9]");
+    assert_int_equal(set.count, 3);
+    nodeset_add(&set, "n5");
+    assert_int_equal(set.count, 2);
+    nodeset_add(&set, "n[2-7]");
+    assert_int_equal(set.count, 2);
+    assert_int_equal(nodeset_size(&set), 10);
+    nodeset_release(&set);
+}
+
+/* Longer than any node's name: no node has it. */
+static void nodeset__leaves_out_what_is_too_long(void **state)
+{
+    (void)state;
+    char list[NODELIST_NAME_MAX + 16];
+    for (size_t length = NODELIST_NAME_MAX - 10; length <= NODELIST_NAME_MAX; length++) {
+        memset(list, 'a', length);
+        strcpy(list + length, "[8-1000]");
+        const uint32_t fits[] = {0, 2, 92, 992, 993};
+        const size_t left = NODELIST_NAME_MAX - length;
+        struct nodeset set = set_of(list);
+        assert_int_equal(nodeset_size(&set), fits[left < 4 ? left : 4]);
+        nodeset_release(&set);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(nodeset__takes_a_run_for_each_count_of_digits),
+          cmocka_unit_test(nodeset__has_what_the_list_names),
+          cmocka_unit_test(nodeset__names_what_another_has_not), cmocka_unit_test(nodeset__grows),
+          cmocka_unit_test(nodeset__leaves_out_what_is_too_long))
