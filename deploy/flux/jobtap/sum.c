@@ -41,9 +41,12 @@ static void end_sum(struct sum *sum, const char *text)
     free(sum);
 }
 
+/* Of a reservation that is not found no node's word is waited for. */
 static void on_taken(const struct mcast_outcome *outcome, void *data)
 {
-    end_sum(data, outcome->code < 0 ? outcome->error->text : NULL);
+    const bool over =
+        outcome->code == MCAST_NOT_FOUND && strcmp(outcome->error->word, "not-found") == 0;
+    end_sum(data, outcome->code == 0 || over ? NULL : outcome->error->text);
 }
 
 static void send_sum(struct sum *sum)
