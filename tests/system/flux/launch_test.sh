@@ -90,6 +90,22 @@ for way in none auto; do
     end
 done
 
+# ---- a job that has nothing here costs the broker nothing at its end; of one that may have had, it is asked
+begin fNeverRan
+asked=$(requests '/jobs/{')
+for granted in '{}' '{"vnis":[]}' ''; do
+    if [ -n "$granted" ]; then echo "$granted" >"$grant"; else rm "$grant"; fi
+    on_nodes epilog
+done
+[ "$(requests '/jobs/{')" = "$asked" ] || fail "nodes ask for a job that has nothing"
+echo '{"vnis":[1024]}' >"$grant"
+on_nodes epilog
+[ "$(requests '/jobs/{')" -gt "$asked" ] || fail "nodes do not ask for a job that they do not remember"
+status=0
+MOCK_RANK=0 mcast-node housekeeping --job fNeverRan --remembered || status=$?
+[ $status = 3 ] || fail "housekeeping of a job that is not remembered ends with $status"
+"$hooks/epilog" 2>>"$dir/flux.log"
+
 # ---- a program reports for the node: what it cannot, the node does
 echo "#!/bin/sh
 echo \"\$@\" >>$dir/told && exit \$(cat $dir/status)" >"$dir/reporter"
