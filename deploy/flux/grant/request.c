@@ -206,8 +206,12 @@ void request_release(struct request *request)
     request->wanted.nodes = NULL;
 }
 
-const struct mcast_launch request_launch = {
-    .size = sizeof request_launch, .restart = 0, .env = true};
+const struct mcast_launch *request_launch(void)
+{
+    static const struct mcast_launch wish = {.size = sizeof wish, .restart = 0, .env = true};
+    const char *way = getenv("MCAST_LAUNCH");
+    return way && strcmp(way, "none") == 0 ? NULL : &wish;
+}
 
 bool request_fails_for_launch(const struct mcast_error *error)
 {

@@ -43,9 +43,9 @@ void request_release(struct request *request);
 
 /* The launch document that a reserve asks for, which goes to the ranks within the reservation (S5).
  * Flux never starts a job a second time. A broker that makes none answers at once; one that cannot
- * say soon is asked once more, without. */
+ * say soon is asked once more, without. NULL: MCAST_LAUNCH=none. */
 enum { REQUEST_LAUNCH_MS = 5000 };
-extern const struct mcast_launch request_launch;
+const struct mcast_launch *request_launch(void);
 
 /* Whether a reserve with a launch document that failed so is to be repeated without it: the broker
  * makes none, cannot do so now, or has not answered. */

@@ -73,15 +73,14 @@ static void print_wait(const struct mcast_error *why, void *data)
 
 /* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
  * asked and not answered may have been granted; the same again gets the same answer. The first time
- * a launch document is asked for, too, unless MCAST_LAUNCH=none. */
+ * a launch document is asked for, too. */
 static int reserve(struct wanted *wanted, struct mcast_request *request,
                    struct mcast_reservation **out, struct mcast_error *error)
 {
-    const char *way = getenv("MCAST_LAUNCH");
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
-    if (rc == 0 && !(way && strcmp(way, "none") == 0)) {
-        request->launch = &request_launch;
+    request->launch = request_launch();
+    if (rc == 0 && request->launch) {
         rc = mcast_set_timeout(handle, REQUEST_LAUNCH_MS, error);
         if (rc == 0)
             rc = mcast_reserve(handle, request, out, error);

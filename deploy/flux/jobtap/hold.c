@@ -267,8 +267,8 @@ static void start_hold(struct hold *hold, uint32_t uid)
     wanted->job = hold->name;
     wanted->uid = uid;
     hold->node_count = wanted->node_count;
-    if (jobtap->launch && hold->began >= jobtap->launch_after)
-        wanted->launch = &request_launch;
+    if (hold->began >= jobtap->launch_after)
+        wanted->launch = request_launch();
     hold->vnis = wanted->vni_count != 0;
     hold->required = wanted->hwcoll && strcmp(wanted->hwcoll, "required") == 0;
     hold->starting = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;

@@ -58,24 +58,23 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
  *   url        where mcastd is (MCAST_URL, or its default socket)
  *   `patience` s, how long a job's start may wait for mcastd (30)
  *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
- *              that time (false)
- *   launch     "none": no launch documents, so that nodes report each job's begin ("auto") */
+ *              that time (false) */
 
 /* Keeps all but url, which is the plugin's; NULL: not said. False: why is in error. */
 static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_error *error)
 {
     flux_plugin_t *plugin = jobtap->plugin;
-    const char *cluster = NULL, *launch = "auto";
+    const char *cluster = NULL;
     int retry_s = RETRY_S, optional = 0;
     const size_t size = sizeof error->text;
     if (!flux_plugin_get_conf(plugin) ||
-        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b s?s !}", "cluster", &cluster, "url", url,
-                                "patience", &retry_s, "optional", &optional, "launch", &launch) < 0)
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
+                                "patience", &retry_s, "optional", &optional) < 0)
         snprintf(error->text, size,
                  "its conf needs cluster = \"NAME\", and can have url, "
                  "patience" /* the key's name is a promise */
-                 " (s), optional "
-                 "(true or false) and launch (\"auto\" or \"none\"): %s",
+                 " (s) and optional "
+                 "(true or false): %s",
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
     else if (!cluster || !cluster_name_valid(cluster))
         snprintf(error->text, size,
@@ -83,13 +82,10 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
                  CLUSTER_NAME_MAX);
     else if (retry_s < 1 || retry_s > RETRY_MAX_S)
         snprintf(error->text, size, "conf.patience is 1 to %d seconds", RETRY_MAX_S);
-    else if (strcmp(launch, "auto") != 0 && strcmp(launch, "none") != 0)
-        snprintf(error->text, size, "conf.launch is auto or none");
     else if (!(jobtap->cluster = strdup(cluster)))
         snprintf(error->text, size, "memory is exhausted");
     jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
     jobtap->optional = optional;
-    jobtap->launch = strcmp(launch, "auto") == 0;
     return jobtap->cluster;
 }
 
@@ -179,15 +175,6 @@ static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *
     return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
 }
 
-/* flux jobtap query mcast.so: how jobs are served. */
-static int on_query(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
-{
-    (void)topic, (void)data;
-    const struct jobtap *jobtap = flux_plugin_aux_get(plugin, aux_name);
-    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s s:b}", "cluster", jobtap->cluster,
-                                "launch", jobtap->launch);
-}
-
 struct job_event {
     void (*run)(struct jobtap *jobtap, flux_plugin_arg_t *args);
 };
@@ -205,13 +192,10 @@ __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugi
     static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
                             clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-        {"plugin.query", on_query, NULL},
-        {"conf.update", on_conf, NULL},
-        {"job.new", on_job, &adopt},
-        {"job.state.run", on_job, &begin},
-        {"job.event.finish", on_job, &finish},
-        {"job.state.cleanup", on_job, &clean_up},
-        {0},
+
+        {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
+        {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
+        {"job.state.cleanup", on_job, &clean_up}, {0},
     };
     return flux_plugin_register(plugin, "mcast", handlers);
 }

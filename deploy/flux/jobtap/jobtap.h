@@ -21,8 +21,7 @@ struct jobtap {
     /* The same without retries, for reserves with a launch document. */
     struct mcast_async *once;
     flux_watcher_t *once_watcher;
-    bool launch;               /* documents are asked for */
-    double launch_after;       /* not before this time of the reactor */
+    double launch_after;       /* no document is asked for before this time of the reactor */
     char *cluster;             /* what mcastd.conf calls this Flux */
     unsigned retry_timeout_ms; /* how long a reserve may take, broker away or not */
     bool optional;             /* jobs run without, when the broker does not answer in that time */

@@ -15,8 +15,7 @@ struct sum {
     struct sum **place; /* where it is kept until it is sent; then NULL */
     uint64_t number;
     struct hostlist *nodes;
-    const flux_msg_t **words; /* to be answered */
-    size_t count, room;
+    struct flux_msglist *words; /* to be answered */
     flux_watcher_t *timer;
     double began; /* reactor's time */
     char job[];
@@ -26,18 +25,18 @@ struct sum {
 static void end_sum(struct sum *sum, const char *text)
 {
     flux_t *flux = sum->jobtap->flux;
-    for (size_t i = 0; i < sum->count; i++) {
-        const int rc = text ? flux_respond_error(flux, sum->words[i], EAGAIN, text)
-                            : flux_respond(flux, sum->words[i], NULL);
-        if (rc < 0)
+    const flux_msg_t *word;
+    while (sum->words && (word = flux_msglist_pop(sum->words))) {
+        if ((text ? flux_respond_error(flux, word, EAGAIN, text) : flux_respond(flux, word, NULL)) <
+            0)
             flux_log_error(flux, "mcast: %s: a node gets no answer", sum->job);
-        flux_msg_decref(sum->words[i]);
+        flux_msg_decref(word);
     }
     if (sum->place)
         *sum->place = NULL;
     flux_watcher_destroy(sum->timer);
     hostlist_destroy(sum->nodes);
-    free(sum->words);
+    flux_msglist_destroy(sum->words);
     free(sum);
 }
 
@@ -74,57 +73,41 @@ static void on_quiet(flux_reactor_t *reactor, flux_watcher_t *watcher, int event
     send_sum(data);
 }
 
-static struct sum *create_sum(struct jobtap *jobtap, const char *job, uint64_t number)
+static struct sum *create_sum(struct jobtap *jobtap, struct sum **place, const char *job,
+                              uint64_t number)
 {
     flux_reactor_t *reactor = flux_get_reactor(jobtap->flux);
     struct sum *sum = calloc(1, sizeof *sum + strlen(job) + 1);
     if (!sum)
         return NULL;
     sum->jobtap = jobtap;
+    sum->place = place;
     sum->number = number;
     sum->began = flux_reactor_now(reactor);
     strcpy(sum->job, job);
-    if ((sum->nodes = hostlist_create()) &&
-        (sum->timer = flux_timer_watcher_create(reactor, QUIET_S, 0, on_quiet, sum)))
-        return sum;
-    hostlist_destroy(sum->nodes);
-    free(sum);
+    sum->words = flux_msglist_create();
+    sum->nodes = hostlist_create();
+    sum->timer = flux_timer_watcher_create(reactor, QUIET_S, 0, on_quiet, sum);
+    if (sum->words && sum->nodes && sum->timer)
+        return *place = sum;
+    end_sum(sum, NULL);
     return NULL;
-}
-
-static bool add_word(struct sum *sum, const char *node, const flux_msg_t *word)
-{
-    if (sum->count == sum->room) {
-        const size_t room = sum->room ? 2 * sum->room : 16;
-        const flux_msg_t **words = realloc(sum->words, room * sizeof *words);
-        if (!words)
-            return false;
-        sum->words = words;
-        sum->room = room;
-    }
-    /* A list of nodes would be more than a node's own word. */
-    if (node[strcspn(node, "[],")] != '\0' || hostlist_append(sum->nodes, node) != 1)
-        return false;
-    sum->words[sum->count++] = flux_msg_incref(word);
-    return true;
 }
 
 bool sum_add(struct jobtap *jobtap, struct sum **place, const struct sum_word *said,
              const flux_msg_t *word)
 {
-    struct sum *sum = *place;
-    if (!sum) {
-        sum = *place = create_sum(jobtap, said->job, said->number);
-        if (!sum)
-            return false;
-        sum->place = place;
-    }
-    if (sum->number != said->number || !add_word(sum, said->node, word)) {
-        if (sum->count == 0)
+    struct sum *sum = *place ? *place : create_sum(jobtap, place, said->job, said->number);
+    if (!sum)
+        return false;
+    /* A list of nodes would be more than a node's own word. */
+    if (sum->number != said->number || said->node[strcspn(said->node, "[],")] != '\0' ||
+        hostlist_append(sum->nodes, said->node) != 1 || flux_msglist_append(sum->words, word) < 0) {
+        if (flux_msglist_count(sum->words) == 0)
             end_sum(sum, NULL);
         return false;
     }
-    if (sum->count == said->node_count) {
+    if ((uint32_t)flux_msglist_count(sum->words) == said->node_count) {
         send_sum(sum);
         return true;
     }

@@ -186,6 +186,6 @@ said=$(as_owner "$hooks/check")
 for line in "^(ok|note) +launch " "^ok +nodes' reports +the plugin tells"; do
     grep -qE "$line" <<<"$said" || fail "check does not say '$line': $said"
 done
-! as_guest "$hooks/tell" elcap "$(flux job last)" 1 n0 2>"$dir/out/err" || fail "a guest can tell that a node is clean"
+! as_guest "$hooks/tell" elcap "$(as_guest flux job last)" 1 n0 2>"$dir/out/err" || fail "a guest can tell that a node is clean"
 grep -q "owner" "$dir/out/err" || fail "a guest is told: $(cat "$dir/out/err")"
 grep -q 'services destroyed, by a sum; 2 of 2 are clean' "$dir/mcastd.log" || fail "no sum was made: $(cat "$dir/flux.log")"
