@@ -63,6 +63,15 @@ services_are 0 0 0 0 || fail "services are left"
 [ $(($(asked) - before)) = 3 ] || fail "$(($(asked) - before)) requests for a job"
 echo "requests for a job of four nodes: 1 until its first process, $(($(asked) - before)) in all"
 
+echo "# a job that wants nothing costs the broker nothing"
+before=$(asked)
+flux run -N4 -o mcast=off true || fail "a job that wants nothing fails"
+wants_nothing=$(flux job last)
+flux job wait-event --quiet --timeout=60 "$wants_nothing" clean >/dev/null
+housekept() { [ -z "$(flux housekeeping list -n)" ]; }
+until_it "housekeeping is over" housekept
+[ "$(asked)" = "$before" ] || fail "$(($(asked) - before)) requests for a job that wants nothing"
+
 echo "# the owner's word counts, and no other's"
 for words in "elcap $id 1 n0" "other $id 1 n0" "elcap f1 1 n0" "elcap x 1 n0"; do
     # shellcheck disable=SC2086  # they are words
