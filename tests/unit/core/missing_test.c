@@ -100,6 +100,33 @@ static int compare_jobs(struct driver *d, int count, int there)
     return compare_with(d, count, there, NULL);
 }
 
+/* B11: what was reserved after a list began is not missing because that list lacks it. */
+static void missing__list_from_before_is_no_witness(void **state)
+{
+    struct driver *d = *state;
+    char names[19][32];
+    const char *listed[19];
+    reserve_jobs(d, 20);
+    assert_int_equal(compare_jobs(d, 20, 19), 0);
+    driver_tick(d, d->config.relist_ms);
+    const struct effect *effect = driver_find(d, EFFECT_LIST);
+    assert_non_null(effect);
+    const uint64_t list = effect->u.list.id;
+    for (int i = 0; i < 10; i++) {
+        (void)snprintf(names[i], sizeof names[i], "n%d", i);
+        driver_reserved_job(d, names[i]);
+    }
+    for (int i = 0; i < 19; i++) {
+        (void)snprintf(names[i], sizeof names[i], "elcap-j%d", i + 1);
+        listed[i] = names[i];
+    }
+    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
+                                       .u.names = {.list = list, .names = listed, .count = 19}});
+    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
+                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    assert_int_equal(answer_checks(d, 20, 19), 1); /* one of thirty is no mass loss */
+}
+
 /* B11: when much is missing at once nothing is lost, until it is there again. */
 static void missing__mass_loss_ends_when_the_manager_agrees_again(void **state)
 {
@@ -312,6 +339,7 @@ static void missing__release_that_was_answered_is_over(void **state)
 UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),
           cmocka_unit_test(missing__list_tells_when_all_has_settled),
           FRESH(missing__more_does_not_put_off_the_list),
+          FRESH(missing__list_from_before_is_no_witness),
           UP(missing__list_that_names_it_contradicts),
           UP(missing__lost_needs_a_list_that_began_later),
           FRESH(missing__mass_loss_ends_when_the_manager_agrees_again),

@@ -431,10 +431,13 @@ static void report__reload_of_hold_applies_to_what_is_held(void **state)
 {
     struct driver *d = *state;
     int64_t hold = d->config.vni_hold_ms;
+    struct core_status status;
     driver_release(d, "a");
     driver_tick(d, 5000);
     d->config.vni_hold_ms = 2 * hold;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    core_status(d->core, &status);
+    assert_int_equal(status.vnis_overdue, 0); /* it was not, so nothing is taken off the count */
     driver_tick(d, hold);
     assert_int_equal(held(d), 1);
     d->config.vni_hold_ms = hold;

@@ -127,6 +127,17 @@ static const struct sync_found *found_by(const struct driver *d)
     return driver_answer(d)->sync;
 }
 
+/* A job that is reserved while the list arrives is no evidence that the list uses other ids. */
+static void sync__is_not_refused_for_what_comes_meanwhile(void **state)
+{
+    struct driver *d = *state;
+    static const char *const other[] = {"77"};
+    piece(d, 1000, other, 1, true);
+    driver_reserve(d, driver_request("a", 2));
+    piece(d, 1000, NULL, 0, false);
+    assert_int_equal(driver_answered(d), ANSWER_SYNCED);
+}
+
 /* G11: no step compares more than a lot, and the answer is that of all. */
 static void sync__is_compared_in_lots(void **state)
 {
@@ -294,7 +305,7 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     driver_end(&d);
 }
 
-UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused),
+UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused), UP(sync__is_not_refused_for_what_comes_meanwhile),
           UP(sync__of_unknown_jobs_is_refused_again_after_a_reload),
           UP(sync__of_a_cluster_that_was_the_last_is_refused), UP(sync__takes_two_passes),
           UP(sync__naming_it_clears_the_suspicion), UP(sync__is_about_one_cluster),

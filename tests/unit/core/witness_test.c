@@ -150,6 +150,26 @@ static void witness__unknown_reservation_that_vanishes_is_forgotten(void **state
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
+/* Two lists that lack what was ended here are two witnesses only if none names it in between. */
+static void witness__list_that_names_it_again_begins_anew(void **state)
+{
+    struct driver *d = *state;
+    const char *const named[] = {"elcap-78"};
+    for (int i = 0; i < 2; i++) {
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, named, 1, FM_OK);
+    }
+    driver_release(d, "78");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, named, 1, FM_OK);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, NULL, 0, FM_OK);
+    assert_non_null(driver_job(d, "78"));
+}
+
 /* B11: a ledger that was restored does not know jobs that run: the resource manager and the fabric
  * manager both name one. Its reservation stays, and no VNI is given out that it may use. */
 static void witness__old_ledger_gives_out_no_vni(void **state)
@@ -607,6 +627,7 @@ UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
           FRESH(witness__new_ledger_takes_for_active_until_claimed),
           UP(witness__unknown_reservation_is_not_deleted),
           cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
+          UP(witness__list_that_names_it_again_begins_anew),
           UP(witness__unknown_reservation_that_vanishes_is_forgotten),
           UP(witness__old_ledger_gives_out_no_vni), FRESH(witness__claim_ends_no_quarantine),
           UP(witness__release_behind_a_gateway_is_proved_by_lists))
