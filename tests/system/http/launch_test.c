@@ -136,10 +136,8 @@ static void munged__that_hangs_is_not_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(document__comes_with_a_reserve_or_later),
-        TEST(environment__comes_with_it_if_wanted),
-        TEST(document__is_bound_to_what_is_known),
-        TEST(broker__without_munge_makes_none),
+        TEST(document__comes_with_a_reserve_or_later), TEST(environment__comes_with_it_if_wanted),
+        TEST(document__is_bound_to_what_is_known),     TEST(broker__without_munge_makes_none),
         TEST(munged__that_hangs_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
