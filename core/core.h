@@ -5,7 +5,7 @@
 #include "core/config.h"
 #include "core/effect.h"
 #include "core/fabric/fmcall.h"
-#include "core/reservation/nodefold.h"
+#include "core/reservation/nodeset.h"
 #include "core/reservation/record.h"
 
 #include <stdbool.h>
@@ -278,9 +278,9 @@ enum launch_verdict core_judge_launch(const struct core *core,
  * until they have ([vni] hold = reports). */
 int64_t core_quarantine_end(const struct core *core, const struct reservation *reservation);
 
-/* Those of them that have reported nothing, in the order of the job's node list; without any when
- * the job named no nodes, or nothing is waited for. Reads a name for each of the job's nodes, so it
- * is asked for only where there are not too many. */
+/* Those of them that have reported nothing; without any when the job named no nodes, or nothing is
+ * waited for. Reads a name for each of the job's nodes, so it is asked for only where there are not
+ * too many. */
 void core_silent_nodes(const struct reservation *reservation, struct nodefold *out);
 
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such

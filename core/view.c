@@ -121,25 +121,24 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
         name_first_in(out, r->reported, NODE_CREATED);
 }
 
-struct unreported_fold {
+struct silent {
     const struct nodes *reported;
-    struct nodefold *fold;
+    struct nodeset nodes;
 };
 
-static void fold_unreported(void *arg, const char *name)
+static void put_silent(void *arg, const char *name)
 {
-    const struct unreported_fold *to = arg;
-    if (!nodes_find(to->reported, name))
-        nodefold_add(to->fold, name);
+    struct silent *silent = arg;
+    if (!nodes_find(silent->reported, name))
+        nodeset_put(&silent->nodes, name);
 }
 
 void core_silent_nodes(const struct reservation *r, struct nodefold *out)
 {
-    *out = (struct nodefold){.used = 0};
-    struct unreported_fold fold = {r->reported, out};
+    struct silent silent = {.reported = r->reported};
     if (r->nodes && waits_for_nodes(r) && (!r->reported || r->reported->count < r->node_count))
-        nodelist_each(r->nodes, fold_unreported, &fold);
-    nodefold_end(out);
+        nodelist_each(r->nodes, put_silent, &silent);
+    nodeset_fold(&silent.nodes, out);
 }
 
 const char *core_lingering_node(const struct core *core)

@@ -274,13 +274,14 @@ static const struct nodefold *fold_lingering(struct core *core, const struct res
                                              const char *list)
 {
     struct nodefold *fold = memory_zeroed(sizeof *fold);
-    struct nodeset named = {0};
+    struct nodeset named = {0}, lingering = {0};
     const struct node_report *report;
-    nodeset_add(&named, list);
-    for (uint32_t at = 0; (report = nodes_next(r->reported, &at));)
+    if (r->reported->lingering > 0)
+        nodeset_add(&named, list);
+    for (uint32_t at = 0; named.count > 0 && (report = nodes_next(r->reported, &at));)
         if (report->state == NODE_LINGERING && nodeset_has(&named, report->name))
-            nodefold_add(fold, report->name);
-    nodefold_end(fold);
+            nodeset_put(&lingering, report->name);
+    nodeset_fold(&lingering, fold);
     nodeset_release(&named);
     core_discard(core, fold);
     return fold;

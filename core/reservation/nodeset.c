@@ -2,13 +2,35 @@
 #include "core/reservation/nodeset.h"
 
 #include "base/memory.h"
-#include "core/reservation/nodefold.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { DIGITS_MAX = 9 /* of a number, as nodelist_count takes it */ };
+
+/* A name as "elcap" and 0012, of four digits; a width of 0: it does not end in a digit. */
+struct parts {
+    size_t prefix;
+    uint32_t number;
+    unsigned width;
+};
+
+static struct parts split_name(const char *name)
+{
+    assert(name);
+    struct parts parts = {.prefix = strlen(name)};
+    uint32_t unit = 1;
+    while (parts.prefix > 0 && parts.width < DIGITS_MAX && name[parts.prefix - 1] >= '0' &&
+           name[parts.prefix - 1] <= '9') {
+        parts.number += (uint32_t)(name[--parts.prefix] - '0') * unit;
+        unit *= 10;
+        parts.width++;
+    }
+    return parts;
+}
 
 /* The name of `number` behind the prefix; a width of 0: the prefix. */
 static void write_name(char name[static NODELIST_NAME_MAX + 1], const char *prefix, unsigned width,
@@ -24,8 +46,14 @@ static void write_name(char name[static NODELIST_NAME_MAX + 1], const char *pref
 /* Numbers of one count of digits, so that a prefix that ends in digits can lend them. */
 static void add_numbers(struct nodeset *set, const char *name, uint64_t more)
 {
-    const struct nodefold_parts parts = nodefold_split(name);
+    const struct parts parts = split_name(name);
+    struct noderun *last = set->count > 0 ? set->runs[set->count - 1] : NULL;
     assert(more == 0 || parts.width > 0);
+    if (last && parts.width > 0 && last->width == parts.width && last->last + 1 == parts.number &&
+        strncmp(last->prefix, name, parts.prefix) == 0 && last->prefix[parts.prefix] == '\0') {
+        last->last = (uint32_t)(parts.number + more);
+        return;
+    }
     struct noderun *run = memory_zeroed(sizeof *run + parts.prefix + 1);
     run->first = parts.number;
     run->last = (uint32_t)(parts.number + more);
@@ -35,15 +63,21 @@ static void add_numbers(struct nodeset *set, const char *name, uint64_t more)
     set->runs[set->count++] = run;
 }
 
+static uint64_t power_of_ten(unsigned exponent)
+{
+    uint64_t power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
 static void add_run(void *arg, const struct nodelist_run *run)
 {
     char name[NODELIST_NAME_MAX + 1];
-    uint64_t first = run->first, last = run->first, end = 10;
-    unsigned width = run->width > 0 ? 1 : 0;
-    for (; width > 0 && (width < run->width || end <= first); end *= 10)
-        width++;
-    for (; first <= run->last; first = last + 1, width++, end *= 10) {
-        last = run->last < end ? run->last : end - 1;
+    unsigned width = run->width;
+    assert(width == 0 || run->first < power_of_ten(width));
+    for (uint64_t first = run->first, last = 0; first <= run->last; first = last + 1, width++) {
+        last = width == 0 || run->last < power_of_ten(width) ? run->last : power_of_ten(width) - 1;
         write_name(name, run->prefix, width, first);
         add_numbers(arg, name, last - first);
     }
@@ -62,12 +96,12 @@ static int compare_runs(const void *left, const void *right)
     return order != 0 ? order : (l->first > r->first) - (l->first < r->first);
 }
 
-void nodeset_add(struct nodeset *set, const char *list)
+/* Ordered, and each name once. */
+static void order_runs(struct nodeset *set)
 {
     size_t kept = 0;
-    nodelist_runs(list, add_run, set);
     if (set->count == 0)
-        return; /* no name was short enough */
+        return;
     qsort(set->runs, set->count, sizeof *set->runs, compare_runs);
     for (size_t i = 1; i < set->count; i++) {
         struct noderun *last = set->runs[kept], *run = set->runs[i];
@@ -81,6 +115,17 @@ void nodeset_add(struct nodeset *set, const char *list)
     set->count = kept + 1;
 }
 
+void nodeset_add(struct nodeset *set, const char *list)
+{
+    nodelist_runs(list, add_run, set);
+    order_runs(set);
+}
+
+void nodeset_put(struct nodeset *set, const char *name)
+{
+    add_numbers(set, name, 0);
+}
+
 void nodeset_release(struct nodeset *set)
 {
     for (size_t i = 0; i < set->count; i++)
@@ -91,7 +136,7 @@ void nodeset_release(struct nodeset *set)
 
 struct sought {
     const char *name;
-    struct nodefold_parts parts;
+    struct parts parts;
 };
 
 static int compare_sought(const void *key, const void *element)
@@ -108,7 +153,7 @@ static int compare_sought(const void *key, const void *element)
 
 static const struct noderun *find_run(const struct nodeset *set, const char *name)
 {
-    const struct sought sought = {name, nodefold_split(name)};
+    const struct sought sought = {name, split_name(name)};
     struct noderun **found = set->count == 0 ? NULL
                                              : bsearch(&sought, set->runs, set->count,
                                                        sizeof *set->runs, compare_sought);
@@ -141,4 +186,57 @@ bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
             return true;
     }
     return false;
+}
+
+/* ---- as a text ---- */
+
+static bool goes_on(const struct noderun *run, const struct noderun *next)
+{
+    return run->width > 0 && next->width > 0 && strcmp(run->prefix, next->prefix) == 0;
+}
+
+/* As 10 follows 9: "8-11" has both. */
+static bool joins(const struct noderun *run, const struct noderun *next)
+{
+    return goes_on(run, next) && next->width == run->width + 1 && next->first == run->last + 1 &&
+           next->first == power_of_ten(run->width);
+}
+
+void nodeset_fold(struct nodeset *set, struct nodefold *out)
+{
+    size_t used = 0;
+    bool open = false; /* a bracket, for the numbers behind one prefix */
+    *out = (struct nodefold){.count = 0};
+    order_runs(set);
+    for (size_t i = 0, next; i < set->count; i = next) {
+        const struct noderun *run = set->runs[i], *end = run;
+        uint32_t names = run->last - run->first + 1;
+        for (next = i + 1; next < set->count && joins(end, set->runs[next]); next++) {
+            end = set->runs[next];
+            names += end->last - end->first + 1;
+        }
+        const bool more = next < set->count && goes_on(run, set->runs[next]);
+        const bool opens = !open && (more || names > 1);
+        char item[NODELIST_NAME_MAX + sizeof ",[-]" + DIGITS_MAX];
+        int length = snprintf(item, sizeof item, "%s%s%s", used > 0 ? "," : "",
+                              open ? "" : run->prefix, opens ? "[" : "");
+        if (run->width > 0)
+            length += sprintf(item + length, "%0*" PRIu32, (int)run->width, run->first);
+        if (names > 1)
+            length += sprintf(item + length, "-%0*" PRIu32, (int)end->width, end->last);
+        if (out->left_out > 0 || used + (size_t)length + sizeof "]" > sizeof out->text) {
+            out->left_out += names;
+            continue;
+        }
+        memcpy(out->text + used, item, (size_t)length);
+        used += (size_t)length;
+        out->count += names;
+        open |= opens;
+        if (open && !more)
+            out->text[used++] = ']';
+        open = open && more;
+    }
+    if (open)
+        out->text[used] = ']';
+    nodeset_release(set);
 }

@@ -24,6 +24,8 @@ struct nodeset {
 };
 
 void nodeset_add(struct nodeset *set, const char *list); /* as nodelist_count takes it */
+/* One name, of a set that is only folded then. In the order of their numbers it is fastest. */
+void nodeset_put(struct nodeset *set, const char *name);
 void nodeset_release(struct nodeset *set);
 
 bool nodeset_has(const struct nodeset *set, const char *name);
@@ -32,3 +34,11 @@ uint32_t nodeset_size(const struct nodeset *set);
 /* A name of the set that `within` has not, true; or false: it has all. */
 bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
                     char name[static NODELIST_NAME_MAX + 1]);
+
+/* A set as a node list, "elcap[3-5,9],login1": its first names, as many as fit. */
+struct nodefold {
+    char text[512];
+    uint32_t count;    /* names in the text */
+    uint32_t left_out; /* names that did not fit */
+};
+void nodeset_fold(struct nodeset *set, struct nodefold *out); /* releases the set */

@@ -130,7 +130,128 @@ static void nodeset__leaves_out_what_is_too_long(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(nodeset__takes_a_run_for_each_count_of_digits),
+/* ---- as a text ---- */
+
+static void put(void *arg, const char *name)
+{
+    nodeset_put(arg, name);
+}
+
+static void fold(struct nodefold *out, const char *list)
+{
+    struct nodeset set = {0};
+    nodelist_each(list, put, &set);
+    nodeset_fold(&set, out);
+    assert_int_equal(set.count, 0);
+}
+
+static void nodefold__writes_lists_as_people_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *folded;
+    } cases[] = {
+        {"elcap[3-128]", "elcap[3-128]"},
+        {"elcap3,elcap4,elcap5,elcap9", "elcap[3-5,9]"},
+        {"elcap7", "elcap7"},
+        {"login,elcap1,elcap2,login", "elcap[1-2],login"},
+        {"n[08-11]", "n[08-11]"},
+        {"n08,n9,n010,n11", "n[9,08,11,010]"},
+        {"n[9-10],n011", "n[9-10,011]"},
+        {"n9,n10,n12,n[99-101]", "n[9-10,12,99-101]"},
+        {"n09,n010", "n[09,010]"},
+        {"n2,n1,n3,n1", "n[1-3]"},
+        {"n1,n,n2", "n,n[1-2]"},
+        {"n,n1", "n,n1"},
+        {"a[1-2]b,7,8", "[7-8],a1b,a2b"},
+        {"a[1-2],b[1-2]", "a[1-2],b[1-2]"},
+        {"x[1-2]y[3-4]", "x1y[3-4],x2y[3-4]"},
+        {"n999999999,n1000000000,n1000000001", "n999999999,n1[000000000-000000001]"},
+        {"n[1-11136]", "n[1-11136]"},
+    };
+    struct nodefold out;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fold(&out, cases[i].list);
+        assert_string_equal(out.text, cases[i].folded);
+        assert_int_equal(out.left_out, 0);
+    }
+    struct nodeset none = {0};
+    nodeset_fold(&none, &out);
+    assert_string_equal(out.text, "");
+}
+
+/* Whatever is folded, the text is a node list that names some of them, each once; the rest is
+ * counted. */
+static void nodefold__is_bounded_and_loses_nothing(void **state)
+{
+    (void)state;
+    enum { LENGTHS = 260, NAMES = 150 };
+    static char list[NAMES * (LENGTHS + 16)];
+    static char prefix[241];
+    memset(prefix, 'a', sizeof prefix - 1);
+    for (int length = 0; length < LENGTHS; length++) {
+        size_t used = 0;
+        unsigned seed = (unsigned)length;
+        uint32_t number = 0, count;
+        for (int i = 0; i < NAMES; i++) {
+            seed = seed * 1103515245 + 12345;
+            number += (seed >> 16) % 3 + ((seed >> 20) % 7 == 0 ? 99999 : 0);
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s%0*u",
+                                     i > 0 ? "," : "", length > 240 ? 240 : length + 1,
+                                     (seed >> 24) % 5 == 0 ? "b" : prefix,
+                                     (int)(seed >> 28) % 9 + 1, number);
+        }
+        struct nodefold out;
+        struct nodeset set = set_of(list), all = set_of(list), folded;
+        char name[NODELIST_NAME_MAX + 1];
+        struct error err;
+        const uint32_t size = nodeset_size(&set);
+        nodeset_fold(&set, &out);
+        assert_true(out.count > 0);
+        assert_int_equal(out.count + out.left_out, size);
+        assert_int_equal(nodelist_count(out.text, &count, &err), 0);
+        assert_int_equal(count, out.count);
+        folded = set_of(out.text);
+        assert_false(nodeset_beyond(&folded, &all, name));
+        assert_int_equal(nodeset_size(&folded), out.count);
+        nodeset_release(&folded);
+        nodeset_release(&all);
+    }
+}
+
+/* Up to the last byte, whatever the lengths: names of one digit, all with one prefix or each with
+ * its own, and runs that are as long as they can be. */
+static void nodefold__fills_its_text_to_the_end(void **state)
+{
+    (void)state;
+    enum { ONE_PREFIX, PREFIXES, LONG_RUNS, KINDS, NAMES = 300 };
+    for (int i = 0; i < 64 * KINDS; i++) {
+        const int length = i / KINDS + 1, kind = i % KINDS;
+        struct nodefold out;
+        struct error err;
+        char name[80];
+        uint32_t count;
+        struct nodeset set = {0};
+        for (unsigned n = 0; n < NAMES; n++) {
+            const unsigned number = kind == LONG_RUNS ? 100000000 + n / 2 * 3 + n % 2 : n * 2;
+            (void)snprintf(name, sizeof name, "%c%0*dx%u", kind == PREFIXES ? 'a' + n % 26 : 'a',
+                           length, 0, number);
+            nodeset_put(&set, name);
+        }
+        nodeset_fold(&set, &out);
+        assert_int_equal(out.count + out.left_out, NAMES);
+        assert_true(out.left_out > 0);
+        assert_int_equal(nodelist_count(out.text, &count, &err), 0);
+        assert_int_equal(count, out.count);
+        /* What is left free would not hold two more of them. */
+        assert_true(strlen(out.text) + 2 * (strlen(name) + 32) > sizeof out.text);
+    }
+}
+
+UNIT_MAIN(cmocka_unit_test(nodefold__writes_lists_as_people_do),
+          cmocka_unit_test(nodefold__is_bounded_and_loses_nothing),
+          cmocka_unit_test(nodefold__fills_its_text_to_the_end),
+          cmocka_unit_test(nodeset__takes_a_run_for_each_count_of_digits),
           cmocka_unit_test(nodeset__has_what_the_list_names),
           cmocka_unit_test(nodeset__names_what_another_has_not), cmocka_unit_test(nodeset__grows),
           cmocka_unit_test(nodeset__leaves_out_what_is_too_long))

@@ -447,7 +447,7 @@ static void sum_any(struct world *w)
     const uint32_t first = draw(w, NODES), last = first + draw(w, NODES - first),
                    also = draw(w, 12);
     const enum node_state state = draw(w, 5) == 0 ? NODE_LINGERING : NODE_DESTROYED;
-    char list[64];
+    static char list[64]; /* kept until what was saved is looked at */
     (void)snprintf(list, sizeof list, "n%u,n[%u-%u]", also + 1, first + 1, last + 1);
     assert_int_equal(sum(&w->d, 1, list, state), ANSWER_REPORTED);
     for (uint32_t i = 0; i < NODES; i++) {

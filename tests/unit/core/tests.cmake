@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # These link core, base and cmocka, nothing else: what core needs beyond libc and base would not be found.
-foreach(noun config vnipool sizing nodefold environment ledger agenda callqueue tombstones
+foreach(noun config vnipool sizing environment ledger agenda callqueue tombstones
         strays eventlog events record reserve release link sync jobpoll nodes nodeset
         nodereport nodesum view load cleanup witness tokenset missing act listing suspect)
     mcast_unit(core_${noun} core)

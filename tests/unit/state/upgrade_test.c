@@ -192,6 +192,30 @@ static void ledger_4__keeps_its_counters(void **state)
     }
 }
 
+/* What nodes had reported came before any sum (F3). */
+static void ledger_7__keeps_what_nodes_reported(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct record node = {.kind = RECORD_NODE,
+                                .u.node = {.number = 1, .node = "n1", .state = NODE_CREATED}},
+                        sum = {.kind = RECORD_SUM, .u.sum = {1, "n[1-9]", 1, NODE_DESTROYED}};
+    sqlite3 *db;
+    fixture_open(fixture);
+    COMMIT(fixture->store, reservation(1, "f1"), node);
+    store_close(fixture->store);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    execute(db, "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum; PRAGMA user_version=7");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture_open(fixture);
+    assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\nnode 1 n1 created\n");
+    COMMIT(fixture->store, sum);
+    store_close(fixture->store);
+    fixture_open(fixture);
+    assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\nnode 1 n1 created\n"
+                                  "sum 1.1 n[1-9] destroyed\n");
+    assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
+}
+
 /* -- interrupted -- */
 
 static int writes_left; /* before the end comes */
@@ -321,6 +345,7 @@ int main(void)
         ON_FILE(ledger_1__is_what_that_version_made),
         ON_FILE(ledger_1__is_brought_up),
         ON_FILE(ledger_4__keeps_its_counters),
+        ON_FILE(ledger_7__keeps_what_nodes_reported),
         ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
         ON_FILE(upgrade__on_a_full_disk_waits_for_room),
         ON_FILE(upgrade__waits_for_no_reader),
