@@ -8,24 +8,12 @@
 int main(int argc, char **argv)
 {
     static const struct command *const commands[] = {
-        &command_reserve,
-        &command_launch,
-        &command_nodes_clean,
-        &command_release,
-        &command_show,
-        &command_list,
-        &command_env,
-        &command_sync,
-        &command_fence,
-        &command_events,
-        &command_status,
-        &command_doctor,
-        &command_token,
-        &command_cleanup,
-        &command_check,
-        &command_accept_loss,
-        &command_claim,
-        NULL,
+        &command_reserve,     &command_launch,  &command_nodes_clean,
+        &command_release,     &command_show,    &command_list,
+        &command_env,         &command_sync,    &command_fence,
+        &command_events,      &command_status,  &command_doctor,
+        &command_token,       &command_cleanup, &command_check,
+        &command_accept_loss, &command_claim,   NULL,
     };
     setlocale(LC_CTYPE, ""); /* so that tables count characters, not bytes */
     return command_main(commands, argc, argv);

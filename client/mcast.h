@@ -163,6 +163,7 @@ struct mcast_launch {
     int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
                         A node that knows the count refuses a document of another start */
     uint32_t lifetime_s; /* how long it is good for, up to 7 days; 0: a day */
+    bool env;            /* the answer has the environment of the job's tasks, too */
     /* By mcast_launch only: these must be the reservation's, or MCAST_REFUSED, "conflict". */
     const char *interconnect;               /* NULL: not compared */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not compared */
@@ -170,7 +171,7 @@ struct mcast_launch {
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0                                             \
+        sizeof(struct mcast_launch), -1, 0, false, NULL, 0, 0                                      \
     }
 
 struct mcast_request {
@@ -185,7 +186,8 @@ struct mcast_request {
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
     const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
-                                           and then without the environment; NULL: without */
+                                           and then without the environment
+                                           but with launch->env; NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
@@ -251,9 +253,9 @@ struct mcast_reservation {
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
     /* mcast_nodes_clean, which tells no more of it than its names, number, state and node_count. */
-    uint32_t clean;          /* nodes that count as clean now */
-    const char *lingering;   /* node list of those reported of on which services linger; or NULL */
-    uint32_t lingering_more; /* of these, found no room in the list */
+    uint32_t clean;           /* nodes that count as clean now */
+    const char *lingering;    /* node list of those reported of on which services linger; or NULL */
+    uint32_t lingering_more;  /* of these, found no room in the list */
     const char *launch;       /* its launch document, if that was asked for; else NULL */
     const char *interconnect; /* "slingshot", "omnipath", "none" */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not told */

@@ -20,9 +20,10 @@ struct node {
     struct nics nics;
     bool nics_known;
     struct mcast *broker;
-    const char *users;  /* who has jobs here, "1000,1001", by the resource manager; or NULL */
-    unsigned int looks; /* for holders.h */
-    bool broker_gone;   /* it had no answer, or no time: asking again would only cost time */
+    const char *users;    /* who has jobs here, "1000,1001", by the resource manager; or NULL */
+    const char *reporter; /* a program that reports what is gone with other nodes' reports; NULL */
+    unsigned int looks;   /* for holders.h */
+    bool broker_gone;     /* it had no answer, or no time: asking again would only cost time */
 };
 
 /* One line on standard error, "mcast-node: …", with control characters replaced. The prefix also

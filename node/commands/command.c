@@ -68,6 +68,8 @@ static const struct option_row {
     {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
     {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
     {'W', "report-within", "TIME", TIME, AT(within_ms), duration_words},
+    {'T', "reporter", "PROGRAM", TEXT, AT(reporter), NULL},
+    {'M', "remembered", NULL, FLAG, AT(remembered), NULL},
     {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},
     {'i', "inherit", NULL, FLAG, AT(inherit), NULL},
     {'x', "clear", NULL, FLAG, AT(clear), NULL},

@@ -26,14 +26,14 @@ struct command;
 struct command_options {
     const struct command *command;
     const char *config, *url, *cluster, *node; /* of every command */
-    const char *job_text, *reservation, *launch, *nodes, *limits, *users, *file;
+    const char *job_text, *reservation, *launch, *nodes, *limits, *users, *file, *reporter;
     char job[JOB_ID_MAX + 1]; /* job_text in the plain form: Flux's hooks write it with U+0192 */
     enum variables_format format;
     uint32_t cores;
     uint32_t user, restart;     /* UINT32_MAX: not given */
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
     int64_t within_ms;          /* --report-within; negative: not given */
-    bool dry_run, inherit, clear, all, max, json;
+    bool dry_run, inherit, clear, all, max, json, remembered;
 };
 
 /* Whether the notes are read before the command runs; with --dry-run nothing is written. */

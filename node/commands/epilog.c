@@ -148,6 +148,11 @@ static int run_epilog(struct node *node, const struct command_options *options)
     int rc = COMMAND_DONE;
     bool remembered = false, epilog = options->command == &command_epilog;
     uint32_t owner = UINT32_MAX; /* not known: it has left nothing */
+    if (options->reporter && options->within_ms >= 0) {
+        say("--report-within and --reporter exclude each other: a reporter reports at once");
+        return COMMAND_USAGE;
+    }
+    node->reporter = options->reporter;
     for (size_t i = 0; i < node->notes.count; i++) {
         struct note note = node->notes.at[i];
         if (strcmp(note.claim.job, options->job) != 0 ||
@@ -159,14 +164,16 @@ static int run_epilog(struct node *node, const struct command_options *options)
         node->notes.at[i].owed = false; /* it has had its turn */
         node->notes.at[i].postponed = true;
     }
+    const bool skipped = !remembered && options->remembered;
     const bool later = options->within_ms >= 0 && !options->dry_run && !options->reservation;
     struct error err;
-    if (!remembered && later && node->cluster) {
+    if (!remembered && !skipped && later && node->cluster) {
         if (ended_add_job(&node->dir, node->cluster, options->job, &err) < 0)
             rc = worse(rc, command_failed(&err));
-    } else if (!remembered || options->reservation) {
+    } else if (!skipped && (!remembered || options->reservation)) {
         rc = worse(rc, destroy_unremembered(node, options, false, &owner));
     }
+    node->reporter = NULL; /* it is asked for this job */
     if (options->dry_run)
         return rc;
     /* What an earlier job of its owner left may have been used by this one. While a further one may
@@ -174,13 +181,13 @@ static int run_epilog(struct node *node, const struct command_options *options)
     if (remainder_retry(node, epilog ? REMAINDER_OF_OWNER : REMAINDER_DUE, owner) == COMMAND_BUSY)
         rc = COMMAND_BUSY;
     if (later)
-        report_within(node, options, remembered);
+        report_within(node, options, remembered || skipped);
     else
         report_spool(node, 0);
-    return rc;
+    return skipped && (epilog || rc == COMMAND_DONE) ? COMMAND_NOT_FOUND : rc;
 }
 
-const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtWn",
+const struct command command_epilog = {"epilog", "destroy a job's services", "j!rtTMWn",
                                        SPOOL_WRITTEN, run_epilog};
 const struct command command_housekeeping = {"housekeeping", "destroy what the epilog could not",
-                                             "j!rtn", SPOOL_WRITTEN, run_epilog};
+                                             "j!rtMn", SPOOL_WRITTEN, run_epilog};

@@ -5,8 +5,13 @@
 
 #include "node/jobsvc.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* In one run of a hook, and kept for later at most. A broker that is away for so long has given up
  * waiting ([vni] hold) long before. */
@@ -100,10 +105,34 @@ static void say_refused(const struct note *note, const struct mcast_error *error
         note->claim.name, note_report_word(note->state), error->text, next);
 }
 
+/* The resource manager reports many nodes at once: PROGRAM CLUSTER JOB NUMBER NODE ends with 0 when
+ * the broker has this node's word. */
+static bool reporter_takes(const struct node *node, const struct note *note)
+{
+    char number[24];
+    snprintf(number, sizeof number, "%" PRIu64, note->claim.number);
+    const char *const argv[] = {node->reporter, note->claim.cluster, note->claim.job,
+                                number,         note->node,          NULL};
+    pid_t child;
+    int status = -1;
+    const int rc = posix_spawn(&child, argv[0], NULL, NULL, (char *const *)argv, environ);
+    if (rc != 0) {
+        say("warning: %s cannot be run: %s", argv[0], strerror(rc));
+        return false;
+    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 enum report_fate report_send(struct node *node, struct note *note, struct mcast_error *error)
 {
     if (!note->owed || !note_report_word(note->state))
         return REPORT_TAKEN;
+    if (node->reporter && note->state == NOTE_GONE && reporter_takes(node, note)) {
+        keep_reported(node, note);
+        return REPORT_TAKEN;
+    }
     int rc = report_note(node, note, error);
     enum report_fate fate = fate_of_answer(note, rc, error);
     if (fate == REPORT_REFUSED)

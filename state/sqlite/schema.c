@@ -99,8 +99,8 @@ static const struct {
     const char *sql;
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
-    {make_tables, false},  {seal_tokens, false}, {write_anew, true},  {make_nodes, false},
-    {counters_lag, false}, {make_facts, false},  {make_proof, false}, {make_sums, false},
+    {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
+    {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
     {add_interconnect, false}, {make_holdings, false},
 };
 

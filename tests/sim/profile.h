@@ -26,8 +26,8 @@ struct profile {
     bool nodes_named; /* a reserve names its nodes, not only their number */
     uint32_t launches; /* in a thousand lives of jobs: whose nodes take launch documents */
     uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
-    uint32_t others;  /* in a thousand jobs: not on Slingshot */
-    uint32_t bearers; /* in a thousand jobs: whose tokens are used to clean up */
+    uint32_t others;   /* in a thousand jobs: not on Slingshot */
+    uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
     bool token_dies;              /* there it is unknown with its job, instead of the job */
     bool silent[CLUSTERS_MAX];    /* it syncs never, it is only asked */

@@ -125,9 +125,10 @@ static void answer_launch(struct call *call, const struct launching *launching)
                        "the job was released while its launch document was made");
         return;
     }
-    job_json_write(
-        &call->out, core, found,
-        &(struct job_parts){.launch = launching->envelope, .warning = launching->warning});
+    call->secret = job_json_write(&call->out, core, found,
+                                  &(struct job_parts){.launch = launching->envelope,
+                                                      .warning = launching->warning,
+                                                      .env = call->launch.env});
     call_show(call, found); /* it may have changed since */
     call_reply_shown(call, call->status, CALL_JSON);
 }

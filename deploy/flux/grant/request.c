@@ -206,6 +206,23 @@ void request_release(struct request *request)
     request->wanted.nodes = NULL;
 }
 
+const struct mcast_launch *request_launch(void)
+{
+    static const struct mcast_launch wish = {.size = sizeof wish, .restart = 0, .env = true};
+    const char *way = getenv("MCAST_LAUNCH");
+    return way && strcmp(way, "none") == 0 ? NULL : &wish;
+}
+
+bool request_fails_for_launch(const struct mcast_error *error)
+{
+    static const char *const words[] = {"no-envelope", "no-launch", "unknown-field"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(error->word, words[i]) == 0)
+            return true;
+    }
+    return mcast_later(error, NULL);
+}
+
 json_t *request_memo(const json_t *reservation)
 {
     static const struct {

@@ -41,6 +41,16 @@ int request_parse(struct request *out, const json_t *r, const json_t *jobspec, s
 
 void request_release(struct request *request);
 
+/* The launch document that a reserve asks for, which goes to the ranks within the reservation (S5).
+ * Flux never starts a job a second time. A broker that makes none answers at once; one that cannot
+ * say soon is asked once more, without. NULL: MCAST_LAUNCH=none. */
+enum { REQUEST_LAUNCH_MS = 5000 };
+const struct mcast_launch *request_launch(void);
+
+/* Whether a reserve with a launch document that failed so is to be repeated without it: the broker
+ * makes none, cannot do so now, or has not answered. */
+bool request_fails_for_launch(const struct mcast_error *error);
+
 /* How many ids an idset of Flux has (RFC 22): "0-3,7", also in brackets. False: text (NULL is
  * allowed) is no idset, or has more than NODELIST_COUNT_MAX. */
 bool request_count_ids(const char *text, uint32_t *count);

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { JOB_SIZE = 160, RETRY_MAX = 86400 };
+enum { JOB_SIZE = 160, RETRY_MAX = 86400, TIMEOUT_MS = 30000 };
 #define NOWHERE UINT64_MAX
 
 static const char usage[] =
@@ -72,17 +72,29 @@ static void print_wait(const struct mcast_error *why, void *data)
 }
 
 /* A broker that is being started anew is worth waiting for: the job would fail otherwise. What was
- * asked and not answered may have been granted; the same again gets the same answer. */
-static int reserve(struct wanted *wanted, const struct mcast_request *request,
+ * asked and not answered may have been granted; the same again gets the same answer. The first time
+ * a launch document is asked for, too. */
+static int reserve(struct wanted *wanted, struct mcast_request *request,
                    struct mcast_reservation **out, struct mcast_error *error)
 {
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, NULL, error);
+    request->launch = request_launch();
+    if (rc == 0 && request->launch) {
+        rc = mcast_set_timeout(handle, REQUEST_LAUNCH_MS, error);
+        if (rc == 0)
+            rc = mcast_reserve(handle, request, out, error);
+        if (rc == 0 || !request_fails_for_launch(error))
+            goto answered;
+        request->launch = NULL;
+        rc = mcast_set_timeout(handle, TIMEOUT_MS, error);
+    }
     if (rc == 0)
         rc =
             mcast_set_patience(handle, (unsigned)wanted->retry_s * 1000, print_wait, wanted, error);
     if (rc == 0)
         rc = mcast_reserve(handle, request, out, error);
+answered:
     mcast_close(handle);
     return rc;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
 #include "deploy/flux/jobtap/jobtap.h"
+#include "deploy/flux/jobtap/sum.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +19,30 @@ struct hold {
     struct hold *before, *after;
     flux_jobid_t id;
     char name[NAME_SIZE];   /* its id in the plain form, under which it is reserved */
+    struct request *asked;  /* until the broker has answered; else NULL */
+    bool launching;         /* with a launch document */
+    double began;           /* reactor's time */
     uint64_t request;       /* the reserve under way; 0: none */
     flux_future_t *publish; /* under way; NULL: none */
+    uint32_t node_count;    /* 0: not known */
+    struct sum *sum;        /* of its nodes that are clean, not reported yet */
     bool starting;          /* its start is held */
     bool reserves;          /* something may have been reserved for it */
     bool vnis;              /* it wants some, or the site's default */
     bool required;          /* it must have multicast addresses */
     bool over;              /* it must not start any more */
 };
+
+/* The reserve under way, and what it asks for. */
+static void drop_request(struct hold *hold)
+{
+    struct jobtap *jobtap = hold->jobtap;
+    mcast_async_cancel(hold->launching ? jobtap->once : jobtap->broker, hold->request);
+    if (hold->asked)
+        request_release(hold->asked);
+    free(hold->asked);
+    hold->asked = NULL;
+}
 
 /* Flux's to call, when the job is over or the plugin unloaded. */
 static void destroy_hold(void *data)
@@ -35,9 +53,10 @@ static void destroy_hold(void *data)
         *(hold->before ? &hold->before->after : &jobtap->holds) = hold->after;
         if (hold->after)
             hold->after->before = hold->before;
-        hold->jobtap = NULL;
-        mcast_async_cancel(jobtap->broker, hold->request);
         flux_future_destroy(hold->publish);
+        hold->over = true;
+        drop_request(hold);
+        sum_give_up(hold->sum);
     }
     free(hold);
 }
@@ -60,6 +79,11 @@ static struct hold *create_hold(struct jobtap *jobtap, flux_jobid_t id)
         hold->after->before = hold;
     jobtap->holds = hold;
     return hold;
+}
+
+static double now_of(const struct jobtap *jobtap)
+{
+    return flux_reactor_now(flux_get_reactor(jobtap->flux));
 }
 
 static struct hold *current_hold(struct jobtap *jobtap)
@@ -175,12 +199,34 @@ static void start_without(struct hold *hold, const char *words)
     finish_prolog(hold, 0);
 }
 
+static int ask_broker(struct hold *hold, struct mcast_error *error);
+
+/* For the next jobs, too: what a broker is not set up for it will not do soon. */
+static void ask_without_launch(struct hold *hold, const struct mcast_error *why)
+{
+    enum { NOT_SOON_S = 60 };
+    struct jobtap *jobtap = hold->jobtap;
+    struct mcast_error error = {0};
+    flux_log(jobtap->flux, LOG_INFO, "mcast: %s gets no launch document: %s", hold->name,
+             why->text);
+    if (why->code == MCAST_REFUSED)
+        jobtap->launch_after = now_of(jobtap) + NOT_SOON_S;
+    hold->asked->wanted.launch = NULL;
+    if (ask_broker(hold, &error) < 0)
+        refuse_job(hold, error.text);
+}
+
 static void on_reserved(const struct mcast_outcome *outcome, void *data)
 {
     struct hold *hold = data;
     hold->request = 0;
     if (!hold->jobtap || hold->over)
         return;
+    if (hold->launching && outcome->code < 0 && request_fails_for_launch(outcome->error)) {
+        ask_without_launch(hold, outcome->error);
+        return;
+    }
+    drop_request(hold);
     if (mcast_exit_status(outcome->error) == MCAST_EXIT_NO_ANSWER) {
         start_without(hold, outcome->error->text);
     } else if (outcome->code < 0) {
@@ -194,29 +240,41 @@ static void on_reserved(const struct mcast_outcome *outcome, void *data)
 
 /* ---- the job's events ---- */
 
-static int ask_broker(struct hold *hold, struct mcast_request *wanted, uint32_t uid,
-                      struct mcast_error *error)
+/* Within what is left of the time that a start may wait. */
+static int ask_broker(struct hold *hold, struct mcast_error *error)
 {
     struct jobtap *jobtap = hold->jobtap;
+    const struct mcast_request *wanted = &hold->asked->wanted;
+    const double waited_ms = (now_of(jobtap) - hold->began) * 1000;
+    unsigned ms =
+        waited_ms < jobtap->retry_timeout_ms ? jobtap->retry_timeout_ms - (unsigned)waited_ms : 1;
+    hold->launching = wanted->launch;
+    if (hold->launching && ms > REQUEST_LAUNCH_MS)
+        ms = REQUEST_LAUNCH_MS;
+    struct mcast_async *through = hold->launching ? jobtap->once : jobtap->broker;
+    const int rc = mcast_async_set_timeout(through, ms, error);
+    return rc < 0 ? rc
+                  : mcast_async_reserve(through, wanted, on_reserved, hold, &hold->request, error);
+}
+
+static void start_hold(struct hold *hold, uint32_t uid)
+{
+    struct jobtap *jobtap = hold->jobtap;
+    struct mcast_request *wanted = &hold->asked->wanted;
+    struct mcast_error error = {0};
+    hold->began = now_of(jobtap);
     wanted->cluster = jobtap->cluster;
     wanted->job = hold->name;
     wanted->uid = uid;
-    int rc = mcast_async_set_timeout(jobtap->broker, jobtap->retry_timeout_ms, error);
-    return rc < 0 ? rc
-                  : mcast_async_reserve(jobtap->broker, wanted, on_reserved, hold, &hold->request,
-                                        error);
-}
-
-static void start_hold(struct hold *hold, struct mcast_request *wanted, uint32_t uid)
-{
-    struct jobtap *jobtap = hold->jobtap;
-    struct mcast_error error = {0};
+    hold->node_count = wanted->node_count;
+    if (hold->began >= jobtap->launch_after)
+        wanted->launch = request_launch();
     hold->vnis = wanted->vni_count != 0;
     hold->required = wanted->hwcoll && strcmp(wanted->hwcoll, "required") == 0;
     hold->starting = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;
     if (!hold->starting || flux_jobtap_job_subscribe(jobtap->plugin, FLUX_JOBTAP_CURRENT_JOB) < 0)
         refuse_job(hold, "Flux does not let mcastd's plugin see to this job");
-    else if (ask_broker(hold, wanted, uid, &error) < 0)
+    else if (ask_broker(hold, &error) < 0)
         refuse_job(hold, error.text);
     else
         hold->reserves = true;
@@ -237,22 +295,28 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
     flux_jobid_t id;
     int uid;
     json_t *r = NULL, *jobspec = NULL;
-    struct request request;
+    struct request *asked = calloc(1, sizeof *asked);
     struct error err = {0};
     if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:o s:o}", "id", &id, "userid",
                                &uid, "R", &r, "jobspec", &jobspec) < 0) {
         fail_job(jobtap, FLUX_JOBTAP_CURRENT_JOB,
                  "Flux does not tell mcastd's plugin what the job is");
+        free(asked);
         return;
     }
     struct hold *hold = NULL;
-    if (request_parse(&request, r, jobspec, &err) < 0)
+    if (asked && request_parse(asked, r, jobspec, &err) < 0)
         fail_job(jobtap, id, err.text);
-    else if (!request.off && !(hold = create_hold(jobtap, id)))
+    else if (!asked || (!asked->off && !(hold = create_hold(jobtap, id))))
         fail_job(jobtap, id, "memory is exhausted");
-    else if (!request.off)
-        start_hold(hold, &request.wanted, (uint32_t)uid);
-    request_release(&request);
+    if (hold) {
+        hold->asked = asked;
+        start_hold(hold, (uint32_t)uid);
+    } else {
+        if (asked)
+            request_release(asked);
+        free(asked);
+    }
 }
 
 void hold_adopt(struct jobtap *jobtap, flux_plugin_arg_t *args)
@@ -293,7 +357,7 @@ void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args)
     if (!hold)
         return;
     hold->over = true;
-    mcast_async_cancel(jobtap->broker, hold->request);
+    drop_request(hold);
     flux_future_destroy(hold->publish);
     hold->publish = NULL;
     if (flux_jobtap_job_event_posted(jobtap->plugin, hold->id, "start") != 1)
@@ -301,15 +365,41 @@ void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args)
     finish_prolog(hold, 1);
 }
 
+/* Only the instance's owner may call this, and root where it is one: the service is not open to
+ * guests. */
+void hold_hear(flux_t *flux, flux_msg_handler_t *handler, const flux_msg_t *word, void *data)
+{
+    struct jobtap *jobtap = data;
+    struct sum_word said;
+    const char *cluster;
+    json_int_t id, number;
+    (void)handler;
+    struct hold *hold = NULL;
+    if (flux_request_unpack(word, NULL, "{s:s s:I s:I s:s}", "cluster", &cluster, "id", &id,
+                            "number", &number, "node", &said.node) == 0 &&
+        strcmp(cluster, jobtap->cluster) == 0)
+        hold = flux_jobtap_job_aux_get(jobtap->plugin, (flux_jobid_t)id, aux_name);
+    if (hold) {
+        said.job = hold->name;
+        said.number = (uint64_t)number;
+        said.node_count = hold->node_count;
+    }
+    if ((!hold || !sum_add(jobtap, &hold->sum, &said, word)) &&
+        flux_respond_error(flux, word, ENOENT, "it does not know such a job or node") < 0)
+        flux_log_error(flux, "mcast: a node gets no answer");
+}
+
 void hold_give_up_all(struct jobtap *jobtap)
 {
     struct hold *after;
     for (struct hold *hold = jobtap->holds; hold; hold = after) {
         after = hold->after;
-        hold->jobtap = NULL;
         flux_future_destroy(hold->publish);
         hold->publish = NULL;
-        mcast_async_cancel(jobtap->broker, hold->request);
+        hold->over = true;
+        drop_request(hold);
+        sum_give_up(hold->sum);
+        hold->jobtap = NULL;
     }
     jobtap->holds = NULL;
 }

@@ -12,6 +12,7 @@ enum { RELEASE_MS = 600000, CONNECTIONS = 256 };
 enum { RETRY_S = 30, RETRY_MAX_S = 86400 };
 
 static const char aux_name[] = "mcast::jobtap";
+static const char no_reactor[] = "Flux's reactor does not take it";
 
 /* ---- releasing ---- */
 
@@ -93,8 +94,7 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
 static void on_ready(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
 {
     (void)reactor, (void)watcher, (void)events;
-    struct jobtap *jobtap = data;
-    mcast_async_dispatch(jobtap->broker);
+    mcast_async_dispatch(data);
 }
 
 static void destroy_jobtap(void *data)
@@ -103,10 +103,30 @@ static void destroy_jobtap(void *data)
     if (!jobtap)
         return;
     flux_watcher_destroy(jobtap->watcher);
+    flux_watcher_destroy(jobtap->once_watcher);
     hold_give_up_all(jobtap);
     mcast_async_close(jobtap->broker);
+    mcast_async_close(jobtap->once);
     free(jobtap->cluster);
     free(jobtap);
+}
+
+static int open_async(struct jobtap *jobtap, struct mcast *handle, unsigned flags,
+                      struct mcast_async **out, flux_watcher_t **watcher, struct mcast_error *error)
+{
+    int rc = mcast_async_open(out, handle, flags, error);
+    if (rc == 0)
+        rc = mcast_async_set_connections(*out, CONNECTIONS, error);
+    if (rc < 0)
+        return rc;
+    *watcher = flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(*out),
+                                      FLUX_POLLIN, on_ready, *out);
+    if (!*watcher) {
+        strcpy(error->text, no_reactor);
+        return MCAST_NOMEM;
+    }
+    flux_watcher_start(*watcher);
+    return 0;
 }
 
 static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_error *error)
@@ -114,9 +134,9 @@ static int open_broker(struct jobtap *jobtap, const char *url, struct mcast_erro
     struct mcast *handle = NULL;
     int rc = mcast_open(&handle, url, error);
     if (rc == 0)
-        rc = mcast_async_open(&jobtap->broker, handle, MCAST_PATIENT, error);
+        rc = open_async(jobtap, handle, MCAST_PATIENT, &jobtap->broker, &jobtap->watcher, error);
     if (rc == 0)
-        rc = mcast_async_set_connections(jobtap->broker, CONNECTIONS, error);
+        rc = open_async(jobtap, handle, 0, &jobtap->once, &jobtap->once_watcher, error);
     mcast_close(handle);
     return rc;
 }
@@ -133,14 +153,11 @@ static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
     jobtap->flux = flux_jobtap_get_flux(plugin);
     if (!read_settings(jobtap, &url, error) || open_broker(jobtap, url, error) < 0)
         goto failed;
-    jobtap->watcher =
-        flux_fd_watcher_create(flux_get_reactor(jobtap->flux), mcast_async_fd(jobtap->broker),
-                               FLUX_POLLIN, on_ready, jobtap);
-    if (!jobtap->watcher || flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
-        strcpy(error->text, "Flux's reactor does not take it");
+    if (flux_jobtap_service_register(plugin, "clean", hold_hear, jobtap) < 0 ||
+        flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
+        strcpy(error->text, no_reactor);
         goto failed;
     }
-    flux_watcher_start(jobtap->watcher);
     return true;
 failed:
     destroy_jobtap(jobtap);
@@ -175,6 +192,7 @@ __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugi
     static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
                             clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
+
         {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
         {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
         {"job.state.cleanup", on_job, &clean_up}, {0},

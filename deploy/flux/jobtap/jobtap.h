@@ -17,7 +17,11 @@ struct jobtap {
     flux_plugin_t *plugin;
     flux_t *flux;
     struct mcast_async *broker;
-    flux_watcher_t *watcher;   /* of the broker's descriptor */
+    flux_watcher_t *watcher; /* of the broker's descriptor */
+    /* The same without retries, for reserves with a launch document. */
+    struct mcast_async *once;
+    flux_watcher_t *once_watcher;
+    double launch_after;       /* no document is asked for before this time of the reactor */
     char *cluster;             /* what mcastd.conf calls this Flux */
     unsigned retry_timeout_ms; /* how long a reserve may take, broker away or not */
     bool optional;             /* jobs run without, when the broker does not answer in that time */
@@ -43,6 +47,9 @@ void hold_finish(struct jobtap *jobtap, flux_plugin_arg_t *args);
 
 /* It is over (job.state.cleanup): one that never started has no finish. */
 void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args);
+
+/* The service mcast.clean, data: the jobtap: nothing of a job is left on a node. */
+void hold_hear(flux_t *flux, flux_msg_handler_t *handler, const flux_msg_t *word, void *data);
 
 /* The plugin is unloaded: gives up what is under way. Jobs whose start is held stay held, as with
  * any prolog of a plugin that goes. */

@@ -60,12 +60,7 @@ default-type = "munge"
 allowed-types = [ "munge" ]
 munge.socket-path = "$dir/munge/socket"
 CONF
-mkdir -m 755 "$dir/munge"
-(umask 077 && head -c 1024 /dev/urandom >"$dir/munge/munge.key")
-/usr/sbin/munged --foreground --force --key-file="$dir/munge/munge.key" --socket="$dir/munge/socket" \
-    --pid-file="$dir/munge/pid" --log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed" 2>>"$dir/flux.log" &
-others=$!
-until_it "munged listens" test -S "$dir/munge/socket"
+start_munged
 
 # system_conf PLUGINS: for a site's system/conf.d; what runs is appended
 system_conf() {
@@ -130,6 +125,7 @@ lacks() {
     as_owner flux config reload
 }
 
+hold=reports
 prepare
 system_conf '{ load = "perilog.so" }' <<CONF
 [job-manager.prolog]
@@ -186,3 +182,10 @@ export FLUX_MCAST_PUBLISHED=plugin
 sed -i '/^\[resource\]/,$d' "$dir/etc/flux.toml" # start_flux adds it
 start
 serves_guests
+said=$(as_owner "$hooks/check")
+for line in "^(ok|note) +launch " "^ok +nodes' reports +the plugin tells"; do
+    grep -qE "$line" <<<"$said" || fail "check does not say '$line': $said"
+done
+! as_guest "$hooks/tell" elcap "$(as_guest flux job last)" 1 n0 2>"$dir/out/err" || fail "a guest can tell that a node is clean"
+grep -q "owner" "$dir/out/err" || fail "a guest is told: $(cat "$dir/out/err")"
+grep -q 'services destroyed, by a sum; 2 of 2 are clean' "$dir/mcastd.log" || fail "no sum was made: $(cat "$dir/flux.log")"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the tests that have nodes with NICs of mock-cxi: the house, and two nodes on one host.
+# Sourced by the tests that have nodes with NICs of mock-cxi: the house, and two nodes on one host, or $nodes.
 # shellcheck shell=bash
 # shellcheck source=tests/system/flux/fixture.sh
 . "$(dirname "$0")/fixture.sh"
@@ -21,7 +21,7 @@ SH
 chmod +x "$dir/bin/mcast-node"
 PATH=$dir/bin:$PATH
 export MCAST_NODE_CONFIG=$dir/node0.conf
-for rank in 0 1; do
+for rank in $(seq 0 $((${nodes:-2} - 1))); do
     mkdir -m 755 "$dir/spool$rank"
     cat >"$dir/node$rank.conf" <<CONF
 cluster = elcap
@@ -30,8 +30,10 @@ spool = $dir/spool$rank
 housekeeping = yes
 epilog_retry = 100ms
 housekeeping_retry = 1s
+launch_user = $(id -u)
+munge_socket = $dir/munge/socket
 CONF
+    nics "$rank" 2
 done
 nics 0 4
-nics 1 2
 services() { MOCK_RANK=$1 command mcast-node list --json | grep -c '"system": false' || true; }

@@ -53,14 +53,20 @@ static int close_scene(void **state)
     return 0;
 }
 
-static void expect_launch(struct site *site, const char *method, const char *path, const char *body,
-                          int status)
+static void expect_answer(struct site *site, const char *method, const char *path, const char *body,
+                          int status, bool env)
 {
     struct answer answer;
     assert_int_equal(site_call(site, method, path, body, &answer), status);
     assert_non_null(json_object_get(answer.json, "launch"));
-    assert_null(json_object_get(answer.json, "env"));
+    assert_int_equal(json_is_object(json_object_get(answer.json, "env")), env);
     answer_release(&answer);
+}
+
+static void expect_launch(struct site *site, const char *method, const char *path, const char *body,
+                          int status)
+{
+    expect_answer(site, method, path, body, status, false);
 }
 
 static void document__comes_with_a_reserve_or_later(void **state)
@@ -71,6 +77,15 @@ static void document__comes_with_a_reserve_or_later(void **state)
     expect_launch(site, "POST", LAUNCH, NULL, 200);
     expect_launch(site, "POST", LAUNCH, "{\"restart\":0,\"expires\":\"12h\"}", 200);
     assert_int_equal(site_call(site, "PUT", JOB, REQUEST "}", NULL), 200);
+}
+
+/* For a resource manager whose nodes are given the one, and its tasks the other (S5). */
+static void environment__comes_with_it_if_wanted(void **state)
+{
+    struct site *site = ((struct scene *)*state)->site;
+    expect_answer(site, "PUT", JOB, REQUEST ",\"launch\":{\"env\":true}}", 201, true);
+    expect_answer(site, "PUT", JOB, REQUEST ",\"launch\":{\"env\":false}}", 200, false);
+    expect_answer(site, "POST", LAUNCH, "{\"env\":true}", 200, true);
 }
 
 static void document__is_bound_to_what_is_known(void **state)
@@ -241,11 +256,9 @@ static void munged__is_not_needed_with_a_launch_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(document__comes_with_a_reserve_or_later),
-        TEST(document__is_bound_to_what_is_known),
-        TEST(broker__without_munge_makes_none),
-        TEST(munged__that_hangs_is_not_waited_for),
-        TEST(broker__with_a_launch_key_seals),
+        TEST(document__comes_with_a_reserve_or_later), TEST(environment__comes_with_it_if_wanted),
+        TEST(document__is_bound_to_what_is_known),     TEST(broker__without_munge_makes_none),
+        TEST(munged__that_hangs_is_not_waited_for),    TEST(broker__with_a_launch_key_seals),
         TEST(munged__is_not_needed_with_a_launch_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,8 +82,27 @@ kill_broker() {
     broker=
 }
 
+# start_munged: a munged with a key of its own, in $munge_socket.
+start_munged() {
+    mkdir -m 755 "$dir/munge"
+    chmod a+x "$dir"
+    munge_socket=$dir/munge/socket
+    (umask 077 && head -c 1024 /dev/urandom >"$dir/munge/munge.key")
+    /usr/sbin/munged --foreground --force --key-file="$dir/munge/munge.key" --socket="$munge_socket" \
+        --pid-file="$dir/munge/pid" --log-file="$dir/munge/munged.log" --seed-file="$dir/munge/seed" \
+        2>>"$dir/munged.log" &
+    others="$! $others"
+    until_it "munged listens" test -S "$munge_socket"
+}
+
+# requests WORD: how many the broker has answered whose method or route (docs/metrics.md) has the word.
+requests() {
+    curl -sS -H "Cache-Control: no-cache" --unix-socket "${MCAST_URL#unix:}" http://mcastd/metrics |
+        awk -v word="$1" '/^mcastd_http_requests_total\{/ && index($0, word) {sum += $NF} END {print sum + 0}'
+}
+
 # prepare: mock-fm, and mcastd for cluster elcap; jobs of two nodes are eligible for multicast addresses.
-# $users may ask for it, VNIs are quarantined for $hold.
+# $users may ask for it, VNIs are quarantined for $hold. What start_munged has started is used.
 prepare() {
     (umask 077 && head -c 18 /dev/urandom | base64 >"$dir/passwd")
     [ -n "$fm" ] || start_fm
@@ -92,6 +111,7 @@ prepare() {
 socket = $dir/mcastd.sock
 socket_mode = 0666
 sync_grace = 1s
+${munge_socket:+munge_socket = $munge_socket}
 [state]
 path = $dir/state.db
 key_file = $dir/state.key

@@ -192,9 +192,48 @@ static void idset__counts(void **state)
     assert_false(request_count_ids(NULL, &count));
 }
 
+/* ---- launch documents (S5, F23) ---- */
+
+static void launch__is_asked_for_unless_the_site_does_not_want_it(void **state)
+{
+    (void)state;
+    unsetenv("MCAST_LAUNCH");
+    assert_int_equal(request_launch()->restart, 0);
+    assert_true(request_launch()->env);
+    setenv("MCAST_LAUNCH", "auto", 1);
+    assert_non_null(request_launch());
+    setenv("MCAST_LAUNCH", "none", 1);
+    assert_null(request_launch());
+    unsetenv("MCAST_LAUNCH");
+}
+
+/* What the job cannot have is refused at once; all else is tried without a document. */
+static void failure__is_the_documents_or_the_jobs(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        int status;
+        bool of_launch;
+    } cases[] = {
+        {"no-envelope", 409, true},       {"no-launch", 409, true}, {"unknown-field", 422, true},
+        {"munge-unavailable", 503, true}, {"busy", 503, true},      {"conflict", 409, false},
+        {"hwcoll-required", 503, false},  {"invalid", 422, false},  {"forbidden", 403, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct mcast_error error = {.code = MCAST_REFUSED, .status = cases[i].status};
+        snprintf(error.word, sizeof error.word, "%s", cases[i].word);
+        if (request_fails_for_launch(&error) != cases[i].of_launch)
+            fail_msg("%s", cases[i].word);
+    }
+    assert_true(request_fails_for_launch(
+        &(struct mcast_error){.code = MCAST_UNREACHABLE, .word = "no-connection"}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launch__is_asked_for_unless_the_site_does_not_want_it),
+        cmocka_unit_test(failure__is_the_documents_or_the_jobs),
         cmocka_unit_test(request__reads_nodes_and_cores),
         cmocka_unit_test(request__takes_the_most_cores_of_a_node),
         cmocka_unit_test(request__understands_wishes),

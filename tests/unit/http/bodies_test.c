@@ -457,6 +457,11 @@ static void launch__says_which_start_and_how_long(void **state)
     assert_int_equal(last.launch.lifetime_s, 12 * 3600);
     assert_int_equal(launch("{\"expires\":60}"), 0);
     assert_int_equal(last.launch.lifetime_s, 60);
+    assert_false(last.launch.env);
+    assert_int_equal(launch("{\"env\":true}"), 0);
+    assert_true(last.launch.env);
+    assert_int_equal(launch("{\"env\":false}"), 0);
+    assert_false(last.launch.env);
     assert_int_equal(last.launch.layout.interconnect, -1);
     assert_int_equal(launch("{\"interconnect\":\"none\",\"tasks_per_node\":4,\"cpus_per_task\":2}"),
                      0);
@@ -487,9 +492,11 @@ static void wrong_launch__is_told(void **state)
         {"{\"interconnect\":\"elan\"}", "invalid", "interconnect"},
         {"{\"tasks_per_node\":0}", "invalid", "tasks_per_node"},
         {"{\"uid\":1}", "unknown-field", "uid"},
+        {"{\"env\":1}", "invalid", "env"},
     };
     static const struct refusal within[] = {
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":1}", "invalid", "launch"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"env\":\"yes\"}}", "invalid", "launch.env"},
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":\"0\"}}", "invalid",
          "launch.restart"},
         {"{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"expires\":0}}", "invalid", "launch.expires"},

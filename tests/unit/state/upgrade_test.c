@@ -168,7 +168,7 @@ static void ledger_1__is_what_that_version_made(void **state)
 
 /* 10 → 8. */
 #define WITHOUT_INTERCONNECT                                                                       \
-    WITHOUT_HOLDINGS                                                                       \
+    WITHOUT_HOLDINGS                                                                               \
     "ALTER TABLE reservation DROP COLUMN interconnect;"                                            \
     "ALTER TABLE reservation DROP COLUMN tasks_per_node;"                                          \
     "ALTER TABLE reservation DROP COLUMN cpus_per_task;"                                           \

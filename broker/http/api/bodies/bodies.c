@@ -68,16 +68,17 @@ struct launch_wish launch_wish_default(void)
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
                       struct problem *problem)
 {
-    const json_t *expires = NULL;
+    const json_t *expires = NULL, *env = NULL;
     const char *interconnect = NULL;
     int64_t lifetime_s;
     *wish = launch_wish_default();
     struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
                                   {"expires", .value = &expires},
+                                  {"env", .value = &env},
                                   LAYOUT_FIELDS(&wish->layout, &interconnect),
                                   {0}};
     if (within[0]) /* the reserve itself says what the job is like */
-        fields[2].name = NULL;
+        fields[3].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
         read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
@@ -85,6 +86,10 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
         return -1;
     if (lifetime_s > 0)
         wish->lifetime_s = lifetime_s;
+    wish->env = json_is_true(env);
+    if (env && !json_is_boolean(env))
+        return problem_set(problem, 422, "invalid", within[0] ? "launch.env" : "env",
+                           "env must be true or false: whether the answer has the environment");
     return 0;
 }
 

@@ -13,7 +13,8 @@
 enum { LAUNCH_DAYS_MAX = 7, LAUNCH_DAYS = 1 /* if the request does not say */ };
 
 /* Of a request for a launch document (S1), all of it optional:
- * {"restart":0,"expires":3600 or "1h"}; and, but for one within a reserve, what the job is like:
+ * {"restart":0,"expires":3600 or "1h","env":true}; and, but for one within a reserve, what the job
+ * is like:
  * {"interconnect":"omnipath","tasks_per_node":8,"cpus_per_task":4}. within: "" or "launch". */
 struct launch_wish launch_wish_default(void);
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
