@@ -124,7 +124,7 @@ static void resume_after_load(struct core *core, struct reservation *r)
     if (r->state == JOB_RELEASING && r->released_ms > core->now_ms)
         r->released_ms = core->now_ms; /* the clock was set back since */
     update_hold_until(core, r);
-    r->repeated = !r->reported; /* else it is on disk */
+    r->repeated = !r->reported && !r->launched; /* else it is on disk */
     /* The fabric manager may have been called for it, even if nothing of it is left there: a last
      * RELEASE, given up and not yet acted on, would hit the name's next owner. */
     bool never_eligible = r->hwcoll == HWCOLL_OFF || r->hwcoll == HWCOLL_INELIGIBLE;

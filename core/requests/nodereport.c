@@ -57,7 +57,7 @@ static void save_regranted(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     struct reservation_record rec = reservation_record(r);
-    if (r->regranted || !r->reported)
+    if (r->regranted || (!r->reported && !r->launched))
         return;
     rec.regranted = 1;
     (void)core_save(core, &rec);

@@ -89,6 +89,7 @@ static void save_launched(struct core *core, struct reservation *r)
     if (r->launched || r->state != JOB_ACTIVE || !r->nodes)
         return;
     rec.launched = 1;
+    rec.regranted |= r->repeated;
     (void)core_save(core, &rec);
 }
 

@@ -87,8 +87,8 @@ struct reservation {
     uint64_t named_by;             /* last job list that named it */
     int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
     int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */
-    bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` as soon
-                      as a node reports, which is when it counts */
+    bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` when it
+                      counts: as soon as a node reports, or a launch document may be out */
     bool overdue;  /* its VNIs would be free by time, but services linger */
     char job[];    /* NUL-terminated */
 };

@@ -132,7 +132,7 @@ mcast_mistake(old-report-counts 100 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
-    [[return nodes_clean(r->reported) >= r->node_count;]])
+    [[return nodes_clean(r->reported) >= r->node_count;]] 700)
 mcast_mistake(one-scope-is-enough 300 core/requests/cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
@@ -179,7 +179,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 600 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 1950)
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 4600)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure) {
             name_is_taken(core, r);]]

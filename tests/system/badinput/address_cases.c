@@ -44,7 +44,7 @@ static const struct bad_case cases[] = {
     NOWHERE("no cluster", "/v1/clusters//jobs/there"),
     NOWHERE("something below a job", JOB "there/no"),
     NOWHERE("something below a job's environment", JOB "there/env/no"),
-    NOWHERE("the nodes of a job", JOB "there/nodes"),
+    ASK("the nodes of a job, which are only told", "GET", JOB "there/nodes", 405, "method-not-allowed", NULL),
     NOWHERE("something below a job's node", JOB "there/nodes/n1/env"),
     NOWHERE("reservations", "/v1/reservations"),
     NOWHERE("the steps of a bearer's job", "/v1/reservation/steps"),

@@ -138,32 +138,44 @@ static void lost__ends_its_task_of_an_array(void **state)
     conclude(site);
 }
 
-/* A component that is ended ends the others: Slurm's way. Requeued, it goes with them, too. */
-static void lost__of_a_component_is_of_the_het_job(void **state)
+/* A component that is ended ends the others: Slurm's way. Requeued, it goes with them, too. loser:
+ * whose reservation is lost. */
+static void lose_of_het_job(struct site *site, unsigned int loser, const char *shares)
 {
-    struct site *site = *state;
-    char name[24];
+    char name[24], lines[64];
     static const char words[] = "$AS_USER --requeue -N1 : -N2 --wrap 'srun --het-group=0,1 sleep "
                                 "1000'";
+    site_set_settings(site, shares);
     unsigned int job = cluster_submit(site->cluster, "%s", words);
     cluster_await(site->cluster, "[ $(squeue -h -r -t R -j %u | wc -l) = 2 ]", job);
-    start_service(site, "");
-    lose(site, job + 1);
+    start_service(site, shares);
+    lose(site, job + loser);
     cluster_await(site->cluster, "[ -z \"$(squeue -h -r -j %u)\" ]", job);
-    snprintf(name, sizeof name, "%u+1", job);
+    snprintf(name, sizeof name, "%u+%u", job, loser);
     assert_non_null(strstr(comment(site, name), ": it is ended"));
-    snprintf(name, sizeof name, "%u+0", job);
+    snprintf(name, sizeof name, "%u+%u", job, !loser);
     assert_string_equal(comment(site, name), "");
     stop_service();
 
     job = cluster_submit(site->cluster, "%s", words);
     cluster_await(site->cluster, "[ $(squeue -h -r -t R -j %u | wc -l) = 2 ]", job);
-    start_service(site, "MCAST_LOST=requeue\n");
-    lose(site, job + 1);
+    snprintf(lines, sizeof lines, "%sMCAST_LOST=requeue\n", shares);
+    start_service(site, lines);
+    lose(site, job + loser);
     cluster_await(site->cluster, "[ $(squeue -h -r -t PD -j %u | wc -l) = 2 ]", job);
     await_caught_up(site);
-    assert_said(site, job + 1, 1, "it is requeued");
+    assert_said(site, job + loser, 1, "it is requeued");
     conclude(site);
+}
+
+static void lost__by_a_het_job_is_of_all_components(void **state)
+{
+    lose_of_het_job(*state, 0, "");
+}
+
+static void lost__of_a_component_is_of_the_het_job(void **state)
+{
+    lose_of_het_job(*state, 1, "MCAST_HET=apart\n");
 }
 
 /* The next life of the job is none of what its earlier one has lost, however often that is told. */
@@ -346,6 +358,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lost__ends_its_task_of_an_array),
+        cmocka_unit_test(lost__by_a_het_job_is_of_all_components),
         cmocka_unit_test(lost__of_a_component_is_of_the_het_job),
         cmocka_unit_test(lost__requeues_its_job_once),
         cmocka_unit_test(lost__ends_what_cannot_be_requeued),
