@@ -349,7 +349,8 @@ static void spank__finds_what_was_installed_with_it(void **state)
 static void await_check(struct site *site, int status, const char *text)
 {
     cluster_await(site->cluster,
-                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n1 %s/mcastctl --json check slurm "
+                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n1 "
+                  "%s/mcastctl --json check slurm "
                   "--node --hooks $SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks); s=$?; echo "
                   "\"$out\"; [ $s = %d ] && echo \"$out\" | grep -q -F -e '%s'",
                   MOCK_CXI_FOLDER, PROGRAMS, status, text);
@@ -370,6 +371,10 @@ static void check__says_which_line_is_missing(void **state)
 {
     struct site *site = *state;
     char line[TEXT_SIZE];
+    /* mcastd-slurm runs here. */
+    cluster_expect(site->cluster, "mkdir $SITE/systemd && ln -s /bin/true $SITE/systemd/systemctl");
+    snprintf(line, sizeof line, "PATH=%s/systemd:$PATH\n", site->folder);
+    site_set_settings(site, line);
     reconfigure(site, "s,/hooks/,/slurm/,");
     await_check(site, 0, "mcast_spank.so gives tasks their environment");
     says(site, "for the resource manager of elcap");
