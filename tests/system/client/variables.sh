@@ -25,6 +25,6 @@ nodes=$(names SLINGSHOT node/services/variables.h)
 [ "$(echo "$jobs" | wc -w) $(echo "$nodes" | wc -w)" = "7 4" ]
 hooks='deploy/slurm/taskprolog.in deploy/slurm/spank/grant.h deploy/flux/etc/mcast.lua.in'
 # shellcheck disable=SC2086 # words
-check FI_CXI "$jobs" core/environment.c $hooks
+check FI_CXI "$jobs" core/interconnect/slingshot.c $hooks
 # shellcheck disable=SC2086
 check SLINGSHOT "$nodes" $hooks
