@@ -183,7 +183,7 @@ static int run_launch(struct call *call)
 {
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
-    struct layout layout;
+    struct layout layout = {0};
     int rc = read_launch(call, LAUNCH_RESTART, LAUNCH_EXPIRES, &launch);
     if (rc == 0)
         rc = read_layout(call, LAUNCH_LAYOUT, &layout);

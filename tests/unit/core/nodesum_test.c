@@ -255,8 +255,9 @@ static void sum__says_lingering_for_many(void **state)
     assert_int_equal(clean(d, "n[1-12]"), 8);
     assert_string_equal(driver_answer(d)->lingering->text, "n[5-8]");
     /* The services may have been made after the boot. */
-    driver_step(d, (struct core_event){
-                       .kind = CORE_NODE_BOOT, .ticket = ++d->ticket, .u.boot = {"n7", 9, NULL}});
+    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
+                                       .ticket = ++d->ticket,
+                                       .u.boot = {.node = "n7", .order = 9}});
     assert_int_equal(driver_answer(d)->count, 0);
     driver_release(d, "a");
     for (int i = 4; i < 8; i++) {
@@ -494,7 +495,7 @@ static void boot_any(struct world *w)
     struct word *word = &w->words[node];
     driver_step(&w->d, (struct core_event){.kind = CORE_NODE_BOOT,
                                            .ticket = ++w->d.ticket,
-                                           .u.boot = {name_of(node), ++w->order, NULL}});
+                                           .u.boot = {.node = name_of(node), .order = ++w->order}});
     if (!word->summed && (word->state == NODE_CREATED || word->state == NODE_LINGERING))
         *word = (struct word){NODE_DESTROYED, w->order, false};
 }
