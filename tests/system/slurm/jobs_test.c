@@ -236,12 +236,14 @@ static void het_job__ends_with_its_last_component(void **state)
     cluster_expect(site->cluster, "rm $SITE/out/go");
 }
 
-/* A component's hook that comes last sees the others run: the nodes of all, and their order, stay. */
+/* A component's hook that comes last sees the others run: the nodes of all, and their order, stay.
+ */
 static void het_job__waits_for_a_late_component(void **state)
 {
     struct site *site = *state;
     site_hold(site, "prologslurmctld", "before");
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N1 : -N1 : -N1 --wrap 'sleep 1000'");
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N1 : -N1 : -N1 --wrap 'sleep 1000'");
     site_await_held(site, "prologslurmctld", "before", job + 1, NULL);
     cluster_expect(site->cluster, "touch $SITE/hold/prologslurmctld.before.%u", job + 1);
     site_let_go(site, "prologslurmctld", "before");
