@@ -353,7 +353,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     }
     if (rc == 0) {
         note->state = NOTE_MADE;
-        if (node->settings.report && claim->launched_until_s == 0)
+        if (node->settings.report && claim->launched_s == 0)
             note_owe(note);
         rc = note_write(&node->dir, note, err);
     }

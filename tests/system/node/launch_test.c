@@ -420,6 +420,24 @@ static void epilog__goes_before_a_late_prolog(void **state)
     fixture_expect_err(fixture, "which has ended on this node");
 }
 
+/* I1: nor may it after an epilog of what the broker was asked for, as a node does that was booted
+ * just before, or could not open the document then: its "destroyed" counts, and VNIs are another's. */
+static void epilog__of_what_the_broker_gave_goes_before_a_late_prolog(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    call(scene, "DELETE", JOB, NULL, 202);
+    call(scene, "GET", JOB, NULL, 404); /* its VNI is free */
+    fixture_set_config(fixture, scene->config);
+    expect_refusal(scene, ON_N1, "which has ended on this node");
+}
+
 /* I1: what nodes said of an earlier start must not count for this one, whose nodes are silent. */
 static void reservation__of_which_nodes_spoke_has_no_document(void **state)
 {
@@ -666,6 +684,7 @@ int main(void)
         TEST(document__of_a_start_that_is_over_is_refused),
         TEST(end__is_remembered_after_its_report),
         TEST(epilog__goes_before_a_late_prolog),
+        TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
