@@ -27,6 +27,11 @@ static int destroy_services_of(struct node *node, const struct command_options *
                                                                   : COMMAND_DONE;
     if (jobsvc_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
         return command_failed(&err);
+    if (jobsvc_is_of_another(node, &note->claim, &err)) {
+        say("%s", err.text);
+        jobsvc_unlock(node, &note->claim);
+        return COMMAND_DONE;
+    }
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
     const struct settings *settings = &node->settings;

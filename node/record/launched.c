@@ -296,9 +296,10 @@ static int append_line(const struct statedir *dir, const char *line, struct erro
     char *text = read_ended(dir, NULL);
     if (text)
         keep_current(text, now_s);
-    char *kept = text && strlen(text) < ENDED_SIZE_MAX
-                     ? memory_format("%s%s", text, line)
-                     : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + LAUNCHED_LONGEST_S);
+    char *kept =
+        text && strlen(text) < ENDED_SIZE_MAX
+            ? memory_format("%s%s", text, line)
+            : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + LAUNCHED_LONGEST_S);
     rc = statedir_write(dir, ended_file, kept, err);
     statedir_unlock(dir, STATEDIR_ENDED);
     free(kept);
@@ -310,7 +311,8 @@ int ended_add(const struct statedir *dir, const struct claim *claim, struct erro
 {
     char line[ENDED_LINE_SIZE];
     snprintf(line, sizeof line, "number %" PRIu64 " %" PRId64 "\n", claim->number,
-             claim->launched_until_s ? claim->launched_until_s : (int64_t)time(NULL) + LAUNCHED_LONGEST_S);
+             claim->launched_until_s ? claim->launched_until_s
+                                     : (int64_t)time(NULL) + LAUNCHED_LONGEST_S);
     return append_line(dir, line, err);
 }
 
