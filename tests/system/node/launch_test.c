@@ -388,6 +388,23 @@ static void document__of_a_start_that_is_over_is_refused(void **state)
     fixture_expect_err(fixture, "has been started again on this node");
 }
 
+/* B11: two brokers, as from one copied configuration, or an older copy of the ledger give one
+ * number to two jobs: what is remembered of the one is not lost, nor ended with the other. */
+static void number__of_another_job_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    launch.job = "f18", launch.number = 1, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f18 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 4, "epilog --job f17" ON_N1); /* is told number 1 */
+    EXPECT_RUN_LEAVES(6, 4, "prolog --job f17" ON_N1);
+    fixture_expect_err(fixture, "job elcap/f17: reservation 1 is job elcap/f18's on this node");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f18" ON_N1);
+}
+
 /* The same when the broker has the epilog's word, and nothing of the job is remembered but that. */
 static void end__is_remembered_after_its_report(void **state)
 {
@@ -418,6 +435,25 @@ static void epilog__goes_before_a_late_prolog(void **state)
     EXPECT_RUN_LEAVES(4, 0, "epilog --job f18" ON_N1);
     EXPECT_RUN_LEAVES(4, 0, "prolog --job f18 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "which has ended on this node");
+}
+
+/* I1: nor may it after an epilog of what the broker was asked for, as a node does that was booted
+ * just before, or could not open the document then: its "destroyed" counts, and VNIs are another's.
+ */
+static void epilog__of_what_the_broker_gave_goes_before_a_late_prolog(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    call(scene, "GET", JOB, NULL, 404); /* its VNI is free */
+    fixture_set_config(fixture, scene->config);
+    expect_refusal(scene, ON_N1, "which has ended on this node");
 }
 
 /* I1: what nodes said of an earlier start must not count for this one, whose nodes are silent. */
@@ -664,8 +700,10 @@ int main(void)
         TEST(document__changed_is_refused),
         TEST(document__of_a_user_is_refused),
         TEST(document__of_a_start_that_is_over_is_refused),
+        TEST(number__of_another_job_is_refused),
         TEST(end__is_remembered_after_its_report),
         TEST(epilog__goes_before_a_late_prolog),
+        TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
