@@ -16,7 +16,7 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 }
 
 /* Of a sanitized program, which otherwise refuses to come second. */
-const char *__asan_default_options(void) /* NOLINT(readability-identifier-naming): its name */
+const char *__asan_default_options(void) /* NOLINT(readability-identifier-naming): not ours */
 {
     return "verify_asan_link_order=0";
 }
