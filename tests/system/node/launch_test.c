@@ -7,6 +7,7 @@
 #include "launch/sealed.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/node/realbroker.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 
 #include <sqlite3.h>
@@ -488,14 +489,6 @@ static void boot__ends_what_a_document_made(void **state)
     plainhttp_reply_release(&reply);
 }
 
-/* Seconds since 1970, of this machine. */
-static int64_t boot_time(void)
-{
-    struct timespec up;
-    assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &up), 0);
-    return (int64_t)time(NULL) - (int64_t)up.tv_sec;
-}
-
 /* What was made before the boot, which may be forgotten here, or at about its time. */
 static void document__of_before_the_boot_is_refused(void **state)
 {
@@ -503,11 +496,30 @@ static void document__of_before_the_boot_is_refused(void **state)
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
     skip_unless_root(scene);
-    launch.issued_s = boot_time() - 1000, forge(scene, launch);
+    launch.issued_s = boottime_usual() - 1000, forge(scene, launch);
     expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
-    launch.issued_s = boot_time() + 290, forge(scene, launch);
+    launch.issued_s = boottime_usual() + 299, forge(scene, launch);
     expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
-    launch.issued_s = boot_time() + 310, forge(scene, launch);
+    launch.issued_s = boottime_usual() + 301, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
+/* S1: it has what it needs all the same. And so much later it believes what is new. */
+static void node__asks_the_broker_in_the_minutes_after_its_boot(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
+    boottime_set((int64_t)time(NULL) - MINUTE);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "of the 300 s after that");
+    fixture_expect_err(fixture, "the broker is asked instead");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    struct launch launch = ordinary();
+    launch.number = 9, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "of the 300 s after that");
+    boottime_set((int64_t)time(NULL) - 6 * MINUTE);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
 }
 
@@ -520,12 +532,12 @@ static void lose_spool(struct fixture *fixture)
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): names of our own */
 }
 
-/* The reservations of the ledger, and its clock, are from before this machine's boot. */
+/* The reservations of the ledger, and its clock, are from before the node's boot. */
 static void age_ledger(struct scene *scene)
 {
     char path[FOLDER_PATH_SIZE + 16], sql[256];
     sqlite3 *db;
-    const long long released_ms = (long long)(boot_time() - 310) * 1000;
+    const long long released_ms = (long long)(boottime_usual() - 310) * 1000;
     assert_int_equal(testbed_stop_broker(scene->testbed), 0);
     folder_path(path, sizeof path, testbed_folder(scene->testbed), "state.db");
     snprintf(sql, sizeof sql,
@@ -561,7 +573,7 @@ static void boot__suffices_for_a_node_that_lost_its_spool(void **state)
     call(scene, "DELETE", JOB, NULL, 202);
     lose_spool(fixture);
     EXPECT_RUN_LEAVES(0, 0, "boot" ON_N1);
-    assert_int_equal(waiting_nodes(scene), 1); /* this machine was booted long before */
+    assert_int_equal(waiting_nodes(scene), 1); /* it was booted long before */
     age_ledger(scene);
     EXPECT_RUN(0, "boot --node n2");
     assert_int_equal(waiting_nodes(scene), 1);
@@ -708,6 +720,7 @@ int main(void)
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
         TEST(document__of_before_the_boot_is_refused),
+        TEST(node__asks_the_broker_in_the_minutes_after_its_boot),
         TEST(boot__suffices_for_a_node_that_lost_its_spool),
         SEALED(job__starts_without_a_broker),
         SEALED(list__of_any_length_has_a_short_document),
