@@ -15,7 +15,8 @@ static const char usage[] =
     "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13, G14),\n"
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), slow (G10, C1, "
+    "C7), reports (G13, G14),\n"
     "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and "
     "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
@@ -34,9 +35,11 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},       {"slurm", part_slurm, true},
-    {"slow", part_slow, true},         {"reports", part_reports, true}, {"crowd", part_crowd, true},
-    {"storms", part_storms, true},     {"scale", part_scale, true},     {"cost", part_cost, false},
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},       {"launch", part_launch, true},
+    {"slow", part_slow, true},         {"reports", part_reports, true},
+    {"crowd", part_crowd, true},       {"storms", part_storms, true},
+    {"scale", part_scale, true},       {"cost", part_cost, false},
     {"field", part_field, false},
 };
 
@@ -207,6 +210,7 @@ int main(int argc, char **argv)
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
     snprintf(names, sizeof names, "%s/../lib/bench-names.so", arguments.programs);
+    arguments.bench.programs = arguments.programs;
     arguments.bench.mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
     arguments.bench.echo = echo;

@@ -11,6 +11,7 @@
  * is full. */
 
 struct bench {
+    const char *programs;                /* the folder of ours */
     const char *mcastd, *mock_fm, *echo; /* programs */
     const char *counter;                 /* the library that counts allocations, */
     const char *names;                   /* and the one that resolves nodes' names */
@@ -33,9 +34,10 @@ struct bench {
 
 /* Each returns 0, or -1 with a word on stderr: something did not work. */
 int part_reserves(const struct bench *bench); /* G1–G5 */
-int part_jobs(const struct bench *bench);     /* G8 */
-int part_slurm(const struct bench *bench);    /* G9 */
+int part_jobs(const struct bench *bench);     /* G8, eligible requests */
+int part_slurm(const struct bench *bench);    /* G9, G27 */
 int part_slow(const struct bench *bench);     /* G10 */
+int part_launch(const struct bench *bench);   /* G20, G21 */
 int part_reports(const struct bench *bench);  /* G13, G14 */
 int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */

@@ -77,15 +77,18 @@ int request_reserve_reported(const struct testbed *testbed, size_t nodes)
     return -1;
 }
 
+void request_set_reported(uint64_t number)
+{
+    reported = number;
+}
+
 void request_report(size_t index, struct load_request *out)
 {
     out->method = "PUT";
     snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/reported/nodes/elcap%zu",
              index + 1);
     snprintf(out->body, sizeof out->body,
-             "{\"state\":\"created\",\"number\":%" PRIu64 ",\"order\":1,\"services\":"
-             "[{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":12}]}",
-             reported);
+             "{\"state\":\"destroyed\",\"number\":%" PRIu64 ",\"order\":1}", reported);
 }
 
 void request_echo(size_t index, struct load_request *out)
