@@ -15,7 +15,8 @@ static const char usage[] =
     "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), slow (G10, C1, "
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), run (G28), slow "
+    "(G10, C1, "
     "C7), reports (G13, G14),\n"
     "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and "
     "allocations),\n"
@@ -40,7 +41,7 @@ static const struct part {
     {"slow", part_slow, true},         {"reports", part_reports, true},
     {"crowd", part_crowd, true},       {"storms", part_storms, true},
     {"scale", part_scale, true},       {"cost", part_cost, false},
-    {"field", part_field, false},
+    {"run", part_run, false},          {"field", part_field, false},
 };
 
 enum { PARTS = sizeof parts / sizeof *parts };
