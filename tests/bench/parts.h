@@ -27,6 +27,7 @@ struct bench {
     size_t arrivals;                     /* nodes that come over TLS, */
     unsigned connections_max;            /* and what the broker takes then; 0: its default */
     size_t subscribers;
+    size_t site;    /* reservations with all they can have */
     size_t live;    /* reservations at most, 1,000 at least */
     size_t counted; /* requests that are counted instruction by instruction */
     struct report *report;
@@ -39,6 +40,7 @@ int part_slurm(const struct bench *bench);    /* G9, G27 */
 int part_slow(const struct bench *bench);     /* G10 */
 int part_launch(const struct bench *bench);   /* G20, G21 */
 int part_run(const struct bench *bench);      /* G28 */
+int part_site(const struct bench *bench);     /* G29 */
 int part_reports(const struct bench *bench);  /* G13, G14 */
 int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */
