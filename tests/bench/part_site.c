@@ -9,30 +9,45 @@
 #include <stdlib.h>
 
 /* As much as a site can have at once: nearly as many reservations as there are VNIs, each with a
- * VNI, 128 nodes, an address and its token, and the report of a node (G29). */
+ * VNI, 128 nodes, an address and its token, and the reports of some nodes (G29). */
 
-static const struct report_goal g29 = {.id = "G29",
-                                       .what = "memory of a reservation with all it can have, B",
-                                       .sense = REPORT_AT_MOST,
-                                       .limit = 1500};
-static const struct report_goal g29_start = {
-    .id = "G29s", .what = "start with 60,000 of them, s", .sense = REPORT_AT_MOST, .limit = 0.5};
+enum { REPORTS = 8 }; /* of as many nodes, each reservation, at last; and one at first */
 
-static uint64_t *numbers; /* of the reservations, by index */
+static const struct levels {
+    size_t reports;
+    struct report_goal memory, start;
+} levels[] = {
+    {1,
+     {.id = "G29",
+      .what = "a reservation with all, one report: memory, B",
+      .sense = REPORT_AT_MOST,
+      .limit = 1500},
+     {.id = "G29s", .what = "start with 60,000 of them, s", .sense = REPORT_AT_MOST, .limit = 0.5}},
+    {REPORTS,
+     {.id = "G29r",
+      .what = "the same with eight reports: memory, B",
+      .sense = REPORT_AT_MOST,
+      .limit = 1500},
+     {.id = "G29t", .what = "start with 60,000 of these, s", .sense = REPORT_AT_MOST, .limit = 0.5}},
+};
 
+static size_t reservations;
+static uint64_t *numbers; /* of these, by index */
+
+/* All reservations' first, then all their second. */
 static void make_report(size_t index, struct load_request *out)
 {
     char id[REQUEST_ID_SIZE];
 
-    request_id(index, id);
+    request_id(index % reservations, id);
     out->method = "PUT";
     snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/%s/nodes/elcap%zu", id,
-             index % 128 + 1);
+             index / reservations + 1);
     snprintf(out->body, sizeof out->body,
              "{\"state\":\"created\",\"number\":%" PRIu64 ",\"order\":1,\"services\":"
              "[{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi1\",\"id\":12},"
              "{\"device\":\"cxi2\",\"id\":12},{\"device\":\"cxi3\",\"id\":12}]}",
-             numbers[index]);
+             numbers[index % reservations]);
 }
 
 /* Page by page. */
@@ -82,14 +97,26 @@ static int fill(struct testbed *testbed, size_t count)
         fprintf(stderr, "not all reservations have addresses\n");
         return -1;
     }
-    load.make = make_report;
-    load.expected = 200;
-    return read_numbers(testbed, count) < 0 ? -1 : load_run(&load, &result);
+    return read_numbers(testbed, count);
 }
 
 static double memory_of(const struct testbed *testbed)
 {
     return metric_value(testbed, "process_resident_memory_bytes");
+}
+
+static int start_again(const struct bench *bench, struct testbed *testbed,
+                       const struct report_goal *goal)
+{
+    for (size_t i = 0; i < bench->repetitions; i++) {
+        if (testbed_stop_broker(testbed) < 0)
+            return -1;
+        const int64_t began = await_now_ns();
+        if (testbed_start_broker(testbed) < 0)
+            return -1;
+        report_goal(bench->report, goal, (double)(await_now_ns() - began) / 1e9);
+    }
+    return 0;
 }
 
 static int measure(const struct bench *bench, struct testbed *testbed)
@@ -102,16 +129,20 @@ static int measure(const struct bench *bench, struct testbed *testbed)
     const double empty = memory_of(testbed);
     if (fill(testbed, bench->site) < 0)
         return -1;
-    report_goal(bench->report, &g29, (memory_of(testbed) - empty) / count);
-    for (size_t i = 0; i < bench->repetitions; i++) {
-        if (testbed_stop_broker(testbed) < 0)
+    for (size_t i = 0, had = 0; i < sizeof levels / sizeof *levels; had = levels[i++].reports) {
+        const struct load load = {.socket = testbed_socket(testbed),
+                                  .connections = 64,
+                                  .first = had * bench->site,
+                                  .count = (levels[i].reports - had) * bench->site,
+                                  .make = make_report,
+                                  .expected = 200};
+        struct load_result result;
+
+        if (load_run(&load, &result) < 0)
             return -1;
-        const int64_t began = await_now_ns();
-        if (testbed_start_broker(testbed) < 0)
+        report_goal(bench->report, &levels[i].memory, (memory_of(testbed) - empty) / count);
+        if (start_again(bench, testbed, &levels[i].start) < 0)
             return -1;
-        report_goal(bench->report, &g29_start, (double)(await_now_ns() - began) / 1e9);
-        report_figure(bench->report, "memory of such a reservation after a start", "B",
-                      (memory_of(testbed) - empty) / count);
     }
     return testbed_stop_broker(testbed);
 }
@@ -129,6 +160,7 @@ int part_site(const struct bench *bench)
 
     printf("G29, %zu reservations with all they can have\n", bench->site);
     fflush(stdout);
+    reservations = bench->site;
     numbers = calloc(bench->site, sizeof *numbers);
     if (numbers && (testbed = testbed_create(&options)))
         result = measure(bench, testbed);
