@@ -128,12 +128,12 @@ static void judge_instructions(const struct cost *cost, const struct counted *co
                                .what = counted->what,
                                .sense = REPORT_NEVER_ABOVE,
                                .limit = counted->fewest * MORE,
-                               .is_count = true};
+                               .is_count = !cost->bench->report->counts_only};
 
     report_figure(cost->bench->report, counted->what, "", value);
 #if defined __x86_64__ && defined __OPTIMIZE__
     report_goal(cost->bench->report, &goal, value);
-    if (value > goal.limit)
+    if (goal.is_count && value > goal.limit)
         fprintf(stderr,
                 "%s: %.0f, more than the limit of %.0f, 10 %% above the fewest so far "
                 "(tests/bench/instructions.inc; docs/performance.md, Cost)\n",
