@@ -382,7 +382,8 @@ static void prolog__tells_what_the_document_must_be_for(void **state)
     site_await_output(site, job, "ready.");
     let_end(site);
     cluster_submit(site->cluster, "$AS_USER --array=1-2 -N1 --wrap true");
-    unsigned int het = cluster_submit(site->cluster, "$AS_USER -N1 : -N2 --wrap true");
+    unsigned int het =
+        cluster_submit(site->cluster, "$AS_USER -N1 -w n1 : -N2 -w 'n[2-3]' --wrap true");
     site_expect_nothing_left(site);
     /* srun, salloc, sbatch twice, two tasks, two components: prolog and env on each node. */
     cluster_expect(site->cluster, "wc -l <$SITE/spied");
