@@ -7,6 +7,7 @@
 #include "launch/sealed.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/node/realbroker.h"
+#include "tests/system/rig/await.h"
 #include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 
@@ -316,6 +317,55 @@ static void document__of_something_else_is_refused(void **state)
     /* And this one is good. */
     struct fixture *fixture = scene->fixture;
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 1 --user 5588" ON_N1,
+                      scene->file);
+}
+
+static bool is_forgotten(void *arg)
+{
+    const struct scene *scene = arg;
+    return plainhttp_probe(testbed_http(scene->testbed), JOB) == 404;
+}
+
+/* P4: made while the job is pending, on the nodes where it is planned. When it starts there the
+ * document is good; a confirmation asks whether the reservation is, and makes a fresh one. That is
+ * no second start: at the end the nodes' word is enough. */
+static void document__is_prepared_ahead(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
+                      scene->file);
+    ask(scene, "POST", JOB "/launch", "{\"restart\":0,\"expires\":\"1h\"}", 200);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
+                      scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS));
+    call(scene, "POST", JOB "/launch", NULL, 404); /* it must be reserved anew */
+}
+
+/* P4: it starts on other nodes than planned. That nothing ran on those only the resource manager
+ * knows, and says; else their silence would keep the VNI. */
+static void document__prepared_for_other_nodes_is_replaced(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB,
+        "{\"uid\":5588,\"nodes\":\"n[2-3]\",\"cores_per_node\":8,\"hwcoll\":\"on\","
+        "\"launch\":{\"restart\":1}}",
+        201);
+    call(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 409);
+    call(scene, "PUT", JOB "/nodes", "{\"number\":1,\"state\":\"destroyed\",\"nodes\":\"n[2-3]\"}",
+         200);
+    call(scene, "DELETE", JOB, NULL, 202);
+    assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS)); /* its VNI is free */
+    expect_refusal(scene, ON_N1, "(n1) is not in the node list");
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 1 --nodes n[1-2]" ON_N1,
                       scene->file);
 }
 
@@ -705,6 +755,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(job__starts_without_a_broker),
         TEST(vni__waits_for_the_nodes_of_the_document),
+        TEST(document__is_prepared_ahead),
+        TEST(document__prepared_for_other_nodes_is_replaced),
         TEST(list__of_any_length_has_a_short_document),
         TEST(document__is_found_among_other_words),
         TEST(document__of_something_else_is_refused),
@@ -723,6 +775,8 @@ int main(void)
         TEST(node__asks_the_broker_in_the_minutes_after_its_boot),
         TEST(boot__suffices_for_a_node_that_lost_its_spool),
         SEALED(job__starts_without_a_broker),
+        SEALED(document__is_prepared_ahead),
+        SEALED(document__prepared_for_other_nodes_is_replaced),
         SEALED(list__of_any_length_has_a_short_document),
         SEALED(document__is_found_among_other_words),
         SEALED(document__of_something_else_is_refused),
