@@ -105,7 +105,11 @@ static int fetch_launched(struct node *node, const struct command_options *optio
     if (rc == COMMAND_GO_ON)
         return rc;
     say("the broker is asked instead");
-    return fetch_claim(node, options, claim);
+    rc = fetch_claim(node, options, claim);
+    /* The epilog could not tell that there is one, which may be good here later. */
+    if (rc == COMMAND_GO_ON && !options->dry_run && ended_add(&node->dir, claim, &err) < 0)
+        return command_failed(&err);
+    return rc;
 }
 
 static int run_prolog(struct node *node, const struct command_options *options)

@@ -352,8 +352,9 @@ int launched_check_ended(struct node *node, const struct claim *claim)
                       (now.state == NOTE_GONE || now.state == NOTE_LINGERING);
     if (!later && !over && !may_have_ended(&node->dir, claim))
         return COMMAND_GO_ON;
-    say("the launch document is of %s of job %s, which %s on this node",
+    say("the launch document is of %s of job %s, which %s",
         later ? "an earlier start" : "this start", claim->name,
-        later ? "has been started again" : "has ended");
+        later ? "has been started again on this node"
+              : "has ended on this node, or for which it asked the broker");
     return COMMAND_UNMET;
 }
