@@ -401,6 +401,30 @@ static void prolog__tells_what_the_document_must_be_for(void **state)
     use_field(site, "");
 }
 
+/* The other components' documents wait for the leader's addresses, and have what its own has. */
+static void component__waits_for_the_leaders_addresses(void **state)
+{
+    struct site *site = *state;
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        plainhttp_call(
+            testbed_fm_http(site->testbed), "POST", "/mock/faults",
+            "{\"method\":\"POST\",\"path\":\"*/jobs\",\"count\":1,\"act_after_ms\":700}", &reply),
+        200);
+    plainhttp_reply_release(&reply);
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=0 $SITE/report a; srun "
+                       "--het-group=1 $SITE/report b; echo done.'");
+    site_await_output(site, job, "done.");
+    char token[128];
+    snprintf(token, sizeof token, "%s",
+             site_output_value(site, job, "a.FI_CXI_COLL_MCAST_TOKEN", 0));
+    assert_true(strlen(token) > 8);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", i), token);
+    site_expect_nothing_left(site);
+}
+
 /* There Extra is no field for words any more; the comment carries the document, then. */
 static void extra__of_a_site_with_constraints(void **state)
 {
@@ -445,7 +469,8 @@ static int set_up(void **state)
     return rc;
 }
 
-int main(void)
+/* By hand, one scene: its name, or *part*. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages__of_a_job_are_counted),
@@ -457,8 +482,11 @@ int main(void)
         cmocka_unit_test(prolog__comes_with_the_first_step),
         cmocka_unit_test(prolog__tells_what_the_document_must_be_for),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
+        cmocka_unit_test(component__waits_for_the_leaders_addresses),
     };
     const struct CMUnitTest constrained[] = {cmocka_unit_test(extra__of_a_site_with_constraints)};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     int failed = cmocka_run_group_tests_name("in Comment", tests, set_up, site_destroy);
     if (has_extra()) {
         field = "Extra";
