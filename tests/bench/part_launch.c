@@ -126,16 +126,14 @@ static double requests(const struct launching *launching)
 static int prologs_and_env(const struct launching *launching, const char *nodes)
 {
     for (size_t node = 1; node <= SAMPLE; node++)
-        if (be_node(launching, node) < 0 ||
-            run(launching, "out",
-                "mcast-node prolog --config %s/node.conf --node elcap%zu --job reported --launch "
-                "%s/launch.token --restart 0 --user 5588 --nodes %s",
-                launching->folder, node, launching->folder, nodes) < 0 ||
-            run(launching, "env.token",
-                "mcast-node env --config %s/node.conf --node elcap%zu --job reported --launch "
-                "%s/launch.token --restart 0 --user 5588 --nodes %s --format null",
-                launching->folder, node, launching->folder, nodes) < 0)
-            return -1;
+        for (int i = 0; i < 2; i++)
+            if (be_node(launching, node) < 0 ||
+                run(launching, "env.token",
+                    "mcast-node %s --config %s/node.conf --node elcap%zu --job reported --launch "
+                    "%s/launch.token --restart 0 --user 5588 --nodes %s",
+                    i == 0 ? "prolog" : "env", launching->folder, node, launching->folder,
+                    nodes) < 0)
+                return -1;
     return 0;
 }
 
