@@ -393,6 +393,27 @@ static void epilog__asks_later_and_leaves_the_next_start_alone(void **state)
     EXPECT_SERVICES(4);
 }
 
+/* Of a job that is skipped the broker is not asked, now or later; it is told what it is owed. */
+static void epilog__that_is_skipped_tells_later(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fakebroker_go(fixture->broker);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
+    fakebroker_come(fixture->broker);
+    const unsigned int asked = fakebroker_requests(fixture->broker);
+    EXPECT_RUN(3, "epilog --job f99 --remembered --report-within 10ms");
+    assert_string_equal(fixture->err, "");
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    assert_int_equal(fakebroker_requests(fixture->broker), asked + 1);
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+    /* One that is remembered is ended as without the word. */
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f18 --remembered --report-within 10ms");
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+    assert_non_null(strstr(fakebroker_reports(fixture->broker), "f18/n1 destroyed 4712\n"));
+}
+
 static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
@@ -459,6 +480,7 @@ int main(void)
         TEST(epilog__ends_before_the_broker_is_told),
         TEST(epilog__asks_later_of_what_is_not_remembered),
         TEST(epilog__asks_later_and_leaves_the_next_start_alone),
+        TEST(epilog__that_is_skipped_tells_later),
         TEST(epilog__heals_a_damaged_note),
         TEST(spool__is_bounded),
     };
