@@ -372,6 +372,27 @@ static void epilog__asks_later_of_what_is_not_remembered(void **state)
     assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
 }
 
+/* The broker is slow, and the job starts again here meanwhile: that start's services are not those
+ * that the epilog is asking for. */
+static void epilog__asks_later_and_leaves_the_next_start_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *next = fixture_job("f19", 4712, "1025", 8);
+    fixture_set_config(fixture, "busy_retry = 0s\n");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fakebroker_be_busy(fixture->broker, 1000000);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17"); /* what is owed of it is told last */
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f19 --report-within 0s");
+    fixture_set_config(fixture, "busy_retry = 0s\n");
+    assert_int_equal(fixture_run_with(fixture, next, "prolog --job f19 --reservation -"), 0);
+    EXPECT_SERVICES(4);
+    fakebroker_set_job(fixture->broker, "f19", next);
+    fakebroker_be_busy(fixture->broker, 0);
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    EXPECT_SERVICES(4);
+}
+
 /* Of a job that is skipped the broker is not asked, now or later; it is told what it is owed. */
 static void epilog__that_is_skipped_tells_later(void **state)
 {
@@ -458,6 +479,7 @@ int main(void)
         TEST(epilog__of_what_is_not_remembered),
         TEST(epilog__ends_before_the_broker_is_told),
         TEST(epilog__asks_later_of_what_is_not_remembered),
+        TEST(epilog__asks_later_and_leaves_the_next_start_alone),
         TEST(epilog__that_is_skipped_tells_later),
         TEST(epilog__heals_a_damaged_note),
         TEST(spool__is_bounded),
