@@ -2,7 +2,6 @@
 #include "fmapi/transport.h"
 
 #include "base/memory.h"
-#include "fmapi/wire/exchange.h"
 
 #include <assert.h>
 #include <curl/curl.h>

@@ -8,7 +8,6 @@
 
 #include "base/secret.h"
 #include "mock-fm/objects/document.h"
-#include "mock-fm/objects/objects.h"
 
 int fabric_commit(struct fabric *fabric, json_t *change, struct problem *problem)
 {
