@@ -330,9 +330,10 @@ MCAST_API int mcast_env(struct mcast *handle, const char *cluster, const char *j
                         const char *step, mcast_variable_fn *each, void *data,
                         struct mcast_error *error);
 
-/* The names of all variables of Slingshot that tasks can get, in the broker's order, ended by NULL.
- * What mcast_env does not name is to be unset, or the outer job's value would stay. Those of
- * omnipath (FI_OPX_…, FI_PSM3_…, PSM3_…) are not among them: users set such variables, too. */
+/* The names of all variables that are the broker's alone to set, in its order, ended by NULL: those
+ * of Slingshot, and the keys of Omni-Path (FI_OPX_UUID, FI_PSM3_UUID, FI_OPX_PKEY, PSM3_PKEY). What
+ * mcast_env does not name of them is to be unset, or the outer job's value would stay. It may name
+ * others: settings of Omni-Path, which users set, too. */
 MCAST_API const char *const *mcast_env_names(void);
 
 /* Whether FI_CXI_COLL_FABRIC_MGR_CACERT can have this value on this machine: "yes", "no", or the
@@ -340,9 +341,10 @@ MCAST_API const char *const *mcast_env_names(void);
 MCAST_API bool mcast_env_cacert_usable(const char *value);
 
 /* The variables for the tasks of a step within a job, made from the job's own, without the broker:
- * all of mcast_env_names, unchanged but for two. FI_CXI_COLL_JOB_STEP_ID becomes the step; a CA
- * that is not there becomes "yes", the system's store, so that the token goes to no unverified
- * server. From an environment without hardware collectives all are to be unset.
+ * all of mcast_env_names, and the settings of Omni-Path that are set, unchanged but for two.
+ * FI_CXI_COLL_JOB_STEP_ID becomes the step; a CA that is not there becomes "yes", the system's
+ * store, so that the token goes to no unverified server. From an environment without hardware
+ * collectives all of FI_CXI_ are to be unset.
  *
  * environment: NAME=value, ended by NULL; NULL: that of this process. step: Flux's job id path,
  * which is taken as it is; Slurm's step (0, batch, and the numbers that stand for names); or, where

@@ -38,6 +38,19 @@ void jobsvc_unlock(struct node *node, const struct claim *claim)
     statedir_unlock(&node->dir, lock_of(claim->cluster, claim->job));
 }
 
+bool jobsvc_is_of_another(const struct node *node, const struct claim *claim, struct error *err)
+{
+    struct note note;
+    if (note_read(&node->dir, claim->number, &note, NULL) < 0 ||
+        strcmp(note.claim.name, claim->name) == 0)
+        return false;
+    (void)error_set(err, ERROR_FULL,
+                    "job %s: reservation %llu is job %s's on this node: two brokers give numbers "
+                    "here, or a ledger was restored; run the job again, which gets another",
+                    claim->name, (unsigned long long)claim->number, note.claim.name);
+    return true;
+}
+
 void jobsvc_intend(const struct node *node, const struct claim *claim, struct note *note)
 {
     *note = (struct note){.claim = *claim, .state = NOTE_INTENDED, .order = node->boot.order};
@@ -342,8 +355,8 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     if (before.order > note->order)
         note->order = before.order;
     int rc = claim_check_vnis(claim, &node->settings.vnis, err);
-    if (rc < 0)
-        return rc; /* nor is anything destroyed for such a reservation */
+    if (rc < 0 || jobsvc_is_of_another(node, claim, err))
+        return err->code; /* nor is anything destroyed for such a reservation */
     if ((rc = prepare_order(node, cores, &before, &order, err)) > 0)
         return 0;
     if (rc == 0 && (rc = note_write(&node->dir, note, err)) == 0) {
@@ -352,7 +365,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     }
     if (rc == 0) {
         note->state = NOTE_MADE;
-        if (node->settings.report && claim->launched_until_s == 0)
+        if (node->settings.report && claim->launched_s == 0)
             note_owe(note);
         rc = note_write(&node->dir, note, err);
     }

@@ -18,6 +18,10 @@ int jobsvc_lock(struct node *node, const char *cluster, const char *job, struct 
 bool jobsvc_try_lock(struct node *node, const struct claim *claim);
 void jobsvc_unlock(struct node *node, const struct claim *claim);
 
+/* Whether a note says that the claim's number is another job's, and what to do: its services are
+ * not to be taken for the claim's, nor the note to be lost (B11). */
+bool jobsvc_is_of_another(const struct node *node, const struct claim *claim, struct error *err);
+
 /* A note of a claim as it would be before anything is made. */
 void jobsvc_intend(const struct node *node, const struct claim *claim, struct note *note);
 

@@ -17,8 +17,9 @@ static void print_line(const struct mcast_event *event)
     char vnis[32], has[96] = "";
     view_numbers(event->vnis, event->vni_count, vnis, sizeof vnis);
     if (event->state)
-        snprintf(has, sizeof has, "  number %llu, %u nodes, VNIs %s, %u addresses",
-                 (unsigned long long)event->number, event->node_count, vnis, event->addresses);
+        snprintf(has, sizeof has, "  number %llu, %u node%s, VNIs %s, %u addresses",
+                 (unsigned long long)event->number, event->node_count,
+                 event->node_count == 1 ? "" : "s", vnis, event->addresses);
     plain_printf("%8llu  %-24s %c%-11s %s%s%s%s%s%s\n", (unsigned long long)event->seq,
                  event->time ? event->time : "-", event->fatal ? '!' : ' ', event->event,
                  event->cluster ? event->cluster : "-", of_job ? "/" : "", of_job ? event->job : "",

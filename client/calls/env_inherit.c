@@ -12,10 +12,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum variable { MIN_NODES, ADDRESSES, JOB, STEP, TOKEN, URL, CACERT, COUNT };
+/* Slingshot's, and the keys of Omni-Path. */
+enum variable {
+    MIN_NODES,
+    ADDRESSES,
+    JOB,
+    STEP,
+    TOKEN,
+    URL,
+    CACERT,
+    COUNT,
+    OPX_UUID = COUNT,
+    PSM3_UUID,
+    OPX_PKEY,
+    PSM3_PKEY,
+    NAMES
+};
 
 /* In the broker's order, ended by NULL. */
-static const char *const names[COUNT + 1] = {
+static const char *const names[NAMES + 1] = {
     [MIN_NODES] = "FI_CXI_HWCOLL_MIN_NODES",
     [ADDRESSES] = "FI_CXI_HWCOLL_ADDRS_PER_JOB",
     [JOB] = "FI_CXI_COLL_JOB_ID",
@@ -23,7 +38,16 @@ static const char *const names[COUNT + 1] = {
     [TOKEN] = "FI_CXI_COLL_MCAST_TOKEN",
     [URL] = "FI_CXI_COLL_FABRIC_MGR_URL",
     [CACERT] = "FI_CXI_COLL_FABRIC_MGR_CACERT",
+    [OPX_UUID] = "FI_OPX_UUID",
+    [PSM3_UUID] = "FI_PSM3_UUID",
+    [OPX_PKEY] = "FI_OPX_PKEY",
+    [PSM3_PKEY] = "PSM3_PKEY",
 };
+
+/* A job may have these, and so may its user have chosen them: never to be unset. */
+static const char *const settings[] = {"FI_OPX_SL", "FI_OPX_HFI_SELECT", "PSM3_NIC",
+                                       "FI_OPX_CONTEXT_SHARING",
+                                       "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT"};
 
 const char *const *mcast_env_names(void)
 {
@@ -34,8 +58,8 @@ const char *const *mcast_env_names(void)
  * may pass for one of its tasks. */
 struct mcast_variable env_variable(const char *name, const char *value)
 {
-    const bool secret = strcmp(name, names[TOKEN]) == 0 || strcmp(name, "FI_OPX_UUID") == 0 ||
-                        strcmp(name, "FI_PSM3_UUID") == 0;
+    const bool secret = strcmp(name, names[TOKEN]) == 0 || strcmp(name, names[OPX_UUID]) == 0 ||
+                        strcmp(name, names[PSM3_UUID]) == 0;
     return (struct mcast_variable){name, value, secret};
 }
 
@@ -116,11 +140,13 @@ static int settle_step(const char *inherited, const char *given, char step[STEP_
 int mcast_env_inherit(const char *const *environment, const char *step, mcast_variable_fn *each,
                       void *data, struct mcast_error *error)
 {
-    const char *values[COUNT], *const none[COUNT] = {NULL};
+    const char *values[NAMES];
     char own[STEP_ID_MAX + 1];
     int rc = 0;
-    for (size_t i = 0; i < COUNT; i++)
-        values[i] = look_up(environment ? environment : (const char *const *)environ, names[i]);
+    if (!environment)
+        environment = (const char *const *)environ;
+    for (size_t i = 0; i < NAMES; i++)
+        values[i] = look_up(environment, names[i]);
     /* the numbers a user may set, too */
     bool inherits = values[JOB] || values[TOKEN] || values[URL];
     if (inherits) {
@@ -131,11 +157,18 @@ int mcast_env_inherit(const char *const *environment, const char *step, mcast_va
         /* not "no": the token must not go to an unverified server */
         if (values[CACERT] && !mcast_env_cacert_usable(values[CACERT]))
             values[CACERT] = "yes";
+    } else {
+        memset(values, 0, COUNT * sizeof *values);
     }
-    for (size_t i = 0; rc == 0 && i < COUNT; i++) {
-        const struct mcast_variable variable =
-            env_variable(names[i], (inherits ? values : none)[i]);
+    for (size_t i = 0; rc == 0 && i < NAMES; i++) {
+        const struct mcast_variable variable = env_variable(names[i], values[i]);
         rc = each(&variable, data);
+    }
+    for (size_t i = 0; rc == 0 && i < sizeof settings / sizeof *settings; i++) {
+        const struct mcast_variable variable =
+            env_variable(settings[i], look_up(environment, settings[i]));
+        if (variable.value)
+            rc = each(&variable, data);
     }
     return rc;
 }

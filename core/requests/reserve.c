@@ -80,6 +80,13 @@ static void give_up_in_time(const struct core *core, struct reservation *r)
         r->op->give_up_ms = latest;
 }
 
+static void wait_for_outcome(struct core *core, uint64_t ticket, struct reservation *r)
+{
+    core_wait(&r->op->waiters, ticket)->repeat = true;
+    give_up_in_time(core, r);
+    core_act(core, r);
+}
+
 /* Before a document of it may leave: also when [vni] hold is a time by its end, silence of its
  * nodes is no sign that they have no services (I1). */
 static void save_launched(struct core *core, struct reservation *r)
@@ -104,7 +111,10 @@ void core_launch(struct core *core, const struct core_event *event)
     }
     if (core_judge_launch(core, r) == LAUNCH_ALLOWED)
         save_launched(core, r);
-    core_answer(core, event->ticket, ANSWER_SAME, r, NULL);
+    if (r->hwcoll == HWCOLL_WANTED) /* its reserve may be refused yet, and frees its VNIs then */
+        wait_for_outcome(core, event->ticket, r);
+    else
+        core_answer(core, event->ticket, ANSWER_SAME, r, NULL);
 }
 
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
@@ -126,11 +136,9 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
                       "job %s of %s has a reservation (number %llu) that differs in %s: release "
                       "it first, or repeat the request unchanged",
                       r->job, r->cluster, (unsigned long long)r->number, field));
-    else if (r->hwcoll == HWCOLL_WANTED) {
-        core_wait(&r->op->waiters, ticket)->repeat = true;
-        give_up_in_time(core, r);
-        core_act(core, r);
-    } else
+    else if (r->hwcoll == HWCOLL_WANTED)
+        wait_for_outcome(core, ticket, r);
+    else
         core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
 }
 

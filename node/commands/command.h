@@ -34,6 +34,7 @@ struct command_options {
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
     int64_t within_ms;          /* --report-within; negative: not given */
     bool dry_run, inherit, clear, all, max, json, remembered;
+    bool late; /* of epilog: what it waited for has ended, and the job may have begun anew */
 };
 
 /* Whether the notes are read before the command runs; with --dry-run nothing is written. */

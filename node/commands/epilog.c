@@ -27,6 +27,11 @@ static int destroy_services_of(struct node *node, const struct command_options *
                                                                   : COMMAND_DONE;
     if (jobsvc_lock(node, note->claim.cluster, note->claim.job, &err) < 0)
         return command_failed(&err);
+    if (jobsvc_is_of_another(node, &note->claim, &err)) {
+        say("%s", err.text);
+        jobsvc_unlock(node, &note->claim);
+        return COMMAND_DONE;
+    }
     struct note fresh;
     bool there = note_read(&node->dir, note->claim.number, &fresh, NULL) == 0;
     const struct settings *settings = &node->settings;
@@ -35,11 +40,15 @@ static int destroy_services_of(struct node *node, const struct command_options *
                                    .busy_ms = options->busy_ms >= 0 ? options->busy_ms
                                               : epilog              ? settings->epilog_ms
                                                                     : settings->housekeeping_ms};
+    const bool next = options->late && !known && there && note->claim.active;
     if (there)
         *note = fresh;
     int rc = COMMAND_DONE;
     if (known && !there) {
         /* Another run has ended it, and the broker knows. */
+    } else if (next) {
+        /* Made since the hook ended: by a prolog of the job's next start, or by a late one, whose
+         * services tend destroys when the job is over. */
     } else if (jobsvc_destroy(node, note, &end, &err) < 0) {
         rc = command_failed(&err);
     } else {
@@ -131,6 +140,7 @@ static void report_within(struct node *node, const struct command_options *optio
     if (!go_on_alone(node))
         return;
     now.within_ms = -1;
+    now.late = true;
     (void)!getrandom(&chance, sizeof chance, GRND_NONBLOCK);
     const int64_t ms = chance % (options->within_ms + 1);
     struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};

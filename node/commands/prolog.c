@@ -5,6 +5,7 @@
 #include "node/record/report.h"
 #include "node/record/reservation.h"
 
+#include <time.h>
 #include <unistd.h>
 
 /* By an earlier run: the job may have begun. */
@@ -50,7 +51,7 @@ static int create_and_report(struct node *node, const struct claim *claim, uint3
     struct error err;
     struct mcast_error error;
     int rc;
-    if (claim->launched_until_s)
+    if (claim->launched_s)
         return jobsvc_create(node, claim, cores, &note, &err) < 0 ? creation_failed(&err)
                                                                   : COMMAND_DONE;
     if (jobsvc_create(node, claim, cores, &note, &err) == 0) {
@@ -105,7 +106,9 @@ static int fetch_launched(struct node *node, const struct command_options *optio
     if (rc == COMMAND_GO_ON)
         return rc;
     say("the broker is asked instead");
-    return fetch_claim(node, options, claim);
+    rc = fetch_claim(node, options, claim);
+    claim->launched_until_s = (int64_t)time(NULL) + LAUNCHED_LONGEST_S; /* it may be good later */
+    return rc;
 }
 
 static int run_prolog(struct node *node, const struct command_options *options)
@@ -121,7 +124,7 @@ static int run_prolog(struct node *node, const struct command_options *options)
     if (rc != COMMAND_GO_ON)
         return rc;
     if (claim.vni_count == 0 || (claim.node_count == 1 && !node->settings.single_node)) {
-        if (!options->dry_run && !claim.launched_until_s)
+        if (!options->dry_run && !claim.launched_s)
             report_spool(node, 0);
         return COMMAND_DONE; /* the job is to have no services */
     }

@@ -219,7 +219,6 @@ static const char ended_file[] = "ended";
 enum {
     ENDED_LINE_SIZE = 64 + CLAIM_NAME_SIZE,
     ENDED_SIZE_MAX = 48 * 1024, /* of what statedir_read takes */
-    DOCUMENT_S = 7 * 86400 + 2 * LAUNCH_CLOCK_SKEW_S
 };
 
 struct ended {
@@ -297,9 +296,10 @@ static int append_line(const struct statedir *dir, const char *line, struct erro
     char *text = read_ended(dir, NULL);
     if (text)
         keep_current(text, now_s);
-    char *kept = text && strlen(text) < ENDED_SIZE_MAX
-                     ? memory_format("%s%s", text, line)
-                     : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + DOCUMENT_S);
+    char *kept =
+        text && strlen(text) < ENDED_SIZE_MAX
+            ? memory_format("%s%s", text, line)
+            : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + LAUNCHED_LONGEST_S);
     rc = statedir_write(dir, ended_file, kept, err);
     statedir_unlock(dir, STATEDIR_ENDED);
     free(kept);
@@ -311,7 +311,8 @@ int ended_add(const struct statedir *dir, const struct claim *claim, struct erro
 {
     char line[ENDED_LINE_SIZE];
     snprintf(line, sizeof line, "number %" PRIu64 " %" PRId64 "\n", claim->number,
-             claim->launched_until_s ? claim->launched_until_s : (int64_t)time(NULL) + DOCUMENT_S);
+             claim->launched_until_s ? claim->launched_until_s
+                                     : (int64_t)time(NULL) + LAUNCHED_LONGEST_S);
     return append_line(dir, line, err);
 }
 
@@ -321,7 +322,7 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
     const int64_t now_s = (int64_t)time(NULL);
     char line[ENDED_LINE_SIZE];
     snprintf(line, sizeof line, "job %s %s %" PRId64 " %" PRId64 "\n", cluster ? cluster : "-", job,
-             now_s, now_s + DOCUMENT_S);
+             now_s, now_s + LAUNCHED_LONGEST_S);
     return append_line(dir, line, err);
 }
 

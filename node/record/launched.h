@@ -8,6 +8,9 @@
 #include "launch/document.h"
 #include "node/commands/command.h"
 
+/* For how long a document can be good at most, clocks that differ included. */
+enum { LAUNCHED_LONGEST_S = 7 * 86400 + 2 * LAUNCH_CLOCK_SKEW_S };
+
 /* Reads, opens and checks the document of --launch: FILE, "-" for standard input, or "env:NAME" for
  * a variable, in which other words may stand beside it. COMMAND_GO_ON with *launch, to be released;
  * or the exit code after a message: COMMAND_UNMET: it is not good here, or cannot be opened. */

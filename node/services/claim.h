@@ -30,7 +30,7 @@ struct claim {
     unsigned int vni_count;
     unsigned int traffic_classes; /* bits of enum traffic_class; 0: not given */
     bool active;                  /* false: already released */
-    int64_t launched_s;           /* when its launch document was made */
+    int64_t launched_s;           /* when its launch document was made; 0: by the broker */
     int64_t launched_until_s;     /* by a launch document, which is good until then; 0: by the
                                      broker, or a file */
     bool elsewhere;               /* its node list has another node's names only */

@@ -15,8 +15,11 @@ static const char usage[] =
     "usage: ./dev bench [--quick] [--only PART] [--repetitions N] [--live N] [--json FILE]\n"
     "                   [--plots[=FILE]] [--field]\n"
     "  --quick: a short pass, good enough for the counts but not for the ratios\n"
-    "  --only: reserves (G1–G5), jobs (G8), slurm (G9), slow (G10, C1, C7), reports (G13, G14),\n"
-    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), cost (instructions and "
+    "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), run (G28), slow "
+    "(G10, C1, "
+    "C7), reports (G13, G14),\n"
+    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), cost "
+    "(C8–C14: instructions and "
     "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
     "  --live: as many reservations as live at most, for scale (1000000)\n"
@@ -34,9 +37,12 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},       {"slurm", part_slurm, true},
-    {"slow", part_slow, true},         {"reports", part_reports, true}, {"crowd", part_crowd, true},
-    {"storms", part_storms, true},     {"scale", part_scale, true},     {"cost", part_cost, false},
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},       {"launch", part_launch, true},
+    {"slow", part_slow, true},         {"reports", part_reports, true},
+    {"crowd", part_crowd, true},       {"storms", part_storms, true},
+    {"scale", part_scale, true},       {"site", part_site, true},
+    {"cost", part_cost, false},        {"run", part_run, false},
     {"field", part_field, false},
 };
 
@@ -59,6 +65,7 @@ static const struct bench whole = {.repetitions = 5,
                                    .nodes = 11136,
                                    .arrivals = 11136,
                                    .subscribers = 1000,
+                                   .site = 60000,
                                    .live = 1000000,
                                    .counted = 2000};
 
@@ -75,6 +82,7 @@ static const struct bench quick = {.repetitions = 1,
                                    .connections_max =
                                        420, /* three eighths are nodes': room for all of them */
                                    .subscribers = 100,
+                                   .site = 300,
                                    .live = 1000,
                                    .counted = 200};
 
@@ -207,6 +215,7 @@ int main(int argc, char **argv)
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
     snprintf(names, sizeof names, "%s/../lib/bench-names.so", arguments.programs);
+    arguments.bench.programs = arguments.programs;
     arguments.bench.mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
     arguments.bench.echo = echo;

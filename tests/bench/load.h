@@ -19,7 +19,7 @@ struct load {
     unsigned connections, depth; /* depth above 1 pipelines */
     size_t first, count;         /* requests first … first + count - 1 */
     void (*make)(size_t index, struct load_request *out);
-    int expected; /* status; any other answer is a failure */
+    int expected; /* status, 0: any of success; any other answer is a failure */
 };
 
 struct load_result {

@@ -5,21 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-double metric_value(const struct testbed *testbed, const char *name)
+/* Of the lines of this name with labels, or without. */
+static double sum(const struct testbed *testbed, const char *name, char next, const char *but)
 {
     const size_t length = strlen(name);
     struct plainhttp_reply reply;
     double value = -1;
+    char *rest = NULL;
 
-    if (plainhttp_call(testbed_http(testbed), "GET", "/metrics", NULL, &reply) == 200) {
-        for (const char *line = reply.text; line; line = strchr(line, '\n')) {
-            line += *line == '\n';
-            if (strncmp(line, name, length) == 0 && line[length] == ' ')
-                value = strtod(line + length, NULL);
-        }
-    }
+    plainhttp_call(testbed_http(testbed), "GET", "/metrics", NULL, &reply);
+    for (char *line = strtok_r(reply.text ? reply.text : (char[]){""}, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest))
+        if (strncmp(line, name, length) == 0 && line[length] == next && !(but && strstr(line, but)))
+            value = (value < 0 ? 0 : value) + strtod(strrchr(line, ' '), NULL);
     plainhttp_reply_release(&reply);
     if (value < 0)
         fprintf(stderr, "/metrics has no %s\n", name);
     return value;
+}
+
+double metric_value(const struct testbed *testbed, const char *name)
+{
+    return sum(testbed, name, ' ', NULL);
+}
+
+double metric_sum(const struct testbed *testbed, const char *name, const char *but)
+{
+    return sum(testbed, name, '{', but);
 }

@@ -2,7 +2,9 @@
 #include "tests/bench/allocations.h"
 #include "tests/bench/parts.h"
 #include "tests/bench/request.h"
+#include "tests/bench/wholejobs.h"
 #include "tests/bench/wrapper.h"
+#include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/testbed.h"
 
@@ -18,6 +20,8 @@
 
 enum { WARM_UP = 200, WARM_UP_FIRST = 1 << 30, PATH_SIZE = 128, TEXT_SIZE = 512 };
 
+#define MORE 1.1 /* instructions than the fewest so far are allowed */
+
 struct cost {
     const struct bench *bench;
     unsigned connections;
@@ -27,32 +31,56 @@ struct cost {
 /* ---- asking ---- */
 
 static int ask(const struct testbed *testbed, unsigned connections, size_t first, size_t count,
-               bool reserve)
+               void (*make)(size_t index, struct load_request *out))
 {
     const struct load load = {.socket = testbed_socket(testbed),
                               .connections = connections,
                               .first = first,
                               .count = count,
-                              .make = reserve ? request_reserve : request_release,
-                              .expected = reserve ? 201 : 202};
+                              .make = make};
     struct load_result result;
 
     return count == 0 ? 0 : load_run(&load, &result);
 }
 
-static struct testbed *open_stage(const struct cost *cost)
+/* eligible: with the fabric manager, and the job whose nodes report. */
+static struct testbed *open_stage(const struct cost *cost, bool eligible)
 {
-    const struct testbed_options options = {.mcastd = cost->mcastd, .hwcoll = request_hwcoll};
+    static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
+    const struct testbed_options options = {.mcastd = cost->mcastd,
+                                            .mock_fm = eligible ? cost->bench->mock_fm : NULL,
+                                            .mock_args = mock_args,
+                                            .hwcoll = eligible ? request_hwcoll_for_many
+                                                               : request_hwcoll};
     struct testbed *testbed = testbed_create(&options);
 
-    if (testbed && testbed_start_broker(testbed) == 0 &&
-        ask(testbed, cost->connections, WARM_UP_FIRST, WARM_UP, true) == 0)
+    if (testbed && (!eligible || testbed_start_fm(testbed) == 0) &&
+        testbed_start_broker(testbed) == 0 && (!eligible || testbed_await_link(testbed) == 0) &&
+        (!eligible || request_reserve_reported(testbed, cost->bench->counted) == 0) &&
+        ask(testbed, cost->connections, WARM_UP_FIRST, WARM_UP,
+            eligible ? request_eligible : request_reserve) == 0)
         return testbed;
     testbed_destroy(testbed);
     return NULL;
 }
 
 /* ---- instructions ---- */
+
+/* What is counted, in the order in which it is asked in one life of the broker, and the fewest
+ * instructions so far. */
+static const struct counted {
+    const char *id, *what;
+    bool eligible;
+    unsigned connections;
+    void (*make)(size_t index, struct load_request *out);
+    double fewest;
+} all_counted[] = {
+#define COUNTED(id, what, eligible, connections, make, fewest)                                     \
+    {id, "instructions of " what, eligible, connections, make, fewest},
+#include "tests/bench/instructions.inc"
+};
+
+enum { ALL_COUNTED = sizeof all_counted / sizeof *all_counted };
 
 /* Callgrind writes them when the program ends: its line "totals:". */
 static double read_total(const char *path)
@@ -71,44 +99,92 @@ static double read_total(const char *path)
     return total;
 }
 
-/* Of a whole life with so many reserves and releases; -1 with a word on stderr. */
-static double instructions(const struct cost *cost, size_t reserves, size_t releases)
+/* The fabric manager tells, so that the broker is not asked meanwhile. */
+static bool is_given_back(void *arg)
 {
-    struct testbed *testbed = open_stage(cost);
-    const bool done = testbed && ask(testbed, cost->connections, 0, reserves, true) == 0 &&
-                      ask(testbed, cost->connections, 0, releases, false) == 0 &&
-                      testbed_stop_broker(testbed) == 0;
+    return wholejobs_fm_holds(arg) == WARM_UP + 1;
+}
 
+/* Of a whole life with the requests from one kind to before another; -1 with a word on stderr. */
+static double instructions(const struct cost *cost, const struct counted *from,
+                           const struct counted *to)
+{
+    struct testbed *testbed = open_stage(cost, from->eligible);
+    bool done = testbed;
+
+    for (; done && from < to; from++)
+        done = ask(testbed, cost->connections, 0, cost->bench->counted, from->make) == 0 &&
+               (from->make != request_release || !from->eligible ||
+                await(is_given_back, testbed, AWAIT_DEADLINE_MS));
+    done = done && testbed_stop_broker(testbed) == 0;
     testbed_destroy(testbed);
     return done ? read_total(cost->file) : -1;
 }
 
-/* The difference of two lives that differ in nothing but the requests. */
-static int measure_instructions(struct cost *cost)
+/* They depend on the compiler and the libraries a little, on the processor's kind altogether. */
+static void judge_instructions(const struct cost *cost, const struct counted *counted, double value)
+{
+    struct report_goal goal = {.id = counted->id,
+                               .what = counted->what,
+                               .sense = REPORT_NEVER_ABOVE,
+                               .limit = counted->fewest * MORE,
+                               .is_count = !cost->bench->report->counts_only};
+
+    report_figure(cost->bench->report, counted->what, "", value);
+#if defined __x86_64__ && defined __OPTIMIZE__
+    report_goal(cost->bench->report, &goal, value);
+    if (goal.is_count && value > goal.limit)
+        fprintf(stderr,
+                "%s: %.0f, more than the limit of %.0f, 10 %% above the fewest so far "
+                "(tests/bench/instructions.inc; docs/performance.md, Cost)\n",
+                counted->what, value, goal.limit);
+#else
+    (void)goal;
+    report_skipped(cost->bench->report, "limits of instructions",
+                   "those that are written down are of optimised x86-64 programs");
+#endif
+}
+
+/* The differences of lives that differ in nothing but the requests. */
+static int measure_instructions(struct cost *cost, const struct counted *from,
+                                const struct counted *to)
 {
     const struct bench *bench = cost->bench;
-    const double count = (double)bench->counted;
     char before[TEXT_SIZE];
 
+    printf("instructions of %zu requests%s, %u at a time\n", bench->counted,
+           from->eligible ? " with the fabric manager" : "", from->connections);
+    fflush(stdout);
+    cost->connections = from->connections;
     folder_path(cost->file, sizeof cost->file, cost->folder, "callgrind.out");
     snprintf(before, sizeof before, "%s -q --tool=callgrind --callgrind-out-file=%s",
              bench->valgrind, cost->file);
     if (wrapper_write(cost->mcastd, cost->folder, "mcastd", before, bench->mcastd) < 0)
         return -1;
-    const double none = instructions(cost, 0, 0);
-    const double reserved = none < 0 ? -1 : instructions(cost, bench->counted, 0);
-    const double released = reserved < 0 ? -1 : instructions(cost, bench->counted, bench->counted);
-    if (released < 0)
-        return -1;
-    const bool alone = cost->connections == 1;
-    report_figure(bench->report,
-                  alone ? "instructions of a reserve, 1 connection"
-                        : "instructions of a reserve, 64 connections",
-                  "", (reserved - none) / count);
-    report_figure(bench->report,
-                  alone ? "instructions of a release, 1 connection"
-                        : "instructions of a release, 64 connections",
-                  "", (released - reserved) / count);
+    double so_far = instructions(cost, from, from);
+    for (const struct counted *next = from; so_far >= 0 && next < to; next++) {
+        const double total = instructions(cost, from, next + 1);
+
+        if (total < 0)
+            return -1;
+        judge_instructions(cost, next, (total - so_far) / (double)bench->counted);
+        so_far = total;
+    }
+    return so_far < 0 ? -1 : 0;
+}
+
+/* Those with the same circumstances, which stand together, share a life. */
+static int measure_all_instructions(struct cost *cost)
+{
+    const struct counted *const end = all_counted + ALL_COUNTED;
+
+    for (const struct counted *from = all_counted, *to; from < end; from = to) {
+        for (to = from;
+             to < end && to->eligible == from->eligible && to->connections == from->connections;)
+            to++;
+        if (measure_instructions(cost, from, to) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -141,7 +217,7 @@ static int count_allocations(struct cost *cost, const struct allocations *counts
 {
     const struct bench *bench = cost->bench;
     const double count = (double)bench->counted;
-    struct testbed *testbed = open_stage(cost);
+    struct testbed *testbed = open_stage(cost, false);
     int result = -1;
 
     if (!testbed)
@@ -149,11 +225,11 @@ static int count_allocations(struct cost *cost, const struct allocations *counts
     const struct allocations first = since(counts, &(struct allocations){.made = 0});
     if (first.made == 0) {
         fprintf(stderr, "%s counts nothing: can it be loaded?\n", bench->counter);
-    } else if (ask(testbed, cost->connections, 0, bench->counted, true) == 0) {
+    } else if (ask(testbed, cost->connections, 0, bench->counted, request_reserve) == 0) {
         const struct allocations reserves = since(counts, &first);
         const struct allocations second = since(counts, &(struct allocations){.made = 0});
 
-        if (ask(testbed, cost->connections, 0, bench->counted, false) == 0) {
+        if (ask(testbed, cost->connections, 0, bench->counted, request_release) == 0) {
             const struct allocations releases = since(counts, &second);
 
             report_figure(bench->report, "allocations of a reserve", "",
@@ -201,14 +277,9 @@ int part_cost(const struct bench *bench)
     fflush(stdout);
     result = measure_allocations(&cost);
     if (!bench->valgrind)
-        printf("no instructions: valgrind is not installed\n");
-    for (unsigned connections = 1; result == 0 && bench->valgrind && connections <= 64;
-         connections += 63) {
-        printf("instructions of %zu requests, %u at a time\n", bench->counted, connections);
-        fflush(stdout);
-        cost.connections = connections;
-        result = measure_instructions(&cost);
-    }
+        report_skipped(bench->report, "instructions of requests", "valgrind is not installed");
+    else if (result == 0)
+        result = measure_all_instructions(&cost);
     folder_destroy(cost.folder);
     return result;
 }

@@ -170,9 +170,7 @@ int part_slow(const struct bench *bench)
                                             .mock_args = mock_args,
                                             .fm = "reserve_timeout = 1m\ntimeout = 30s\n",
                                             .vni = "hold = 0s\n",
-                                            .hwcoll = "min_nodes = 64\ntotal_addresses = 65536\n"
-                                                      "addresses_per_job = 1\n"
-                                                      "system_nodes = 11136\n"};
+                                            .hwcoll = request_hwcoll_for_many};
     struct testbed *testbed = testbed_create(&options);
     const int result = testbed ? measure(bench, testbed) : -1;
 

@@ -11,6 +11,7 @@
  * is full. */
 
 struct bench {
+    const char *programs;                /* the folder of ours */
     const char *mcastd, *mock_fm, *echo; /* programs */
     const char *counter;                 /* the library that counts allocations, */
     const char *names;                   /* and the one that resolves nodes' names */
@@ -26,6 +27,7 @@ struct bench {
     size_t arrivals;                     /* nodes that come over TLS, */
     unsigned connections_max;            /* and what the broker takes then; 0: its default */
     size_t subscribers;
+    size_t site;    /* reservations with all they can have */
     size_t live;    /* reservations at most, 1,000 at least */
     size_t counted; /* requests that are counted instruction by instruction */
     struct report *report;
@@ -33,9 +35,12 @@ struct bench {
 
 /* Each returns 0, or -1 with a word on stderr: something did not work. */
 int part_reserves(const struct bench *bench); /* G1–G5 */
-int part_jobs(const struct bench *bench);     /* G8 */
-int part_slurm(const struct bench *bench);    /* G9 */
+int part_jobs(const struct bench *bench);     /* G8, eligible requests */
+int part_slurm(const struct bench *bench);    /* G9, G27 */
 int part_slow(const struct bench *bench);     /* G10 */
+int part_launch(const struct bench *bench);   /* G20, G21 */
+int part_run(const struct bench *bench);      /* G28 */
+int part_site(const struct bench *bench);     /* G29 */
 int part_reports(const struct bench *bench);  /* G13, G14 */
 int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */

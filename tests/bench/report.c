@@ -41,6 +41,16 @@ void report_figure(struct report *report, const char *key, const char *unit, dou
     sample_add(&report->figures[i].sample, value);
 }
 
+void report_skipped(struct report *report, const char *what, const char *why)
+{
+    for (size_t i = 0; i < report->skipped_count; i++)
+        if (strcmp(report->skipped[i].what, what) == 0)
+            return;
+    assert(report->skipped_count < REPORT_SKIPPED_MAX);
+    report->skipped[report->skipped_count].what = what;
+    report->skipped[report->skipped_count++].why = why;
+}
+
 static struct report_curve *curve(struct report *report, const char *key, const char *unit)
 {
     size_t i = 0;
@@ -140,6 +150,8 @@ void report_print(const struct report *report)
                sample_median(&goal->sample), sample_least(&goal->sample),
                sample_most(&goal->sample), verdict(report, goal));
     }
+    for (size_t i = 0; i < report->skipped_count; i++)
+        printf("skipped: %s: %s\n", report->skipped[i].what, report->skipped[i].why);
     printf("\nmade of:\n");
     for (size_t i = 0; i < report->figure_count; i++) {
         const struct report_figure *figure = &report->figures[i];
@@ -186,7 +198,8 @@ static json_t *json_of_curve(const struct report_curve *curve)
 
 int report_write_json(const struct report *report, const char *path)
 {
-    json_t *goals = json_object(), *figures = json_object(), *curves = json_object();
+    json_t *goals = json_object(), *figures = json_object(), *curves = json_object(),
+           *skipped = json_object();
 
     for (size_t i = 0; i < report->goal_count; i++)
         json_object_set_new(goals, report->goals[i].id, json_of_goal(&report->goals[i]));
@@ -196,8 +209,10 @@ int report_write_json(const struct report *report, const char *path)
                                       json_of_sample(&report->figures[i].sample)));
     for (size_t i = 0; i < report->curve_count; i++)
         json_object_set_new(curves, report->curves[i].key, json_of_curve(&report->curves[i]));
-    json_t *document =
-        json_pack("{s:o, s:o, s:o}", "goals", goals, "figures", figures, "curves", curves);
+    for (size_t i = 0; i < report->skipped_count; i++)
+        json_object_set_new(skipped, report->skipped[i].what, json_string(report->skipped[i].why));
+    json_t *document = json_pack("{s:o, s:o, s:o, s:o}", "goals", goals, "figures", figures,
+                                 "curves", curves, "skipped", skipped);
     const int result = json_dump_file(document, path, JSON_INDENT(2) | JSON_SORT_KEYS);
     if (result < 0)
         perror(path);

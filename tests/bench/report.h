@@ -41,18 +41,28 @@ struct report_curve {
     size_t count;
 };
 
-enum { REPORT_GOALS_MAX = 32, REPORT_FIGURES_MAX = 128, REPORT_CURVES_MAX = 16 };
+enum {
+    REPORT_GOALS_MAX = 64,
+    REPORT_FIGURES_MAX = 192,
+    REPORT_CURVES_MAX = 16,
+    REPORT_SKIPPED_MAX = 16
+};
 
 struct report {
     struct report_goal goals[REPORT_GOALS_MAX];
     struct report_figure figures[REPORT_FIGURES_MAX];
     struct report_curve curves[REPORT_CURVES_MAX];
-    size_t goal_count, figure_count, curve_count;
+    struct {
+        const char *what, *why;
+    } skipped[REPORT_SKIPPED_MAX];
+    size_t goal_count, figure_count, curve_count, skipped_count;
     bool counts_only; /* too short for ratios: they are printed, but not judged */
 };
 
 /* Texts are borrowed for good; goals are the same when their ids are, the others by their keys. */
 void report_goal(struct report *report, const struct report_goal *goal, double value);
+/* What was not measured here, and what is missing for it. */
+void report_skipped(struct report *report, const char *what, const char *why);
 void report_figure(struct report *report, const char *key, const char *unit, double value);
 void report_point(struct report *report, const char *key, const char *unit, double x, double value);
 

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/request.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 const char request_hwcoll[] = "min_nodes = 64\n"
                               "total_addresses = 4086\n"
                               "system_nodes = 11136\n";
+
+const char request_hwcoll_for_many[] = "min_nodes = 64\n"
+                                       "total_addresses = 65536\n"
+                                       "addresses_per_job = 1\n"
+                                       "system_nodes = 11136\n";
+
+static uint64_t reported; /* reservation */
 
 void request_id(size_t index, char out[REQUEST_ID_SIZE])
 {
@@ -51,6 +59,36 @@ void request_eligible(size_t index, struct load_request *out)
 void request_release(size_t index, struct load_request *out)
 {
     address("DELETE", index, out);
+}
+
+int request_reserve_reported(const struct testbed *testbed, size_t nodes)
+{
+    char body[LOAD_BODY_SIZE];
+    struct plainhttp_reply reply;
+
+    snprintf(body, sizeof body, "{\"uid\":5588,\"nodes\":\"elcap[1-%zu]\"}", nodes);
+    const int status = plainhttp_call(testbed_http(testbed), "PUT",
+                                      "/v1/clusters/elcap/jobs/reported", body, &reply);
+    reported = (uint64_t)json_integer_value(json_object_get(reply.json, "number"));
+    plainhttp_reply_release(&reply);
+    if (status == 201)
+        return 0;
+    fprintf(stderr, "a job of %zu nodes was answered %d\n", nodes, status);
+    return -1;
+}
+
+void request_set_reported(uint64_t number)
+{
+    reported = number;
+}
+
+void request_report(size_t index, struct load_request *out)
+{
+    out->method = "PUT";
+    snprintf(out->path, sizeof out->path, "/v1/clusters/elcap/jobs/reported/nodes/elcap%zu",
+             index + 1);
+    snprintf(out->body, sizeof out->body,
+             "{\"state\":\"destroyed\",\"number\":%" PRIu64 ",\"order\":1}", reported);
 }
 
 void request_echo(size_t index, struct load_request *out)

@@ -97,7 +97,8 @@ static void add(struct sim *sim, const struct host *host, uint64_t number, enum 
     struct summing *of = find(job, number, own ? host->epoch : sim->model.epoch);
     uint32_t bit = (uint32_t)1 << (host - job->hosts);
     *(state == NODE_DESTROYED ? &of->clean : &of->lingering) |= bit;
-    of->nodes = ((uint32_t)1 << job->wanted.node_count) - 1;
+    if (of->nodes == 0 && job->wanted.node_count <= HOSTS_MAX) /* for the next life, perhaps */
+        of->nodes = ((uint32_t)1 << job->wanted.node_count) - 1;
     if (of->armed)
         return;
     of->armed = true;

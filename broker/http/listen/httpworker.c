@@ -73,6 +73,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     workerqueue_add(worker->queue, worker);
 }
 
+void httpworker_watch(struct httpworker *worker)
+{
+    uv_poll_start(&worker->poll, UV_READABLE, on_readable);
+}
+
 /* A connection with a chunk's header longer than its buffer is never read again, and makes MHD ask
  * for one more run until it times out. The only sign is that there is no progress.
  *
@@ -163,7 +168,7 @@ struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacit
         error_set(err, ERROR_IO, "cannot watch the HTTP server's descriptors: %s", uv_strerror(rc));
         MHD_stop_daemon(worker->daemon);
     } else {
-        uv_poll_start(&worker->poll, UV_READABLE, on_readable);
+        httpworker_watch(worker);
         return worker;
     }
     free(worker);

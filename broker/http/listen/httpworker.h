@@ -83,6 +83,9 @@ struct httpworker *httpworker_create(uv_loop_t *loop, bool tls, unsigned capacit
 /* Closes its connections; none may be suspended. Freed when the loop has closed its handle. */
 void httpworker_destroy(struct httpworker *worker);
 
+/* Queues the worker when its descriptor is readable. As at first, and after uv_poll_stop. */
+void httpworker_watch(struct httpworker *worker);
+
 /* Takes over fd, also when it fails. */
 void httpworker_add_connection(struct httpworker *worker, int fd, const struct sockaddr *address,
                                socklen_t length);

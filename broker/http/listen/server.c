@@ -261,16 +261,19 @@ static void on_rest_over(uv_timer_t *timer)
         TAILQ_REMOVE(&server->resting, worker, turn);
         worker->queued = false;
         workerqueue_add(&server->queue, worker);
+        httpworker_watch(worker);
     }
 }
 
 /* It claims to have more to do, and does nothing. All of those together have a tenth of the time;
- * until then they do not learn who is ready, either: they count as queued. */
+ * until then they do not learn who is ready, either: they count as queued, and are not watched, or
+ * a descriptor that is readable would not let the loop sleep. */
 static void rest_worker(struct server *server, struct httpworker *worker, uint64_t took_ns)
 {
     server->resting_ns += took_ns;
     const uint64_t rest_ms = server->resting_ns * REST_FACTOR / 1000000 + 1;
     worker->queued = true;
+    uv_poll_stop(&worker->poll);
     TAILQ_INSERT_TAIL(&server->resting, worker, turn);
     if (uv_is_active((uv_handle_t *)&server->rest) && uv_timer_get_due_in(&server->rest) >= rest_ms)
         return;

@@ -192,7 +192,6 @@ __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugi
     static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
                             clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-
         {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
         {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
         {"job.state.cleanup", on_job, &clean_up}, {0},

@@ -19,7 +19,7 @@ struct fetch {
 
 /* What is known afterwards; what is not known is not in the grant either. */
 struct fetched {
-    bool collectives, services; /* FI_CXI_*, SLINGSHOT_* */
+    bool collectives, services; /* FI_CXI_* and those of Omni-Path, SLINGSHOT_* */
     /* Why not, for people, "" for nothing to say. no_services: only where the job is to have some
      * and cannot use them. */
     char no_collectives[FETCH_SAID_SIZE], no_services[FETCH_SAID_SIZE];
@@ -28,7 +28,7 @@ struct fetched {
 /* As the user: reads as the effective one. */
 void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched *fetched);
 
-/* Only what the broker knows, FI_CXI_*. */
+/* Only what the broker knows, FI_CXI_* and those of Omni-Path. */
 void fetch_collectives(const struct fetch *fetch, struct grant *grant, struct fetched *fetched);
 
 /* Why the job has no hardware collectives, as the broker tells its owner; said is left as it was

@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* FI_CXI_*: the same on every node, with the job's token. SLINGSHOT_*: this node's services. */
+/* FI_CXI_*: the same on every node, with the job's token. SLINGSHOT_*: this node's services. Then
+ * those of a job on Omni-Path, the same on every node: its keys, and settings that its user may
+ * have chosen, too, so they are never unset. */
 #define GRANT_NAMES(X)                                                                             \
     X(MIN_NODES, "FI_CXI_HWCOLL_MIN_NODES")                                                        \
     X(ADDRESSES, "FI_CXI_HWCOLL_ADDRS_PER_JOB")                                                    \
@@ -24,7 +26,16 @@
     X(VNIS, "SLINGSHOT_VNIS")                                                                      \
     X(DEVICES, "SLINGSHOT_DEVICES")                                                                \
     X(SVC_IDS, "SLINGSHOT_SVC_IDS")                                                                \
-    X(TCS, "SLINGSHOT_TCS")
+    X(TCS, "SLINGSHOT_TCS")                                                                        \
+    X(OPX_UUID, "FI_OPX_UUID")                                                                     \
+    X(PSM3_UUID, "FI_PSM3_UUID")                                                                   \
+    X(OPX_PKEY, "FI_OPX_PKEY")                                                                     \
+    X(PSM3_PKEY, "PSM3_PKEY")                                                                      \
+    X(OPX_SL, "FI_OPX_SL")                                                                         \
+    X(OPX_HFI, "FI_OPX_HFI_SELECT")                                                                \
+    X(PSM3_NIC, "PSM3_NIC")                                                                        \
+    X(OPX_SHARING, "FI_OPX_CONTEXT_SHARING")                                                       \
+    X(OPX_ENDPOINTS, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT")
 
 enum grant_name {
 #define GRANT_ENUM_(name, text) GRANT_##name,
@@ -32,14 +43,19 @@ enum grant_name {
 #undef GRANT_ENUM_
 };
 
-enum { GRANT_FIRST_OF_NODE = GRANT_VNIS, GRANT_SIZE = 16384 };
+enum {
+    GRANT_FIRST_OF_NODE = GRANT_VNIS,
+    GRANT_FIRST_KEY = GRANT_OPX_UUID,
+    GRANT_FIRST_SETTING = GRANT_OPX_SL,
+    GRANT_SIZE = 16384
+};
 
 extern const char *const grant_names[GRANT_COUNT];
 
 struct grant {
     const char *values[GRANT_COUNT]; /* into text; NULL: the job does not have it */
     size_t length;                   /* of what has been taken */
-    char text[GRANT_SIZE];           /* has the job's token */
+    char text[GRANT_SIZE];           /* has the job's token, or key */
 };
 
 /* Which enum grant_name it is, or -1. */

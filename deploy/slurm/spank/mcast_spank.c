@@ -121,7 +121,7 @@ int slurm_spank_init_post_opt(spank_t spank, int count, char *words[])
         (void)setenv(JOB_VARIABLE, asked, 1);
     else
         (void)unsetenv(JOB_VARIABLE);
-    for (int i = 0; i < GRANT_COUNT; i++)
+    for (int i = 0; i < GRANT_FIRST_SETTING; i++)
         (void)unsetenv(grant_names[i]);
     return 0;
 }
@@ -155,7 +155,7 @@ static void set_variable(spank_t spank, enum grant_name name, const char *value)
 {
     if (value)
         (void)spank_setenv(spank, grant_names[name], value, 1);
-    else
+    else if ((int)name < GRANT_FIRST_SETTING)
         (void)spank_unsetenv(spank, grant_names[name]);
 }
 
@@ -264,7 +264,9 @@ static void prepare_tasks(spank_t spank, uint32_t job, uint32_t number)
     const struct options wanted = read_wishes(spank);
     const bool there = set_collectives(spank, &grant, &fetch, fetched.collectives, wanted.hwcoll);
     choose_vni(&grant, &fetched, wanted.vni);
-    set_variables(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_COUNT);
+    set_variables(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_FIRST_KEY);
+    if (fetched.collectives) /* else what srun brought is the job's: of another it was taken away */
+        set_variables(spank, &grant, GRANT_FIRST_KEY, GRANT_COUNT);
     report_missing(spank, &fetch, &fetched, wanted.hwcoll, there);
     grant_forget(&grant);
 }

@@ -632,12 +632,14 @@ static void jobid__flux_form_becomes_plain(void **state)
 #define UNSET_SH                                                                                   \
     "unset FI_CXI_HWCOLL_MIN_NODES\nunset FI_CXI_HWCOLL_ADDRS_PER_JOB\n"                           \
     "unset FI_CXI_COLL_JOB_ID\nunset FI_CXI_COLL_JOB_STEP_ID\nunset FI_CXI_COLL_MCAST_TOKEN\n"     \
-    "unset FI_CXI_COLL_FABRIC_MGR_URL\nunset FI_CXI_COLL_FABRIC_MGR_CACERT\n"
+    "unset FI_CXI_COLL_FABRIC_MGR_URL\nunset FI_CXI_COLL_FABRIC_MGR_CACERT\n"                      \
+    "unset FI_OPX_UUID\nunset FI_PSM3_UUID\nunset FI_OPX_PKEY\nunset PSM3_PKEY\n"
 #define UNSET_JSON                                                                                 \
     "\n  \"FI_CXI_HWCOLL_MIN_NODES\": null,\n  \"FI_CXI_HWCOLL_ADDRS_PER_JOB\": null,"             \
     "\n  \"FI_CXI_COLL_JOB_ID\": null,\n  \"FI_CXI_COLL_JOB_STEP_ID\": null,"                      \
     "\n  \"FI_CXI_COLL_MCAST_TOKEN\": null,\n  \"FI_CXI_COLL_FABRIC_MGR_URL\": null,"              \
-    "\n  \"FI_CXI_COLL_FABRIC_MGR_CACERT\": null\n}\n"
+    "\n  \"FI_CXI_COLL_FABRIC_MGR_CACERT\": null,\n  \"FI_OPX_UUID\": null,"                       \
+    "\n  \"FI_PSM3_UUID\": null,\n  \"FI_OPX_PKEY\": null,\n  \"PSM3_PKEY\": null\n}\n"
 
 static void env__every_format(void **state)
 {

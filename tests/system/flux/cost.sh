@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What our hooks add to `flux run true`, against hooks that do nothing, in the same run: two instances side
-# by side, jobs in turn. Not a test: figures of one machine.
+# by side, jobs in turn. Not a test: figures of one machine. `./dev bench` reads a line a round (G28): the
+# whole of it, but for the ranks' part, for which a Flux of many users is needed.
 #
 #   cost.sh BUILD [ROUNDS]
 # shellcheck shell=bash
@@ -29,6 +30,7 @@ for ((i = 0; i < rounds; i++)); do
     took "$nothing_uri" "$dir/no-lua" >>"$dir/nothing.us"
     took "$ours_uri" "$dir/no-lua" >>"$dir/hooks.us"
     took "$ours_uri" "$etc/shell/lua.d" >>"$dir/all.us"
+    echo "flux run on one node: $(tail -n1 "$dir/nothing.us" | median) with no-op hooks, $(tail -n1 "$dir/all.us" | median) with ours"
 done
 phase() { # phase URI FROM TO: of all jobs, by their eventlogs
     local id

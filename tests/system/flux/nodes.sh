@@ -15,6 +15,7 @@ mkdir "$dir/bin"
 cat >"$dir/bin/mcast-node" <<SH
 #!/bin/sh
 rank=\${MOCK_RANK:-\${FLUX_URI##*-}}
+export LD_PRELOAD=$build/tests/rig-booted.so TEST_BOOTED=$(($(date +%s) - 7200)) # rig/boottime.h
 MOCK_CXI=$dir/node\$rank LD_LIBRARY_PATH=$build/lib/mock-cxi exec "$build/bin/mcast-node" "\$@" \\
     --config "$dir/node\$rank.conf" --node "n\$rank"
 SH

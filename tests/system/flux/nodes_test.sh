@@ -23,14 +23,16 @@ env | grep '^SLINGSHOT_' | sort | paste -sd ' '
 SH
 chmod +x "$dir/tell"
 
-# ---- each node's own services, while the job runs
+# ---- each node's own services, while the job runs; without documents each reports them, and their end
 running=$(flux submit -N2 -n2 sleep inf)
 flux job wait-event --quiet "$running" start >/dev/null
+[ "$(requests /nodes/)" = 2 ] || fail "$(requests /nodes/) reports until a job on two nodes starts"
 services_are 4 2 || fail "a running job has $(services 0) and $(services 1) services"
 flux cancel "$running"
 flux job wait-event --quiet "$running" clean >/dev/null
 until_it "the services are gone" services_are 0 0
 until_it "the nodes said so, and the VNIs are free" nothing_held
+[ "$(requests /nodes/)" = 4 ] || fail "$(requests /nodes/) reports of a job on two nodes"
 
 got=$(flux run -N2 -n2 "$dir/tell")
 grep -qE 'DEVICES=cxi0,cxi1,cxi2,cxi3 SLINGSHOT_SVC_IDS=[0-9]+,[0-9]+,[0-9]+,[0-9]+ SLINGSHOT_TCS=0x0?a SLINGSHOT_VNIS=[0-9]+$' <<<"$got" ||

@@ -49,11 +49,15 @@ start() { # start [NODES]: a job on all nodes, in $id
 clean() { flux job wait-event --quiet --timeout=60 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"; }
 # "…/jobs/{job}" and what is below it, by which no test asks here
 asked() { requests '/jobs/{'; }
+# Requests that the fabric manager has answered and that changed something: POST, DELETE, PATCH.
+changed() { fm_asks "$url/mock/log" | grep -oE '"method": ?"[A-Z]+"' | grep -cv GET || true; }
 
 echo "# one request until the first process, three until all is over"
 before=$(asked)
+changes=$(changed)
 start
 [ $(($(asked) - before)) = 1 ] || fail "$(($(asked) - before)) requests until the job starts"
+[ $(($(changed) - changes)) = 1 ] || fail "$(($(changed) - changes)) at the fabric manager until the job starts"
 services_are 4 2 2 2 || fail "not all nodes have services"
 flux job info "$id" mcast | grep -q '"launch":"MCASTM\.' || fail "no document was published"
 flux cancel "$id"
@@ -61,6 +65,11 @@ clean
 until_it "all VNIs are free" nothing_held
 services_are 0 0 0 0 || fail "services are left"
 [ $(($(asked) - before)) = 3 ] || fail "$(($(asked) - before)) requests for a job"
+for kind in 'PUT",route="/v1/clusters/{}/jobs/{}",' 'DELETE",route="/v1/clusters/{}/jobs/{}",' '/jobs/{}/nodes"'; do
+    [ "$(requests "$kind")" = 1 ] || fail "$(requests "$kind") requests $kind"
+done
+until_it "the fabric manager has given it back" fm_holds_nothing
+[ $(($(changed) - changes)) = 2 ] || fail "$(($(changed) - changes)) at the fabric manager for a job"
 echo "requests for a job of four nodes: 1 until its first process, $(($(asked) - before)) in all"
 
 echo "# a job that wants nothing costs the broker nothing"

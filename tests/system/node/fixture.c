@@ -2,6 +2,7 @@
 #include "tests/system/node/fixture.h"
 
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/secretscan.h"
 
@@ -68,6 +69,7 @@ int fixture_create(void **state)
     set_environment("MCAST_NODE_SPOOL", fixture->folder, "spool");
     set_environment("MCAST_URL", fixture->folder, "broker.sock");
     setenv("MCAST_CLUSTER", "elcap", 1);
+    boottime_set(boottime_usual());
     fixture_set_cxi(fixture, "nics = 4\n");
     fixture_set_config(fixture, "");
     fixture->broker =

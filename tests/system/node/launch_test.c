@@ -7,6 +7,8 @@
 #include "launch/sealed.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/node/realbroker.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 
 #include <sqlite3.h>
@@ -318,6 +320,55 @@ static void document__of_something_else_is_refused(void **state)
                       scene->file);
 }
 
+static bool is_forgotten(void *arg)
+{
+    const struct scene *scene = arg;
+    return plainhttp_probe(testbed_http(scene->testbed), JOB) == 404;
+}
+
+/* P4: made while the job is pending, on the nodes where it is planned. When it starts there the
+ * document is good; a confirmation asks whether the reservation is, and makes a fresh one. That is
+ * no second start: at the end the nodes' word is enough. */
+static void document__is_prepared_ahead(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
+                      scene->file);
+    ask(scene, "POST", JOB "/launch", "{\"restart\":0,\"expires\":\"1h\"}", 200);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
+                      scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS));
+    call(scene, "POST", JOB "/launch", NULL, 404); /* it must be reserved anew */
+}
+
+/* P4: it starts on other nodes than planned. That nothing ran on those only the resource manager
+ * knows, and says; else their silence would keep the VNI. */
+static void document__prepared_for_other_nodes_is_replaced(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB,
+        "{\"uid\":5588,\"nodes\":\"n[2-3]\",\"cores_per_node\":8,\"hwcoll\":\"on\","
+        "\"launch\":{\"restart\":1}}",
+        201);
+    call(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 409);
+    call(scene, "PUT", JOB "/nodes", "{\"number\":1,\"state\":\"destroyed\",\"nodes\":\"n[2-3]\"}",
+         200);
+    call(scene, "DELETE", JOB, NULL, 202);
+    assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS)); /* its VNI is free */
+    expect_refusal(scene, ON_N1, "(n1) is not in the node list");
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 1 --nodes n[1-2]" ON_N1,
+                      scene->file);
+}
+
 /* The clocks of broker and node may differ by five minutes. */
 static void document__out_of_its_time_is_refused(void **state)
 {
@@ -388,6 +439,23 @@ static void document__of_a_start_that_is_over_is_refused(void **state)
     fixture_expect_err(fixture, "has been started again on this node");
 }
 
+/* B11: two brokers, as from one copied configuration, or an older copy of the ledger give one
+ * number to two jobs: what is remembered of the one is not lost, nor ended with the other. */
+static void number__of_another_job_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    struct launch launch = ordinary();
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    launch.job = "f18", launch.number = 1, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f18 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 4, "epilog --job f17" ON_N1); /* is told number 1 */
+    EXPECT_RUN_LEAVES(6, 4, "prolog --job f17" ON_N1);
+    fixture_expect_err(fixture, "job elcap/f17: reservation 1 is job elcap/f18's on this node");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f18" ON_N1);
+}
+
 /* The same when the broker has the epilog's word, and nothing of the job is remembered but that. */
 static void end__is_remembered_after_its_report(void **state)
 {
@@ -399,6 +467,20 @@ static void end__is_remembered_after_its_report(void **state)
     call(scene, "DELETE", JOB, NULL, 202);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     assert_false(fixture_remembers(fixture));
+    expect_refusal(scene, ON_N1, "which has ended on this node");
+}
+
+/* I1: also where the document was not good at first, and the broker was asked. */
+static void document__is_refused_once_the_broker_was_asked(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 2" ON_N1, scene->file);
+    fixture_expect_err(fixture, "is of start 1 of job f17, this is start 2");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    call(scene, "DELETE", JOB, NULL, 202);
     expect_refusal(scene, ON_N1, "which has ended on this node");
 }
 
@@ -418,6 +500,25 @@ static void epilog__goes_before_a_late_prolog(void **state)
     EXPECT_RUN_LEAVES(4, 0, "epilog --job f18" ON_N1);
     EXPECT_RUN_LEAVES(4, 0, "prolog --job f18 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "which has ended on this node");
+}
+
+/* I1: nor may it after an epilog of what the broker was asked for, as a node does that was booted
+ * just before, or could not open the document then: its "destroyed" counts, and VNIs are another's.
+ */
+static void epilog__of_what_the_broker_gave_goes_before_a_late_prolog(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    call(scene, "DELETE", JOB, NULL, 202);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    call(scene, "GET", JOB, NULL, 404); /* its VNI is free */
+    fixture_set_config(fixture, scene->config);
+    expect_refusal(scene, ON_N1, "which has ended on this node");
 }
 
 /* I1: what nodes said of an earlier start must not count for this one, whose nodes are silent. */
@@ -452,14 +553,6 @@ static void boot__ends_what_a_document_made(void **state)
     plainhttp_reply_release(&reply);
 }
 
-/* Seconds since 1970, of this machine. */
-static int64_t boot_time(void)
-{
-    struct timespec up;
-    assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &up), 0);
-    return (int64_t)time(NULL) - (int64_t)up.tv_sec;
-}
-
 /* What was made before the boot, which may be forgotten here, or at about its time. */
 static void document__of_before_the_boot_is_refused(void **state)
 {
@@ -467,11 +560,30 @@ static void document__of_before_the_boot_is_refused(void **state)
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
     skip_unless_root(scene);
-    launch.issued_s = boot_time() - 1000, forge(scene, launch);
+    launch.issued_s = boottime_usual() - 1000, forge(scene, launch);
     expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
-    launch.issued_s = boot_time() + 290, forge(scene, launch);
+    launch.issued_s = boottime_usual() + 299, forge(scene, launch);
     expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
-    launch.issued_s = boot_time() + 310, forge(scene, launch);
+    launch.issued_s = boottime_usual() + 301, forge(scene, launch);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
+/* S1: it has what it needs all the same. And so much later it believes what is new. */
+static void node__asks_the_broker_in_the_minutes_after_its_boot(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    skip_unless_root(scene);
+    ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
+    boottime_set((int64_t)time(NULL) - MINUTE);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "of the 300 s after that");
+    fixture_expect_err(fixture, "the broker is asked instead");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    struct launch launch = ordinary();
+    launch.number = 9, forge(scene, launch);
+    expect_refusal(scene, ON_N1, "of the 300 s after that");
+    boottime_set((int64_t)time(NULL) - 6 * MINUTE);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
 }
 
@@ -484,12 +596,12 @@ static void lose_spool(struct fixture *fixture)
     assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): names of our own */
 }
 
-/* The reservations of the ledger, and its clock, are from before this machine's boot. */
+/* The reservations of the ledger, and its clock, are from before the node's boot. */
 static void age_ledger(struct scene *scene)
 {
     char path[FOLDER_PATH_SIZE + 16], sql[256];
     sqlite3 *db;
-    const long long released_ms = (long long)(boot_time() - 310) * 1000;
+    const long long released_ms = (long long)(boottime_usual() - 310) * 1000;
     assert_int_equal(testbed_stop_broker(scene->testbed), 0);
     folder_path(path, sizeof path, testbed_folder(scene->testbed), "state.db");
     snprintf(sql, sizeof sql,
@@ -525,7 +637,7 @@ static void boot__suffices_for_a_node_that_lost_its_spool(void **state)
     call(scene, "DELETE", JOB, NULL, 202);
     lose_spool(fixture);
     EXPECT_RUN_LEAVES(0, 0, "boot" ON_N1);
-    assert_int_equal(waiting_nodes(scene), 1); /* this machine was booted long before */
+    assert_int_equal(waiting_nodes(scene), 1); /* it was booted long before */
     age_ledger(scene);
     EXPECT_RUN(0, "boot --node n2");
     assert_int_equal(waiting_nodes(scene), 1);
@@ -657,6 +769,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(job__starts_without_a_broker),
         TEST(vni__waits_for_the_nodes_of_the_document),
+        TEST(document__is_prepared_ahead),
+        TEST(document__prepared_for_other_nodes_is_replaced),
         TEST(list__of_any_length_has_a_short_document),
         TEST(document__is_found_among_other_words),
         TEST(document__of_something_else_is_refused),
@@ -664,14 +778,20 @@ int main(void)
         TEST(document__changed_is_refused),
         TEST(document__of_a_user_is_refused),
         TEST(document__of_a_start_that_is_over_is_refused),
+        TEST(number__of_another_job_is_refused),
         TEST(end__is_remembered_after_its_report),
+        TEST(document__is_refused_once_the_broker_was_asked),
         TEST(epilog__goes_before_a_late_prolog),
+        TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
         TEST(document__of_before_the_boot_is_refused),
+        TEST(node__asks_the_broker_in_the_minutes_after_its_boot),
         TEST(boot__suffices_for_a_node_that_lost_its_spool),
         SEALED(job__starts_without_a_broker),
+        SEALED(document__is_prepared_ahead),
+        SEALED(document__prepared_for_other_nodes_is_replaced),
         SEALED(list__of_any_length_has_a_short_document),
         SEALED(document__is_found_among_other_words),
         SEALED(document__of_something_else_is_refused),

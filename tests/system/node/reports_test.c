@@ -372,6 +372,48 @@ static void epilog__asks_later_of_what_is_not_remembered(void **state)
     assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
 }
 
+/* The broker is slow, and the job starts again here meanwhile: that start's services are not those
+ * that the epilog is asking for. */
+static void epilog__asks_later_and_leaves_the_next_start_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *next = fixture_job("f19", 4712, "1025", 8);
+    fixture_set_config(fixture, "busy_retry = 0s\n");
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fakebroker_be_busy(fixture->broker, 1000000);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17"); /* what is owed of it is told last */
+    fixture_set_config(fixture, "busy_retry = 1h\n");
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f19 --report-within 0s");
+    fixture_set_config(fixture, "busy_retry = 0s\n");
+    assert_int_equal(fixture_run_with(fixture, next, "prolog --job f19 --reservation -"), 0);
+    EXPECT_SERVICES(4);
+    fakebroker_set_job(fixture->broker, "f19", next);
+    fakebroker_be_busy(fixture->broker, 0);
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    EXPECT_SERVICES(4);
+}
+
+/* Of a job that is skipped the broker is not asked, now or later; it is told what it is owed. */
+static void epilog__that_is_skipped_tells_later(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture_make_services(fixture, "f17", 4711, "1024", 8);
+    fakebroker_go(fixture->broker);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17");
+    fakebroker_come(fixture->broker);
+    const unsigned int asked = fakebroker_requests(fixture->broker);
+    EXPECT_RUN(3, "epilog --job f99 --remembered --report-within 10ms");
+    assert_string_equal(fixture->err, "");
+    assert_true(await(has_heard_of_the_end, fixture, AWAIT_DEADLINE_MS));
+    assert_int_equal(fakebroker_requests(fixture->broker), asked + 1);
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+    /* One that is remembered is ended as without the word. */
+    fixture_make_services(fixture, "f18", 4712, "1025", 8);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f18 --remembered --report-within 10ms");
+    assert_true(await(forgets, fixture, AWAIT_DEADLINE_MS));
+    assert_non_null(strstr(fakebroker_reports(fixture->broker), "f18/n1 destroyed 4712\n"));
+}
+
 static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
@@ -437,6 +479,8 @@ int main(void)
         TEST(epilog__of_what_is_not_remembered),
         TEST(epilog__ends_before_the_broker_is_told),
         TEST(epilog__asks_later_of_what_is_not_remembered),
+        TEST(epilog__asks_later_and_leaves_the_next_start_alone),
+        TEST(epilog__that_is_skipped_tells_later),
         TEST(epilog__heals_a_damaged_note),
         TEST(spool__is_bounded),
     };

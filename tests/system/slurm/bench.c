@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By hand: build/tests/slurm/slurm_bench [cost__*|thousand_jobs__*]
+/* By hand: build/tests/slurm/slurm_bench [cost__*|thousand_jobs__*]; cost__on_one_node is what
+ * `./dev bench` runs (G28), and reads.
  *
  * cost: what our hooks add to `srun true` against hooks that do nothing, in the same run, turn by
  * turn; and what each takes by itself, within jobs. The broker is asked as README.md of the hooks
@@ -144,6 +145,25 @@ static void cost__in_srun(void **state)
     site_end_holding(site); /* of what had no Epilog of ours */
 }
 
+/* One line a round, for a program. */
+static void cost__on_one_node(void **state)
+{
+    static const size_t which[] = {0, 2}; /* of kinds */
+    struct site *site = *state;
+    double times[2][RUNS];
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < 2; i++) {
+            use(site, which[i]);
+            for (int run = 0; run < RUNS; run++)
+                times[i][run] = milliseconds(site, "srun -N1 true");
+        }
+        printf("srun on one node: %.3f ms with no-op hooks, %.3f ms with ours\n",
+               median(times[0], RUNS), median(times[1], RUNS));
+        fflush(stdout);
+    }
+    site_end_holding(site);
+}
+
 static void cost__of_each_hook(void **state)
 {
     struct site *site = *state;
@@ -200,12 +220,15 @@ static int create(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest cost[] = {cmocka_unit_test(cost__in_srun),
+    const struct CMUnitTest cost[] = {cmocka_unit_test(cost__on_one_node),
+                                      cmocka_unit_test(cost__in_srun),
                                       cmocka_unit_test(cost__of_each_hook)};
     const struct CMUnitTest many[] = {cmocka_unit_test(thousand_jobs__leave_nothing)};
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     name_nodes();
     const int failed = cmocka_run_group_tests(cost, create, site_destroy);
+    if (argc > 1 && strncmp(argv[1], "cost", 4) == 0)
+        return failed;
     return failed + cmocka_run_group_tests(many, site_create_documented_large, site_destroy);
 }

@@ -123,6 +123,9 @@ with "SchedulerParameters=bf_interval=1,extra_constraints"
 echo MCAST_LAUNCH=extra >"$dir/settings"
 check
 expect launch problem "would be a constraint" "MCAST_LAUNCH=comment"
+echo MCAST_LAUNCH_USER=0 >"$dir/settings" # auto takes the comment
+check
+expect launch ok "comes with the job (MCAST_LAUNCH=auto)"
 
 # What becomes of a job that loses its addresses.
 refresh
@@ -207,7 +210,7 @@ shows SlurmctldHost other
 shows PrologSlurmctld /nowhere/ctld.sh
 sh "$hooks/check" --settings "$dir/settings" >"$dir/said"
 expect PrologSlurmctld warning "is not on this host" "grep mcastd/slurm/prologslurmctld /nowhere/ctld.sh"
-expect Prolog ok "not looked at"
+expect Prolog ok "not looked at: it runs on nodes; --node"
 ! grep -q mcast-node "$dir/said" || fail "it is no node"
 
 # Settings that break it.

@@ -236,6 +236,24 @@ static void het_job__ends_with_its_last_component(void **state)
     cluster_expect(site->cluster, "rm $SITE/out/go");
 }
 
+/* A component's hook that comes last sees the others run: the nodes of all, and their order, stay.
+ */
+static void het_job__waits_for_a_late_component(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prologslurmctld", "before");
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N1 : -N1 : -N1 --wrap 'sleep 1000'");
+    site_await_held(site, "prologslurmctld", "before", job + 1, NULL);
+    cluster_expect(site->cluster, "touch $SITE/hold/prologslurmctld.before.%u", job + 1);
+    site_let_go(site, "prologslurmctld", "before");
+    cluster_await(site->cluster, "[ $(squeue -h -r -t R -j %u | wc -l) = 2 ]", job);
+    cluster_expect(site->cluster, "rm $SITE/hold/prologslurmctld.before.%u", job + 1);
+    cluster_await(site->cluster, "[ $(squeue -h -r -t R -j %u | wc -l) = 3 ]", job);
+    cluster_expect(site->cluster, "scancel %u", job);
+    site_expect_nothing_left(site);
+}
+
 /* What the leader cannot have, no component begins with. */
 static void het_job__is_held_as_a_whole(void **state)
 {
@@ -302,6 +320,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(het_job__shares_its_leaders_vnis),
         cmocka_unit_test(het_job__is_served_by_component),
         cmocka_unit_test(het_job__ends_with_its_last_component),
+        cmocka_unit_test(het_job__waits_for_a_late_component),
         cmocka_unit_test(het_job__is_held_as_a_whole),
         cmocka_unit_test(requeue__reserves_anew),
         cmocka_unit_test(suspended_job__keeps_what_it_has),

@@ -16,19 +16,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many requests about jobs the broker has answered, by its own count. The hooks' health checks,
- * which ask for lists, are not among them. */
-static double requests(struct site *site)
+/* So many requests about jobs the broker has answered, by its own count, with this method and route
+ * ("" is any). The hooks' health checks, which ask for lists, are not among them. */
+static double answered(struct site *site, const char *method, const char *route)
 {
     struct plainhttp_reply reply;
+    char begins[64], about[64];
     double sum = 0;
+    snprintf(begins, sizeof begins, "mcastd_http_requests_total{method=\"%s", method);
+    snprintf(about, sizeof about, "/v1/clusters/{}/jobs/{}%s", route);
     assert_int_equal(plainhttp_call(testbed_http(site->testbed), "GET", "/metrics", NULL, &reply),
                      200);
     for (const char *line = reply.text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *end = line + strcspn(line, "\n"), *value = end;
-        if (strncmp(line, "mcastd_http_requests_total{", 27) != 0 ||
-            !memmem(line, (size_t)(end - line), "/v1/clusters/{}/jobs/{}", 23))
+        if (strncmp(line, begins, strlen(begins)) != 0 ||
+            !memmem(line, (size_t)(end - line), about, strlen(about)))
             continue;
         while (value[-1] != ' ')
             value--;
@@ -36,6 +39,11 @@ static double requests(struct site *site)
     }
     plainhttp_reply_release(&reply);
     return sum;
+}
+
+static double requests(struct site *site)
+{
+    return answered(site, "", "");
 }
 
 struct expected {
@@ -137,6 +145,75 @@ static void job__asks_the_broker_once(void **state)
         "! { scontrol show job %u; cat $SITE/log/*.log; } | grep -F -e \"$t\"",
         job, job);
     let_end(site);
+}
+
+/* What docs/launch.md tabulates. */
+struct messages {
+    int reserve, read, report,
+        release;        /* that the broker has answered; what only looks is a read */
+    int fabric_manager; /* that changed something there */
+};
+
+static int fabric_manager_changes(struct site *site)
+{
+    struct plainhttp_reply reply;
+    int changes = 0;
+    size_t at;
+    const json_t *entry;
+    assert_int_equal(
+        plainhttp_call(testbed_fm_http(site->testbed), "GET", "/mock/log", NULL, &reply), 200);
+    json_array_foreach(json_object_get(reply.json, "entries"), at, entry) changes +=
+        strcmp(json_string_value(json_object_get(entry, "method")), "GET") != 0;
+    plainhttp_reply_release(&reply);
+    return changes;
+}
+
+static struct messages messages(struct site *site)
+{
+    struct messages sum = {.read = (int)answered(site, "GET\"", ""),
+                           .report = (int)answered(site, "PUT\"", "/nodes/"),
+                           .release = (int)answered(site, "DELETE\"", ""),
+                           .fabric_manager = fabric_manager_changes(site)};
+    sum.reserve = (int)requests(site) - sum.read - sum.report - sum.release;
+    return sum;
+}
+
+static void expect_messages(struct site *site, const struct messages *before,
+                            struct messages expected)
+{
+    await_requests(site, before->reserve + before->read + before->report + before->release +
+                             expected.reserve + expected.read + expected.report + expected.release);
+    const struct messages now = messages(site);
+    assert_int_equal(now.reserve - before->reserve, expected.reserve);
+    assert_int_equal(now.read - before->read, expected.read);
+    assert_int_equal(now.report - before->report, expected.report);
+    assert_int_equal(now.release - before->release, expected.release);
+    assert_int_equal(now.fabric_manager - before->fabric_manager, expected.fabric_manager);
+}
+
+/* Of a job on four nodes, until its tasks run, and in all (G20, B10). One read is the test's own
+ * (hook.sh). */
+static void expect_messages_of_a_job(struct site *site, struct messages start,
+                                     struct messages whole)
+{
+    const struct messages before = messages(site);
+    (void)submit_waiting(site, "-N4 -n4");
+    expect_messages(site, &before, start);
+    let_end(site);
+    expect_messages(site, &before, whole);
+}
+
+/* With a document no node says anything before the job, and each reports once after it. Else each
+ * looks twice, and reports twice. */
+static void messages__of_a_job_are_counted(void **state)
+{
+    struct site *site = *state;
+    expect_messages_of_a_job(site, (struct messages){.reserve = 1, .read = 1, .fabric_manager = 1},
+                             (struct messages){1, 1, 4, 1, 2});
+    use_field(site, "MCAST_LAUNCH=none\n");
+    expect_messages_of_a_job(site, (struct messages){1, 1 + 8, 4, 0, 1},
+                             (struct messages){1, 1 + 8, 8, 1, 2});
+    use_field(site, "");
 }
 
 /* Slurm takes the bare id of an array's last task, or of a het job's first component, for all. */
@@ -305,7 +382,8 @@ static void prolog__tells_what_the_document_must_be_for(void **state)
     site_await_output(site, job, "ready.");
     let_end(site);
     cluster_submit(site->cluster, "$AS_USER --array=1-2 -N1 --wrap true");
-    unsigned int het = cluster_submit(site->cluster, "$AS_USER -N1 : -N2 --wrap true");
+    unsigned int het =
+        cluster_submit(site->cluster, "$AS_USER -N1 -w n1 : -N2 -w 'n[2-3]' --wrap true");
     site_expect_nothing_left(site);
     /* srun, salloc, sbatch twice, two tasks, two components: prolog and env on each node. */
     cluster_expect(site->cluster, "wc -l <$SITE/spied");
@@ -321,6 +399,30 @@ static void prolog__tells_what_the_document_must_be_for(void **state)
     cluster_expect(site->cluster, "grep -c -e '--job %u --.*--nodes n1,n.2-3.' $SITE/spied", het);
     assert_string_equal(cluster_text(site->cluster), "6");
     use_field(site, "");
+}
+
+/* The other components' documents wait for the leader's addresses, and have what its own has. */
+static void component__waits_for_the_leaders_addresses(void **state)
+{
+    struct site *site = *state;
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        plainhttp_call(
+            testbed_fm_http(site->testbed), "POST", "/mock/faults",
+            "{\"method\":\"POST\",\"path\":\"*/jobs\",\"count\":1,\"act_after_ms\":700}", &reply),
+        200);
+    plainhttp_reply_release(&reply);
+    unsigned int job = cluster_submit(
+        site->cluster, "$AS_USER -N1 -n1 : -N2 -n2 --wrap 'srun --het-group=0 $SITE/report a; srun "
+                       "--het-group=1 $SITE/report b; echo done.'");
+    site_await_output(site, job, "done.");
+    char token[128];
+    snprintf(token, sizeof token, "%s",
+             site_output_value(site, job, "a.FI_CXI_COLL_MCAST_TOKEN", 0));
+    assert_true(strlen(token) > 8);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", i), token);
+    site_expect_nothing_left(site);
 }
 
 /* There Extra is no field for words any more; the comment carries the document, then. */
@@ -367,9 +469,11 @@ static int set_up(void **state)
     return rc;
 }
 
-int main(void)
+/* By hand, one scene: its name, or *part*. */
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages__of_a_job_are_counted),
         cmocka_unit_test(job__asks_the_broker_once),
         cmocka_unit_test(each__task_and_component_has_its_own),
         cmocka_unit_test(requeued_job__has_a_new_one),
@@ -378,8 +482,11 @@ int main(void)
         cmocka_unit_test(prolog__comes_with_the_first_step),
         cmocka_unit_test(prolog__tells_what_the_document_must_be_for),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
+        cmocka_unit_test(component__waits_for_the_leaders_addresses),
     };
     const struct CMUnitTest constrained[] = {cmocka_unit_test(extra__of_a_site_with_constraints)};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     int failed = cmocka_run_group_tests_name("in Comment", tests, set_up, site_destroy);
     if (has_extra()) {
         field = "Extra";

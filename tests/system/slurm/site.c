@@ -2,6 +2,7 @@
 #include "tests/system/slurm/site.h"
 
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/slurm/overlap.h"
 
@@ -81,10 +82,13 @@ void site_set_settings(struct site *site, const char *lines)
              "MOCK_CXI=%s/cxi/$SLURMD_NODENAME\n"
              "MCAST_NODE_SPOOL=%s/node/$SLURMD_NODENAME\n"
              "LD_LIBRARY_PATH=%s\n"
-             "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH\n"
+             "LD_PRELOAD=%s\n"
+             "TEST_BOOTED=%lld\n"
+             "export MOCK_CXI MCAST_NODE_SPOOL LD_LIBRARY_PATH LD_PRELOAD TEST_BOOTED\n"
              "%s",
              url, ca, cluster_prefix(), site->folder, site->folder, (unsigned)getuid(),
-             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, lines);
+             site->folder, site->folder, site->folder, MOCK_CXI_FOLDER, RIG_BOOTED,
+             (long long)boottime_usual(), lines);
     char from[PATH_SIZE], to[PATH_SIZE];
     assert_int_equal(folder_write(site->folder, "etc/mcastd/new", 0644, text), 0);
     assert_int_equal(rename(folder_path(from, sizeof from, site->folder, "etc/mcastd/new"),

@@ -30,22 +30,25 @@ static const char *const outer[] = {"PATH=/bin",
                                     "FI_CXI_COLL_FABRIC_MGR_CACERT=" CA,
                                     NULL};
 
+#define NO_KEYS "FI_OPX_UUID unset\nFI_PSM3_UUID unset\nFI_OPX_PKEY unset\nPSM3_PKEY unset\n"
 #define GOLDEN_CA(step, ca)                                                                        \
     "FI_CXI_HWCOLL_MIN_NODES=64\n"                                                                 \
     "FI_CXI_HWCOLL_ADDRS_PER_JOB=23\n"                                                             \
     "FI_CXI_COLL_JOB_ID=elcap-f2Rs8sydSxmd\n"                                                      \
     "FI_CXI_COLL_JOB_STEP_ID=" step "\n"                                                           \
     "FI_CXI_COLL_MCAST_TOKEN=sess-1 secret\n"                                                      \
-    "FI_CXI_COLL_FABRIC_MGR_URL=" URL "\n" ca
+    "FI_CXI_COLL_FABRIC_MGR_URL=" URL "\n" ca NO_KEYS
 #define GOLDEN(step) GOLDEN_CA(step, "FI_CXI_COLL_FABRIC_MGR_CACERT=" CA "\n")
 
-static const char all_unset[] = "FI_CXI_HWCOLL_MIN_NODES unset\n"
-                                "FI_CXI_HWCOLL_ADDRS_PER_JOB unset\n"
-                                "FI_CXI_COLL_JOB_ID unset\n"
-                                "FI_CXI_COLL_JOB_STEP_ID unset\n"
-                                "FI_CXI_COLL_MCAST_TOKEN unset\n"
-                                "FI_CXI_COLL_FABRIC_MGR_URL unset\n"
-                                "FI_CXI_COLL_FABRIC_MGR_CACERT unset\n";
+#define NO_COLLECTIVES                                                                             \
+    "FI_CXI_HWCOLL_MIN_NODES unset\n"                                                              \
+    "FI_CXI_HWCOLL_ADDRS_PER_JOB unset\n"                                                          \
+    "FI_CXI_COLL_JOB_ID unset\n"                                                                   \
+    "FI_CXI_COLL_JOB_STEP_ID unset\n"                                                              \
+    "FI_CXI_COLL_MCAST_TOKEN unset\n"                                                              \
+    "FI_CXI_COLL_FABRIC_MGR_URL unset\n"                                                           \
+    "FI_CXI_COLL_FABRIC_MGR_CACERT unset\n"
+static const char all_unset[] = NO_COLLECTIVES NO_KEYS;
 
 /* What came, as text, and as the environment of the level below. */
 struct level {
@@ -166,6 +169,34 @@ static void inherit__nothing_is_unset(void **state)
     assert_golden((const char *const[]){NULL}, "0", all_unset, &level);
 }
 
+/* S4: what runs in a job has its keys, at every level; settings are never unset, as a user may
+ * have chosen them. */
+static void inherit__omnipath(void **state)
+{
+    (void)state;
+    static const char *const job[] = {"PSM3_PKEY=0x8003",
+                                      "FI_OPX_UUID=0011223344556677889900aabbccddee",
+                                      "FI_PSM3_UUID=00112233-4455-6677-8899-00aabbccddee",
+                                      "FI_OPX_PKEY=0x8003",
+                                      "FI_OPX_SL=3",
+                                      "FI_OPX_CONTEXT_SHARING=",
+                                      "PSM3_NIC_SL=1",
+                                      "PSM3_NIC=hfi1_0",
+                                      NULL};
+    static const char golden[] =
+        NO_COLLECTIVES "FI_OPX_UUID=0011223344556677889900aabbccddee secret\n"
+                       "FI_PSM3_UUID=00112233-4455-6677-8899-00aabbccddee secret\n"
+                       "FI_OPX_PKEY=0x8003\nPSM3_PKEY=0x8003\nFI_OPX_SL=3\nPSM3_NIC=hfi1_0\n";
+    static const char *const without[] = {"FI_OPX_UUID=00", "FI_OPX_PKEY=", NULL};
+    struct level system, nested;
+    assert_golden(job, "/fA", golden, &system);
+    assert_golden(system.environment, "/fA/fB", golden, &nested);
+    assert_golden(without, "0",
+                  NO_COLLECTIVES "FI_OPX_UUID=00 secret\nFI_PSM3_UUID unset\n"
+                                 "FI_OPX_PKEY unset\nPSM3_PKEY unset\n",
+                  &nested);
+}
+
 static void inherit__half_is_refused(void **state)
 {
     (void)state;
@@ -284,6 +315,7 @@ int main(void)
         cmocka_unit_test(inherit__flux_three_levels_by_ids),
         cmocka_unit_test(inherit__slurm),
         cmocka_unit_test(inherit__nothing_is_unset),
+        cmocka_unit_test(inherit__omnipath),
         cmocka_unit_test(inherit__half_is_refused),
         cmocka_unit_test(inherit__without_ca_or_step),
         cmocka_unit_test(inherit__a_ca_that_is_not_there_is_yes),

@@ -490,6 +490,34 @@ static void reserve__token_of_another_job_is_unusable(void **state)
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
 }
 
+static void ask_launch(struct driver *d)
+{
+    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
+                                       .ticket = ++d->ticket,
+                                       .u.launch = {.cluster = "elcap", .job = "r"}});
+}
+
+/* I1, F4: a document names VNIs, as an answer does, and one that is made meanwhile has no token. */
+static void reserve__keeps_documents_waiting(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request q = driver_request("r", 128);
+    q.nodes = "n[1-128]";
+    q.wish = WISH_REQUIRED;
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    for (int granted = 0; granted <= 1; granted++) {
+        driver_reserve(d, q);
+        uint64_t call = driver_call(d, FMCALL_RESERVE);
+        ask_launch(d);
+        assert_null(driver_find(d, EFFECT_ANSWER));
+        driver_done(d, call, granted ? FM_OK : FM_DENIED, granted ? "sess-r" : NULL);
+        assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
+        assert_int_equal(driver_answer(d)->kind, granted ? ANSWER_CREATED : ANSWER_NO_HWCOLL);
+    }
+    assert_true(driver_job(d, "r")->launched);
+}
+
 /* F3, F4: when refused as required, its VNIs were told to nobody: the pool does not run dry. */
 static void reserve__refusals_do_not_empty_the_pool(void **state)
 {
@@ -656,8 +684,8 @@ UNIT_MAIN(UP(reserve__gives_vnis), FRESH(reserve__single_node_policy),
           UP(reserve__second_try_is_checked_when_the_first_has_settled),
           UP(reserve__ineligible_tells_why), UP(reserve__denied_keeps_the_managers_words),
           UP(reserve__required_fails_and_gives_everything_back),
-          UP(reserve__name_in_use_is_cleared_first), UP(reserve__name_of_another_is_left_alone),
-          UP(reserve__token_of_another_job_is_unusable),
+          UP(reserve__keeps_documents_waiting), UP(reserve__name_in_use_is_cleared_first),
+          UP(reserve__name_of_another_is_left_alone), UP(reserve__token_of_another_job_is_unusable),
           FRESH(reserve__refusals_do_not_empty_the_pool),
           UP(reserve__name_of_another_after_a_release), UP(reserve__asked_again_while_it_waits),
           UP(reserve__unreached_tells_why), FRESH(reserve__stays_within_the_budget),

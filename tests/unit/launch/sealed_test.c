@@ -76,7 +76,7 @@ static void sealed__key_file_is_read_as_written(void **state)
 {
     struct launch_keys again;
     struct error err = {.text = ""};
-    char text[LAUNCH_KEYS_TEXT_SIZE], three[2 * LAUNCH_KEYS_TEXT_SIZE];
+    char text[LAUNCH_KEYS_TEXT_SIZE], three[3 * LAUNCH_KEYS_TEXT_SIZE];
     (void)state;
     for (size_t count = 1; count <= LAUNCH_KEYS_MAX; count++) {
         const struct launch_keys keys = make_broker_keys(count);

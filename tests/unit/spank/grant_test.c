@@ -59,6 +59,29 @@ static void grant__comes_in_pieces(void **state)
     assert_false(grant_has_hwcoll(&grant));
 }
 
+/* S4: of a job on Omni-Path; neither settings nor keys are what hwcoll=off takes away. */
+static void grant__omnipath(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "FI_OPX_UUID=00ff\0FI_PSM3_UUID=00-ff\0FI_OPX_PKEY=0x8001\0"
+        "PSM3_PKEY=0x8002\0FI_OPX_SL=3\0FI_OPX_HFI_SELECT=numa:0:0,numa:1:1\0"
+        "PSM3_NIC=hfi1_*\0FI_OPX_CONTEXT_SHARING=1\0"
+        "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT=2\0FI_OPX_RELIABILITY=x\0"
+        "PSM3_NIC_SL=9";
+    static const char *const wanted[] = {
+        "00ff", "00-ff", "0x8001", "0x8002", "3", "numa:0:0,numa:1:1", "hfi1_*", "1", "2"};
+    assert_int_equal(GRANT_COUNT - GRANT_FIRST_KEY, sizeof wanted / sizeof *wanted);
+    assert_int_equal(take(text, sizeof text), 0);
+    for (int i = 0; i < GRANT_FIRST_KEY; i++)
+        assert_null(grant.values[i]);
+    for (int i = GRANT_FIRST_KEY; i < GRANT_COUNT; i++)
+        assert_string_equal(grant.values[i], wanted[i - GRANT_FIRST_KEY]);
+    assert_int_equal(grant_find("PSM3_PKEY", 9), GRANT_FIRST_SETTING - 1);
+    assert_int_equal(grant_find("FI_OPX_SL", 9), GRANT_FIRST_SETTING);
+    assert_false(grant_has_hwcoll(&grant));
+}
+
 /* What is not ours sets nothing, whoever wrote it. */
 static const char *chosen(const char *text, unsigned which, unsigned count)
 {
@@ -200,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(grant__values, setup),
         cmocka_unit_test_setup(grant__comes_in_pieces, setup),
+        cmocka_unit_test_setup(grant__omnipath, setup),
         cmocka_unit_test_setup(grant__one_vni, setup),
         cmocka_unit_test_setup(grant__other_names, setup),
         cmocka_unit_test_setup(grant__halves, setup),
