@@ -185,24 +185,22 @@ static int check_node(const struct launch *launch, const struct launch_here *her
                       struct error *err)
 {
     char digest[LAUNCH_DIGEST_LENGTH + 1];
-    const char *nodes = launch->nodes;
-    if (!nodes && !here->nodes)
+    const char *nodes = launch->nodes ? launch->nodes : here->nodes;
+    if (!nodes)
         return error_set(err, ERROR_REFUSED,
                          "the launch document of job %s has a digest of its node list only: give "
                          "the resource manager's list (--nodes)",
                          launch->job);
-    if (!nodes) {
-        if (launch_digest(here->nodes, digest) < 0)
-            return error_set(err, ERROR_IO,
-                             "the node list cannot be checked: libcrypto.so.3 (Debian: libssl3) "
-                             "cannot be opened");
-        if (strcmp(digest, launch->nodes_digest) != 0)
-            return error_set(err, ERROR_REFUSED,
-                             "the launch document of job %s was made for another node list than "
-                             "the job has: ask for a new one",
-                             launch->job);
-        nodes = here->nodes;
-    }
+    if (!launch->nodes && launch_digest(nodes, digest) < 0)
+        return error_set(err, ERROR_IO,
+                         "the node list cannot be checked: libcrypto.so.3 (Debian: libssl3) "
+                         "cannot be opened");
+    if (launch->nodes ? here->nodes && strcmp(nodes, here->nodes) != 0
+                      : strcmp(digest, launch->nodes_digest) != 0)
+        return error_set(err, ERROR_REFUSED,
+                         "the launch document of job %s was made for another node list than "
+                         "the job has: ask for a new one",
+                         launch->job);
     if (nodelist_contains(nodes, here->node))
         return 0;
     return error_set(err, ERROR_REFUSED,
