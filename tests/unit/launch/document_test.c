@@ -217,6 +217,11 @@ static void document__that_is_none_is_refused(void **state)
         {"{\"v\":1}", ERROR_INVALID},
         {START TIMES "\"number\":1,\"uid\":4294967295,\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},
+        {START TIMES "\"number\":0,\"uid\":1,\"node_count\":1,\"nodes\":\"a\"," END, ERROR_INVALID},
+        /* To which the difference of clocks cannot be added. */
+        {START "\"issued\":1,\"expires\":9223372036854775807,\"number\":1,\"uid\":1,"
+               "\"node_count\":1,\"nodes\":\"a\"," END,
+         ERROR_INVALID},
         {START TIMES "\"number\":-1,\"uid\":1,\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},
         {START TIMES "\"number\":1,\"uid\":1,\"node_count\":1," END, ERROR_INVALID},
