@@ -4,6 +4,7 @@
 #include "tests/bench/request.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 enum {
     SAMPLE = 4,     /* nodes that run mcast-node: more than the requests that are allowed */
     TURNS = 6,      /* of each kind of prolog, a repetition */
-    BOOTED_S = 900, /* until then nodes do not trust documents: they ask */
+    BOOTED_S = 900, /* until then nodes do not trust documents: the boot is set back */
     ARGUMENTS_MAX = 24,
     PATH_SIZE = 192,
     TEXT_SIZE = 1024
@@ -307,11 +308,12 @@ int part_launch(const struct bench *bench)
     int result = -1;
 
     clock_gettime(CLOCK_BOOTTIME, &since_boot);
-    if (geteuid() != 0 || since_boot.tv_sec < BOOTED_S) {
-        report_skipped(bench->report, "G20, G21",
-                       "launch documents need root, and a machine that has run for 15 minutes");
+    if (geteuid() != 0) {
+        report_skipped(bench->report, "G20, G21", "launch documents need root");
         return 0;
     }
+    if (since_boot.tv_sec < BOOTED_S)
+        boottime_set(boottime_usual());
     printf("G20, G21, a job of %zu nodes with a launch document\n", bench->nodes);
     fflush(stdout);
     if (folder_create(launching.folder) < 0)
@@ -323,5 +325,6 @@ int part_launch(const struct bench *bench)
     testbed_destroy(launching.testbed);
     testmunged_stop(munged);
     folder_destroy(launching.folder);
+    unsetenv("LD_PRELOAD"); /* that of boottime_set */
     return result;
 }
