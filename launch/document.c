@@ -7,7 +7,6 @@
 #include "launch/crypto.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* jansson's strings; the document has the only reference. */

@@ -47,8 +47,8 @@ static int destroy_services_of(struct node *node, const struct command_options *
     if (known && !there) {
         /* Another run has ended it, and the broker knows. */
     } else if (next) {
-        /* Made since the hook ended: by a prolog of the job's next start, or by a late one, whose
-         * services tend destroys when the job is over. */
+        /* Made since the hook ended: by a prolog of the job's next start. Of a late one of this
+         * start an epilog that asks at once would not hear, either. */
     } else if (jobsvc_destroy(node, note, &end, &err) < 0) {
         rc = command_failed(&err);
     } else {

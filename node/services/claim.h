@@ -31,8 +31,8 @@ struct claim {
     unsigned int traffic_classes; /* bits of enum traffic_class; 0: not given */
     bool active;                  /* false: already released */
     int64_t launched_s;           /* when its launch document was made; 0: by the broker */
-    int64_t launched_until_s;     /* by a launch document, which is good until then; 0: by the
-                                     broker, or a file */
+    int64_t launched_until_s;     /* until when launch documents of it may be good here; 0: it had
+                                     none */
     bool elsewhere;               /* its node list has another node's names only */
     char nodes[CLAIM_NODES_SIZE]; /* that list for people, cut; "": the job named no nodes */
 };

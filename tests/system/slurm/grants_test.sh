@@ -48,7 +48,7 @@ prolog() {
     chmod 755 "$dir/bin"/*
     env -i MCAST_GRANTS="$dir/grants" MCAST_PATIENCE=60 SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 \
         SLURM_JOB_UID="$owner" SLURM_JOB_GID="$owner" SLURMD_NODENAME=n1 SLURM_NODELIST=n1 \
-        SLURM_JOB_CPUS_PER_NODE=8 /bin/sh "$dir/prolog" 2>"$dir/said" ||
+        SLURM_JOB_CPUS_PER_NODE=8 ${leader:+SLURM_HET_JOB_ID="$leader"} /bin/sh "$dir/prolog" 2>"$dir/said" ||
         fail "Prolog fails: $(cat "$dir/said")"
 }
 
@@ -88,3 +88,11 @@ prolog 'echo "FI_CXI_COLL_JOB_ID=half"; echo "mcastctl: cannot reach mcastd" >&2
 grep -qx 'job 7 goes without hardware collectives: mcastctl: cannot reach mcastd' "$dir/said" ||
     fail "Prolog says $(cat "$dir/said")"
 ! tr '\0' '\n' <"$grant" | grep -q FI_CXI || fail "it holds half an environment"
+
+# A component's tasks know the leader's id: they are given what this start has, and not what an earlier
+# one had whose Epilog has not run here.
+leader=6
+prolog 'echo FI_CXI_COLL_MCAST_TOKEN=first'
+prolog 'echo FI_CXI_COLL_MCAST_TOKEN=second'
+tr '\0' '\n' <"$dir/grants/n1.6" | grep -qx FI_CXI_COLL_MCAST_TOKEN=second ||
+    fail "by its leader's id a component has $(tr '\0' '\n' <"$dir/grants/n1.6")"
