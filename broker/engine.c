@@ -5,7 +5,6 @@
 #include "broker/log/decisionlog.h"
 #include "broker/clock.h"
 #include "broker/config/settings.h"
-#include "broker/fabric.h"
 #include "broker/journal.h"
 #include "broker/jobs/listcommand.h"
 #include "broker/log/log.h"

@@ -22,7 +22,7 @@ struct generation {
     bool closing;
 };
 
-/* A call or list in progress, or one that could not be started and has yet to be reported. */
+/* A call or list in progress, or one without a fabric manager that has yet to be reported. */
 struct request {
     LIST_ENTRY(request) link;
     struct fabric *fabric;
@@ -30,7 +30,6 @@ struct request {
     uint64_t id;
     enum fmcall_kind kind; /* FMCALL_NONE: a list */
     uint64_t begun_ns;
-    char why[128]; /* it could not be started; else "" */
 };
 
 struct fabric {
@@ -49,8 +48,6 @@ struct fabric {
     void (*closed)(void *arg);
     void *closed_arg;
 };
-
-static const char no_fabric_manager[] = "no fabric manager is configured";
 
 static struct request *request_create(struct fabric *fabric, uint64_t id, enum fmcall_kind kind)
 {
@@ -138,27 +135,18 @@ static void on_next_turn(uv_timer_t *timer)
     struct fabric *fabric = timer->data;
     if (fabric->login_unstarted) {
         fabric->login_unstarted = false;
-        report_login(fabric, ERROR_INVALID, no_fabric_manager);
+        report_login(fabric, ERROR_INVALID, "no fabric manager is configured");
     }
     /* What a step adds here comes before these, and waits for the turn after. */
     struct request *request = LIST_FIRST(&fabric->requests);
     while (request) {
         struct request *next = LIST_NEXT(request, link);
-        if (request->why[0] != '\0')
-            finish_request(request, FM_UNREACHED, (struct secret){0}, NULL, request->why);
+        if (!request->generation)
+            finish_request(request, FM_UNREACHED, (struct secret){0}, NULL,
+                           "the call could not be started: no fabric manager is configured");
         request = next;
     }
     close_drained(fabric);
-}
-
-/* code < 0: the core learns of it in the next turn of the loop. */
-static void note_start(struct request *request, int code)
-{
-    if (code == 0)
-        return;
-    (void)snprintf(request->why, sizeof request->why, "the call could not be started: %s",
-                   request->generation ? error_word(code) : no_fabric_manager);
-    schedule_next_turn(request->fabric);
 }
 
 static void start_call(struct fabric *fabric, const struct effect *effect)
@@ -166,10 +154,10 @@ static void start_call(struct fabric *fabric, const struct effect *effect)
     enum fmcall_kind kind = effect->u.call.kind;
     assert(kind != FMCALL_NONE);
     struct request *request = request_create(fabric, effect->u.call.id, kind);
-    int code = ERROR_NOT_FOUND;
     if (request->generation)
-        code = fmapi_call(request->generation->api, kind, &effect->u.call.about, on_reply, request);
-    note_start(request, code);
+        fmapi_call(request->generation->api, kind, &effect->u.call.about, on_reply, request);
+    else
+        schedule_next_turn(fabric);
 }
 
 static void on_page(void *arg, const char *const *names, size_t count)
@@ -185,10 +173,10 @@ static void on_page(void *arg, const char *const *names, size_t count)
 static void start_list(struct fabric *fabric, uint64_t list)
 {
     struct request *request = request_create(fabric, list, FMCALL_NONE);
-    int code = ERROR_NOT_FOUND;
     if (request->generation)
-        code = fmapi_list(request->generation->api, on_page, on_reply, request);
-    note_start(request, code);
+        fmapi_list(request->generation->api, on_page, on_reply, request);
+    else
+        schedule_next_turn(fabric);
 }
 
 static void on_login(void *arg, int code, const char *words)

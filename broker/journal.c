@@ -176,13 +176,6 @@ static void begin_commit(struct journal *journal)
     commit_oldest(journal);
 }
 
-/* The store may go on with what has gathered by itself, until there is more to gather. */
-static void offer_gathered(struct journal *journal)
-{
-    if (journal->in_progress == 1 && journal->gathering->batch && !journal->offered)
-        journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
-}
-
 static void withdraw_offer(struct journal *journal)
 {
     if (!journal->offered)
@@ -373,7 +366,9 @@ void journal_flush(struct journal *journal)
 void journal_turn(struct journal *journal)
 {
     begin_commit(journal);
-    offer_gathered(journal);
+    /* The store may go on with what has gathered by itself, until there is more to gather. */
+    if (journal->in_progress == 1 && journal->gathering->batch && !journal->offered)
+        journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
 }
 
 bool journal_about(const struct journal *journal, uint64_t number)

@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* How many bytes of a control character begin the text; 0: none. */
 static size_t control(const char *text)

@@ -6,7 +6,6 @@
 #include "core/reconcile/reconcile.h"
 #include "core/requests/requests.h"
 #include "core/reservation/quarantine.h"
-#include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -70,13 +70,13 @@ static void finish_unsent(struct attempt *attempt, const char *cause)
     finish_attempt(attempt, &(struct transport_answer){.end = TRANSPORT_UNREACHED, .words = words});
 }
 
-static int send_under(struct attempt *attempt, struct credential *credential)
+static void send_under(struct attempt *attempt, struct credential *credential)
 {
     int64_t left_ms = attempt->timeout_ms - age_us(attempt) / 1000;
     credential_drop(attempt->sent);
     attempt->sent = credential_hold(credential);
-    return transport_send(attempt->api->transport, &attempt->request, credential, left_ms,
-                          on_answer, attempt);
+    transport_send(attempt->api->transport, &attempt->request, credential, left_ms, on_answer,
+                   attempt);
 }
 
 static void send_again(struct attempt *attempt)
@@ -88,8 +88,8 @@ static void send_again(struct attempt *attempt)
         finish_refused(attempt);
     else if (age_us(attempt) / 1000 >= attempt->timeout_ms)
         finish_unsent(attempt, "the login took the whole time of the call");
-    else if (send_under(attempt, credential) != 0)
-        finish_unsent(attempt, "memory is exhausted");
+    else
+        send_under(attempt, credential);
 }
 
 static void on_renewed(struct login_wait *wait, enum login_end end, int code, const char *words)
@@ -157,8 +157,8 @@ static void on_answer(void *arg, const struct transport_answer *answer)
         renew_login(attempt, answer->status == 401 ? LOGIN_WANT_OTHER : LOGIN_WANT_RIGHTS);
 }
 
-int attempt_send(struct fmapi *api, struct request *request, struct secret token,
-                 int64_t timeout_ms, transport_done_fn *done, void *arg)
+void attempt_send(struct fmapi *api, struct request *request, struct secret token,
+                  int64_t timeout_ms, transport_done_fn *done, void *arg)
 {
     struct attempt *attempt = memory_zeroed(sizeof *attempt);
     assert(!api->closing);
@@ -176,12 +176,9 @@ int attempt_send(struct fmapi *api, struct request *request, struct secret token
         attempt->token ? credential_session(token) : login_credential(api->login);
     if (!credential) {
         renew_login(attempt, LOGIN_WANT_ANY);
-        return 0;
+        return;
     }
-    int code = send_under(attempt, credential);
+    send_under(attempt, credential);
     if (attempt->token)
         credential_drop(credential); /* the attempt holds it */
-    if (code != 0)
-        attempt_release(attempt);
-    return code;
 }

@@ -30,14 +30,14 @@ struct fmapi {
 /* Sends a request with the credential in force, which it gets when there is none; after 401 or 403
  * renews it once and, if it is another one then, sends again.
  *
- * Takes what request holds, also on failure. timeout_ms covers both attempts and the login. done is
+ * Takes what request holds. timeout_ms covers both attempts and the login. done is
  * called once, from the loop, with an answer that is valid until it returns. Without a login the
- * answer is a 401 without a body and with the login's words. 0 or ERROR_NOMEM.
+ * answer is a 401 without a body and with the login's words.
  *
  * token: a job's session token, which replaces login and certificate, because those may allow more
  * (I6), and for which no login is requested or renewed; none: the login. */
-int attempt_send(struct fmapi *api, struct request *request, struct secret token,
-                 int64_t timeout_ms, transport_done_fn *done, void *arg);
+void attempt_send(struct fmapi *api, struct request *request, struct secret token,
+                  int64_t timeout_ms, transport_done_fn *done, void *arg);
 
 /* The outcome and the text of an incomplete answer: not ANSWERED, not CANCELLED. */
 enum fmcall_outcome call_describe_end(char words[static DECODE_WORDS_SIZE], const struct fmapi *api,

@@ -181,8 +181,8 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
     free(call);
 }
 
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
-               fmapi_call_fn *done, void *arg)
+void fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
+                fmapi_call_fn *done, void *arg)
 {
     struct request request = request_call(api->base, kind, about);
     struct call *call = memory_zeroed(sizeof *call);
@@ -193,13 +193,8 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_abo
                           .session = !secret_none(about->token),
                           .done = done,
                           .done_arg = arg};
-    int code =
-        attempt_send(api, &request, about->token, api->options.timeout_ms, on_call_answer, call);
-    if (code != 0)
-        free(call);
-    else
-        api->in_flight++;
-    return code;
+    attempt_send(api, &request, about->token, api->options.timeout_ms, on_call_answer, call);
+    api->in_flight++;
 }
 
 /* -- counters -- */

@@ -75,8 +75,8 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
  * login use END_STEP: END_TREE names no job (since STEPS a tree's number may have become another
  * job's) and is likely to be denied. */
 typedef void fmapi_call_fn(void *arg, const struct fmapi_reply *reply);
-int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
-               fmapi_call_fn *done, void *arg);
+void fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
+                fmapi_call_fn *done, void *arg);
 
 /* Lists all jobs. page is called with the names of each page (the last path segment of each
  * documentLink, percent-decoded), done once at the end: FM_OK only when the list is complete.
@@ -84,7 +84,7 @@ int fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_abo
  * more pages or names than the limits below. FM_TIMEOUT after six times timeout_ms. */
 enum { FMAPI_LIST_NAMES_MAX = 200000, FMAPI_LIST_PAGES_MAX = 16384 };
 typedef void fmapi_page_fn(void *arg, const char *const *names, size_t count);
-int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
+void fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
 
 struct fmapi_counters {
     uint64_t calls, connections, bytes_in, bytes_out; /* of the fabric manager alone */

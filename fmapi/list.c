@@ -81,15 +81,15 @@ static void finish_list_late(struct list *list, int status)
 }
 
 /* Asks for a page; takes url, NULL for the first. */
-static int request_next_page(struct list *list, char *url)
+static void request_next_page(struct list *list, char *url)
 {
     struct request request = request_page(list->base, url);
     const int64_t left = left_ms(list), call = list->api->options.timeout_ms;
     list->seen = memory_resized(list->seen, list->pages + 1, sizeof *list->seen);
     list->seen[list->pages++] = memory_text(request.url);
     list->hurried = left < call;
-    return attempt_send(list->api, &request, (struct secret){0}, list->hurried ? left : call,
-                        on_page, list);
+    attempt_send(list->api, &request, (struct secret){0}, list->hurried ? left : call, on_page,
+                 list);
 }
 
 /* documentCount is the page's own number with some servers and the whole list's with others: the
@@ -117,8 +117,7 @@ static void follow_next_link(struct list *list, const char *link, int status)
     char *url = baseurl_resolve(list->base, link);
     size_t before = url ? seen_before(list, url) : 0;
     if (url && before == 0 && list->pages < FMAPI_LIST_PAGES_MAX && left_ms(list) > 0) {
-        if (request_next_page(list, url) != 0)
-            finish_list_incomplete(list, status, "memory is exhausted");
+        request_next_page(list, url);
         return;
     }
     if (!url)
@@ -189,7 +188,7 @@ static void on_page(void *arg, const struct transport_answer *answer)
     decoded_page_release(&page);
 }
 
-int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
+void fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg)
 {
     struct list *list = memory_zeroed(sizeof *list);
     assert(!api->closing);
@@ -200,10 +199,6 @@ int fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void
                           .page = page,
                           .done = done,
                           .arg = arg};
-    int code = request_next_page(list, NULL);
-    if (code != 0)
-        list_release(list);
-    else
-        api->in_flight++;
-    return code;
+    request_next_page(list, NULL);
+    api->in_flight++;
 }

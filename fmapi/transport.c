@@ -2,7 +2,6 @@
 #include "fmapi/transport.h"
 
 #include "base/memory.h"
-#include "fmapi/wire/exchange.h"
 
 #include <assert.h>
 #include <curl/curl.h>
@@ -293,23 +292,18 @@ void transport_destroy(struct transport *transport, void (*closed)(void *arg), v
     uv_close((uv_handle_t *)&transport->timer, on_timer_closed);
 }
 
-int transport_send(struct transport *transport, const struct request *request,
-                   struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
-                   void *arg)
+void transport_send(struct transport *transport, const struct request *request,
+                    struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
+                    void *arg)
 {
     assert(!transport->closing);
     struct exchange *exchange =
         exchange_create(&transport->options, transport->share, request, credential, timeout_ms);
-    if (!exchange)
-        return ERROR_NOMEM;
     exchange->done = done;
     exchange->done_arg = arg;
-    if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK) {
-        exchange_destroy(exchange);
-        return ERROR_NOMEM;
-    }
+    if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK)
+        abort(); /* without memory, as base/memory.h */
     TAILQ_INSERT_TAIL(&transport->in_flight, exchange, entry);
-    return 0;
 }
 
 void transport_trust(struct transport *transport, X509_STORE *authorities)

@@ -25,11 +25,10 @@ struct transport *transport_create(uv_loop_t *loop, const struct transport_optio
 void transport_destroy(struct transport *transport, void (*closed)(void *arg), void *arg);
 
 /* Sends request with the credential (NULL: none), which is held. The request's body must stay until
- * done is called: once, from the loop, with an answer that is valid until it returns. 0, or
- * ERROR_NOMEM (done is not called then). */
-int transport_send(struct transport *transport, const struct request *request,
-                   struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
-                   void *arg);
+ * done is called: once, from the loop, with an answer that is valid until it returns. */
+void transport_send(struct transport *transport, const struct request *request,
+                    struct credential *credential, int64_t timeout_ms, transport_done_fn *done,
+                    void *arg);
 
 /* Connections from now on trust these authorities (transport_options), also NULL. */
 void transport_trust(struct transport *transport, struct x509_store_st *authorities);

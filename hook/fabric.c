@@ -41,21 +41,16 @@ static enum outcome perform_call(struct connection *connection, enum fmcall_kind
     struct secrets secrets = {0};
     struct request request = request_call(
         connection->base, kind, &(struct fmcall_about){.name = s->job, .step = step, .tree = tree});
-    enum outcome outcome;
     *decoded = (struct decoded){0};
     struct exchange *exchange = exchange_create(&connection->options, connection->share, &request,
                                                 connection->credential, left > 0 ? left : 0);
-    if (!exchange) {
-        outcome = judge_answer(connection, FM_UNREACHED, "memory is exhausted");
-    } else {
-        const struct transport_answer answer = exchange_perform(exchange);
-        credential_add_secrets(connection->credential, &secrets);
-        if (answer.end == TRANSPORT_ANSWERED)
-            decode_call(decoded, kind, true, answer.status, answer.body, answer.length, &secrets);
-        outcome = answer.end == TRANSPORT_ANSWERED
-                      ? judge_answer(connection, decoded->outcome, decoded->words)
-                      : judge_answer(connection, FM_UNREACHED, answer.words);
-    }
+    const struct transport_answer answer = exchange_perform(exchange);
+    credential_add_secrets(connection->credential, &secrets);
+    if (answer.end == TRANSPORT_ANSWERED)
+        decode_call(decoded, kind, true, answer.status, answer.body, answer.length, &secrets);
+    enum outcome outcome = answer.end == TRANSPORT_ANSWERED
+                               ? judge_answer(connection, decoded->outcome, decoded->words)
+                               : judge_answer(connection, FM_UNREACHED, answer.words);
     exchange_destroy(exchange);
     request_release(&request);
     if (!out)

@@ -41,13 +41,10 @@ static munge_ctx_t open_context(const char *socket, struct error *err)
                         library.name);
         return NULL;
     }
-    munge_ctx_t context = munge.munge_ctx_create();
-    if (context &&
-        (!socket || munge.munge_ctx_set(context, MUNGE_OPT_SOCKET, socket) == EMUNGE_SUCCESS))
-        return context;
-    munge.munge_ctx_destroy(context);
-    (void)error_set(err, ERROR_NOMEM, "no memory for a MUNGE credential");
-    return NULL;
+    munge_ctx_t context = memory_must(munge.munge_ctx_create());
+    if (socket && munge.munge_ctx_set(context, MUNGE_OPT_SOCKET, socket) != EMUNGE_SUCCESS)
+        abort(); /* without memory */
+    return context;
 }
 
 static int explain(munge_err_t code, const char *socket, struct error *err)

@@ -7,7 +7,6 @@
 #include "launch/crypto.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* jansson's strings; the document has the only reference. */
@@ -56,15 +55,15 @@ char *launch_format(const struct launch *launch)
 }
 
 /* 0, or ERROR_INVALID. */
-static int read_number(const json_t *root, const char *name, int64_t most, int64_t *out,
-                       struct error *err)
+static int read_number(const json_t *root, const char *name, int64_t least, int64_t most,
+                       int64_t *out, struct error *err)
 {
     const json_t *value = json_object_get(root, name);
     *out = (int64_t)json_integer_value(value);
-    if (json_is_integer(value) && *out >= 0 && *out <= most)
+    if (json_is_integer(value) && *out >= least && *out <= most)
         return 0;
-    return error_set(err, ERROR_INVALID, "the launch document's %s is no number from 0 to %lld",
-                     name, (long long)most);
+    return error_set(err, ERROR_INVALID, "the launch document's %s is no number from %lld to %lld",
+                     name, (long long)least, (long long)most);
 }
 
 static int read_text(const json_t *root, const char *name, const char **out, struct error *err)
@@ -77,19 +76,20 @@ static int read_text(const json_t *root, const char *name, const char **out, str
 
 static int read_numbers(struct launch *launch, struct error *err)
 {
+    const int64_t latest_s = INT64_MAX - LAUNCH_CLOCK_SKEW_S; /* which is added to it */
     int64_t number, uid, nodes;
-    if (read_number(launch->root, "number", INT64_MAX, &number, err) < 0 ||
-        read_number(launch->root, "uid", UINT32_MAX - 1, &uid, err) < 0 ||
-        read_number(launch->root, "node_count", NODELIST_COUNT_MAX, &nodes, err) < 0 ||
-        read_number(launch->root, "issued", INT64_MAX, &launch->issued_s, err) < 0 ||
-        read_number(launch->root, "expires", INT64_MAX, &launch->expires_s, err) < 0)
+    if (read_number(launch->root, "number", 1, INT64_MAX, &number, err) < 0 ||
+        read_number(launch->root, "uid", 0, UINT32_MAX - 1, &uid, err) < 0 ||
+        read_number(launch->root, "node_count", 0, NODELIST_COUNT_MAX, &nodes, err) < 0 ||
+        read_number(launch->root, "issued", 0, latest_s, &launch->issued_s, err) < 0 ||
+        read_number(launch->root, "expires", 0, latest_s, &launch->expires_s, err) < 0)
         return ERROR_INVALID;
     launch->number = (uint64_t)number;
     launch->uid = (uint32_t)uid;
     launch->node_count = (uint32_t)nodes;
     launch->restart = -1;
     return json_object_get(launch->root, "restart")
-               ? read_number(launch->root, "restart", INT32_MAX, &launch->restart, err)
+               ? read_number(launch->root, "restart", 0, INT32_MAX, &launch->restart, err)
                : 0;
 }
 
@@ -126,7 +126,7 @@ static int read_all(struct launch *launch, struct error *err)
     int64_t version;
     if (!json_is_object(launch->root))
         return error_set(err, ERROR_INVALID, "the launch document is no JSON object");
-    if (read_number(launch->root, "v", INT32_MAX, &version, err) < 0)
+    if (read_number(launch->root, "v", 0, INT32_MAX, &version, err) < 0)
         return ERROR_INVALID;
     if (version != LAUNCH_VERSION)
         return error_set(err, ERROR_VERSION,
@@ -186,24 +186,22 @@ static int check_node(const struct launch *launch, const struct launch_here *her
                       struct error *err)
 {
     char digest[LAUNCH_DIGEST_LENGTH + 1];
-    const char *nodes = launch->nodes;
-    if (!nodes && !here->nodes)
+    const char *nodes = launch->nodes ? launch->nodes : here->nodes;
+    if (!nodes)
         return error_set(err, ERROR_REFUSED,
                          "the launch document of job %s has a digest of its node list only: give "
                          "the resource manager's list (--nodes)",
                          launch->job);
-    if (!nodes) {
-        if (launch_digest(here->nodes, digest) < 0)
-            return error_set(err, ERROR_IO,
-                             "the node list cannot be checked: libcrypto.so.3 (Debian: libssl3) "
-                             "cannot be opened");
-        if (strcmp(digest, launch->nodes_digest) != 0)
-            return error_set(err, ERROR_REFUSED,
-                             "the launch document of job %s was made for another node list than "
-                             "the job has: ask for a new one",
-                             launch->job);
-        nodes = here->nodes;
-    }
+    if (!launch->nodes && launch_digest(nodes, digest) < 0)
+        return error_set(err, ERROR_IO,
+                         "the node list cannot be checked: libcrypto.so.3 (Debian: libssl3) "
+                         "cannot be opened");
+    if (launch->nodes ? here->nodes && strcmp(nodes, here->nodes) != 0
+                      : strcmp(digest, launch->nodes_digest) != 0)
+        return error_set(err, ERROR_REFUSED,
+                         "the launch document of job %s was made for another node list than "
+                         "the job has: ask for a new one",
+                         launch->job);
     if (nodelist_contains(nodes, here->node))
         return 0;
     return error_set(err, ERROR_REFUSED,

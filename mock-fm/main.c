@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -105,8 +104,8 @@ static int open_objects(struct program *program, struct problem *problem)
                                         .log = requestlog_create(),
                                         .reload = reload,
                                         .program = program};
-    if (!options->mint.seeded && getrandom(&dice, sizeof dice, 0) != (ssize_t)sizeof dice)
-        return problem_set(problem, 500, "no random numbers: %s", strerror(errno));
+    if (!options->mint.seeded)
+        random_bytes(&dice, sizeof dice);
     faults_init(&program->faults, dice);
     if (options->state &&
         !(fabric->journal = journal_open(options->state, fabric->objects, problem)))

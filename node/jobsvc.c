@@ -4,7 +4,6 @@
 
 #include "core/reservation/record.h"
 #include "node/record/remainder.h"
-#include "node/services/service.h"
 #include "node/services/holders.h"
 #include "node/services/limits.h"
 

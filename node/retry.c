@@ -2,7 +2,6 @@
 #include "node/retry.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <time.h>
 
 static int64_t now_ms(void)

@@ -18,9 +18,8 @@ struct fingerprint {
     unsigned char bytes[FINGERPRINT_SIZE];
 };
 
-/* Of a session token, which is not none. ERROR_NOMEM */
-int fingerprint_compute(const struct chain *key, struct secret token, struct fingerprint *out,
-                        struct error *err);
+/* Of a session token, which is not none. */
+struct fingerprint fingerprint_compute(const struct chain *key, struct secret token);
 
 /* In constant time. */
 bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b);

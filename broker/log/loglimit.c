@@ -18,16 +18,11 @@ static void refill_bucket(struct loglimit_kind *place, int64_t now_ms)
     place->filled_ms = now_ms;
 }
 
-static size_t first_place(const void *kind)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)kind * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(hash >> 32) % LOGLIMIT_KINDS;
-}
-
 /* NULL: there is no room for one more kind. */
 static struct loglimit_kind *place_of(struct loglimit *limit, const void *kind, int64_t now_ms)
 {
-    size_t first = first_place(kind);
+    const uint64_t hash = (uint64_t)(uintptr_t)kind * UINT64_C(0x9e3779b97f4a7c15);
+    const size_t first = (size_t)(hash >> 32) % LOGLIMIT_KINDS;
     for (size_t i = 0; i < LOGLIMIT_KINDS; i++) {
         struct loglimit_kind *place = &limit->kinds[(first + i) % LOGLIMIT_KINDS];
         if (!place->kind)

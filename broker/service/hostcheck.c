@@ -2,7 +2,6 @@
 #include "broker/service/hostcheck.h"
 
 #include "broker/http/listen/tls.h"
-#include "broker/config/file.h"
 #include "launch/sealed.h"
 #include "state/store.h"
 #include "tokens/rootkeys.h"

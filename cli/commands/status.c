@@ -26,12 +26,6 @@ static long long count_of(const json_t *root, const char *object, const char *na
     return json_integer_value(json_object_get(json_object_get(root, object), name));
 }
 
-static bool ends_soon(const char *time_text)
-{
-    struct tm parts = {0};
-    return strptime(time_text, "%Y-%m-%dT%H:%M:%S", &parts) && timegm(&parts) < time(NULL) + SOON_S;
-}
-
 /* Each returns whether it has found a fault. */
 
 static bool print_alarms(const json_t *root)
@@ -161,7 +155,8 @@ static bool print_lists(const json_t *root)
 static bool print_certificate(const json_t *root)
 {
     const char *end = text_of(root, NULL, "certificate_expires");
-    if (!ends_soon(end))
+    struct tm parts = {0};
+    if (!strptime(end, "%Y-%m-%dT%H:%M:%S", &parts) || timegm(&parts) >= time(NULL) + SOON_S)
         return false;
     plain_printf("THE BROKER'S CERTIFICATE ends, or ended, at %s\n", end);
     return true;

@@ -4,8 +4,6 @@
 #include "cli/program.h"
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
 #include "base/names.h"
-#include "client/text.h"
 #include "client/calls/field.h"
 
 #include <stdarg.h>

@@ -3,10 +3,8 @@
 
 #include "client/calls/events.h"
 #include "client/calls/field.h"
-#include "client/text.h"
 #include "client/handle.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the stream's lines ---- */

@@ -3,7 +3,6 @@
 
 #include "client/transport/broker.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>

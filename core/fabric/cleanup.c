@@ -7,7 +7,6 @@
 #include "core/fabric/call_done.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

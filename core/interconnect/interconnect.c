@@ -17,6 +17,12 @@ const struct interconnect *interconnect_of(int kind)
     return table[kind];
 }
 
+void environment_each(const struct core_config *config, const char *fm_url,
+                      const struct reservation *r, const char *step, variable_fn *each, void *arg)
+{
+    interconnect_of(r->interconnect)->environment(config, fm_url, r, step, each, arg);
+}
+
 enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *drawing)
 {
     const struct reserve_request *q = drawing->request;

@@ -41,6 +41,14 @@ extern const struct interconnect interconnect_slingshot, interconnect_omnipath, 
 
 const struct interconnect *interconnect_of(int kind); /* enum interconnect_kind */
 
+/* Calls each for every variable of a job's tasks (F16), in a fixed order. Strings are valid during
+ * the call; among them are the job's secrets. Slingshot: those of the fabric manager fm_url (or
+ * config->job_url, if there is one), for step (NULL: "0", since FI_CXI_COLL_JOB_STEP_ID is never
+ * unset); nothing unless hwcoll is reserved: without all of them libfabric does without. */
+void environment_each(const struct core_config *config, const char *fm_url,
+                      const struct reservation *reservation, const char *step, variable_fn *each,
+                      void *arg);
+
 /* draw, of an interconnect that has neither VNIs nor traffic classes nor multicast addresses: who
  * asks for any is refused. */
 enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *drawing);

@@ -6,7 +6,6 @@
 #include "core/requests/requests.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RELEASE_COSTS = 20 /* as much as comparing so many */ };

@@ -5,7 +5,6 @@
 #include "core/reservation/sizing.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Comparing what the fabric manager lists with the ledger (F20, F22, B11). Only a list that was

@@ -102,11 +102,6 @@ uint32_t nodes_clean(const struct nodes *nodes)
     return !nodes ? 0 : nodes->clean;
 }
 
-static bool is_clean(const struct node_report *report)
-{
-    return report->state == NODE_DESTROYED || report->state == NODE_FENCED;
-}
-
 /* The entry of a name, made when there is none. */
 static struct node_report *enter_name(struct nodes *nodes, const char *name)
 {
@@ -140,7 +135,7 @@ static void count_report(struct nodes *nodes, const struct node_report *report, 
 {
     assert(one == 1 || one == UINT32_MAX);
     nodes->count += one;
-    nodes->clean += is_clean(report) ? one : 0;
+    nodes->clean += report->state == NODE_DESTROYED || report->state == NODE_FENCED ? one : 0;
     nodes->lingering += report->state == NODE_LINGERING ? one : 0;
 }
 

@@ -264,18 +264,16 @@ static void request_token(struct login *login)
             .ca = login->options->ca, .verify = login->options->verify != 0, .parallel = 1};
         login->endpoint = transport_create(login->loop, &options, &err);
     }
-    if (login->endpoint)
-        transport_trust(login->endpoint, login->authorities.store);
     login->stage = ASKING;
     login->asked_ns = uv_hrtime();
-    if (login->endpoint) {
-        login->request = oauth_request(&found->client);
-        if (transport_send(login->endpoint, &login->request, found->credential,
-                           login->options->timeout_ms, on_granted, login) == 0)
-            return;
-        error_set(&err, ERROR_NOMEM, "memory is exhausted");
+    if (!login->endpoint) {
+        fail_renewal(login, &err, true);
+        return;
     }
-    fail_renewal(login, &err, true);
+    transport_trust(login->endpoint, login->authorities.store);
+    login->request = oauth_request(&found->client);
+    transport_send(login->endpoint, &login->request, found->credential, login->options->timeout_ms,
+                   on_granted, login);
 }
 
 /* Whether the token in force satisfies LOGIN_WANT_LOGIN. */

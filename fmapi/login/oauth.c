@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <curl/curl.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

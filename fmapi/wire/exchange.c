@@ -55,38 +55,41 @@ static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_p
     return exchange->unanswered ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-static bool add_header(struct exchange *exchange, const char *line)
+static void add_header(struct exchange *exchange, const char *line)
 {
-    struct curl_slist *headers = curl_slist_append(exchange->headers, line);
-    if (headers)
-        exchange->headers = headers;
-    return headers;
+    exchange->headers = memory_must(curl_slist_append(exchange->headers, line));
 }
 
-#define SET(option, value) (curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
+/* What may fail is the memory for it (base/memory.h), or a libcurl that was built without it. */
+static void require(CURLcode code)
+{
+    if (code != CURLE_OK) {
+        (void)fprintf(stderr, "libcurl cannot be used: %s: stopping\n", curl_easy_strerror(code));
+        abort();
+    }
+}
 
-static bool set_body(struct exchange *exchange, const struct request *request)
+#define SET(option, value) require(curl_easy_setopt(easy, (option), (value)))
+
+static void set_request(struct exchange *exchange, const struct request *request)
 {
     CURL *easy = exchange->easy;
     char type[80];
-    if (!request->body)
-        return true;
-    (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
-    return add_header(exchange, type) && SET(CURLOPT_POSTFIELDS, request->body) &&
-           SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(request->body));
+    add_header(exchange, "Accept: application/json");
+    /* Without this a body waits up to 1 s for a server's "100 Continue". */
+    add_header(exchange, "Expect:");
+    if (request->body) {
+        (void)snprintf(type, sizeof type, "Content-Type: %s", request->body_type);
+        add_header(exchange, type);
+        SET(CURLOPT_POSTFIELDS, request->body);
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(request->body));
+    }
+    SET(CURLOPT_URL, request->url);
+    SET(CURLOPT_CUSTOMREQUEST, request->method);
+    SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
 }
 
-static bool set_request(struct exchange *exchange, const struct request *request)
-{
-    CURL *easy = exchange->easy;
-    /* Without "Expect:" a body waits up to 1 s for a server's "100 Continue". */
-    return add_header(exchange, "Accept: application/json") && add_header(exchange, "Expect:") &&
-           set_body(exchange, request) && SET(CURLOPT_URL, request->url) &&
-           SET(CURLOPT_CUSTOMREQUEST, request->method) &&
-           SET(CURLOPT_USERAGENT, "mcastd/" MCAST_VERSION);
-}
-
-static bool set_confinement(CURL *easy)
+static void set_confinement(CURL *easy)
 {
     static const struct {
         CURLoption option;
@@ -104,10 +107,10 @@ static bool set_confinement(CURL *easy)
         {CURLOPT_CA_CACHE_TIMEOUT, CA_KEPT_S},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (!SET(numbers[i].option, numbers[i].value))
-            return false;
-    return SET(CURLOPT_PROTOCOLS_STR, "http,https") && SET(CURLOPT_PROXY, "") &&
-           SET(CURLOPT_NOPROXY, "*");
+        SET(numbers[i].option, numbers[i].value);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_PROXY, "");
+    SET(CURLOPT_NOPROXY, "*");
 }
 
 static CURLcode on_tls(CURL *easy, void *context, void *authorities)
@@ -117,60 +120,69 @@ static CURLcode on_tls(CURL *easy, void *context, void *authorities)
     return CURLE_OK;
 }
 
-static bool set_tls(struct exchange *exchange, const struct transport_options *options)
+static void set_tls(struct exchange *exchange, const struct transport_options *options)
 {
     CURL *easy = exchange->easy;
     const bool directory = options->ca_directory;
-    if (!SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L) ||
-        !SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L))
-        return false;
+    SET(CURLOPT_SSL_VERIFYPEER, options->verify ? 1L : 0L);
+    SET(CURLOPT_SSL_VERIFYHOST, options->verify ? 2L : 0L);
     if (options->authorities) {
         (void)X509_STORE_up_ref(options->authorities);
         exchange->authorities = options->authorities;
         /* Without a file: else it would be read all the same. */
-        return SET(CURLOPT_SSL_CTX_DATA, exchange->authorities) &&
-               SET(CURLOPT_SSL_CTX_FUNCTION, on_tls) && SET(CURLOPT_CAINFO, NULL) &&
-               SET(CURLOPT_CAPATH, NULL);
+        SET(CURLOPT_SSL_CTX_DATA, exchange->authorities);
+        SET(CURLOPT_SSL_CTX_FUNCTION, on_tls);
     }
     /* One of the two and not the system's besides: other authorities must not be trusted, and
      * reading the system's directory takes 25 ms of the loop's time (G11). */
-    return !options->ca || (SET(CURLOPT_CAINFO, directory ? NULL : options->ca) &&
-                            SET(CURLOPT_CAPATH, directory ? options->ca : NULL));
+    if (options->authorities || options->ca) {
+        SET(CURLOPT_CAINFO, options->authorities || directory ? NULL : options->ca);
+        SET(CURLOPT_CAPATH, !options->authorities && directory ? options->ca : NULL);
+    }
 }
 
-static bool set_blob(CURL *easy, CURLoption option, struct secret text)
+static void set_blob(CURL *easy, CURLoption option, struct secret text)
 {
     /* libcurl's interface has no const; the blob is not copied, and not written to. */
     struct curl_blob blob = {.data = (void *)(uintptr_t)secret_expose(text),
                              .len = strlen(secret_expose(text)),
                              .flags = CURL_BLOB_NOCOPY};
-    return curl_easy_setopt(easy, option, &blob) == CURLE_OK;
+    SET(option, &blob);
 }
 
 /* Not by CURLOPT_PASSWORD, whose copies cannot be wiped, and which is sent only after a 401. */
-static bool set_login(struct exchange *exchange, struct credential *credential)
+static void set_login(struct exchange *exchange, struct credential *credential)
 {
     CURL *easy = exchange->easy;
     if (!credential)
-        return true;
+        return;
     exchange->credential = credential_hold(credential);
     const struct secret header = credential->header;
     const struct clientcert *own = &credential->cert;
-    return (secret_none(header) || add_header(exchange, secret_expose(header))) &&
-           (secret_none(own->cert) ||
-            (set_blob(easy, CURLOPT_SSLCERT_BLOB, own->cert) && SET(CURLOPT_SSLCERTTYPE, "PEM") &&
-             set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key) && SET(CURLOPT_SSLKEYTYPE, "PEM")));
+    if (!secret_none(header))
+        add_header(exchange, secret_expose(header));
+    if (secret_none(own->cert))
+        return;
+    set_blob(easy, CURLOPT_SSLCERT_BLOB, own->cert);
+    SET(CURLOPT_SSLCERTTYPE, "PEM");
+    set_blob(easy, CURLOPT_SSLKEY_BLOB, own->key);
+    SET(CURLOPT_SSLKEYTYPE, "PEM");
 }
 
-static bool set_course(struct exchange *exchange, CURLSH *share, int64_t timeout_ms)
+static void set_course(struct exchange *exchange, CURLSH *share, int64_t timeout_ms)
 {
     CURL *easy = exchange->easy;
     const long limit_ms = timeout_ms > 0 ? (long)timeout_ms : 1; /* 0 would mean for ever */
-    return SET(CURLOPT_HTTPHEADER, exchange->headers) && SET(CURLOPT_PRIVATE, exchange) &&
-           SET(CURLOPT_SHARE, share) && SET(CURLOPT_TIMEOUT_MS, limit_ms) &&
-           SET(CURLOPT_CONNECTTIMEOUT_MS, limit_ms) && SET(CURLOPT_WRITEFUNCTION, on_body) &&
-           SET(CURLOPT_WRITEDATA, exchange) && SET(CURLOPT_PREREQFUNCTION, on_sending) &&
-           SET(CURLOPT_PREREQDATA, exchange) && SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
+    SET(CURLOPT_HTTPHEADER, exchange->headers);
+    SET(CURLOPT_PRIVATE, exchange);
+    SET(CURLOPT_SHARE, share);
+    SET(CURLOPT_TIMEOUT_MS, limit_ms);
+    SET(CURLOPT_CONNECTTIMEOUT_MS, limit_ms);
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, exchange);
+    SET(CURLOPT_PREREQFUNCTION, on_sending);
+    SET(CURLOPT_PREREQDATA, exchange);
+    SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
 }
 
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
@@ -181,13 +193,12 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->bare = options->bare;
-    exchange->easy = curl_easy_init();
-    if (!exchange->easy || !set_request(exchange, request) || !set_confinement(exchange->easy) ||
-        !set_tls(exchange, options) || !set_login(exchange, credential) ||
-        !set_course(exchange, share, timeout_ms)) {
-        exchange_destroy(exchange);
-        return NULL;
-    }
+    exchange->easy = memory_must(curl_easy_init());
+    set_request(exchange, request);
+    set_confinement(exchange->easy);
+    set_tls(exchange, options);
+    set_login(exchange, credential);
+    set_course(exchange, share, timeout_ms);
     return exchange;
 }
 
@@ -200,8 +211,6 @@ struct transport_answer exchange_perform(struct exchange *exchange)
 
 void exchange_destroy(struct exchange *exchange)
 {
-    if (!exchange)
-        return;
     curl_easy_cleanup(exchange->easy);
     X509_STORE_free(exchange->authorities);
     for (struct curl_slist *line = exchange->headers; line; line = line->next)

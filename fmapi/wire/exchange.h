@@ -81,7 +81,7 @@ struct exchange {
  */
 void exchange_ca(struct transport_options *options, const char *ca);
 
-/* NULL when memory is exhausted. share and credential may be NULL. The credential is held, the
+/* share and credential may be NULL. The credential is held, the
  * request's body borrowed, until the exchange is destroyed. */
 struct exchange *exchange_create(const struct transport_options *options, CURLSH *share,
                                  const struct request *request, struct credential *credential,

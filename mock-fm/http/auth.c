@@ -10,7 +10,6 @@
 
 #include "base/base64url.h"
 #include "base/memory.h"
-#include "mock-fm/http/tokens.h"
 
 #define USER "cxi"
 #define SECRET_LINE_MAX 512

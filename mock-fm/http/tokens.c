@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/hex.h"
@@ -16,6 +15,12 @@
 #define NAME_LENGTH 40 /* the first part of a token */
 #define BODY_LENGTH 900
 
+void random_bytes(void *bytes, size_t size)
+{
+    if (getentropy(bytes, size) < 0)
+        abort();
+}
+
 uint64_t dice_next(uint64_t *state)
 {
     uint64_t mixed = *state += 0x9E3779B97F4A7C15U;
@@ -24,7 +29,7 @@ uint64_t dice_next(uint64_t *state)
     return mixed ^ (mixed >> 31);
 }
 
-int session_token(const struct session_mint *mint, uint64_t serial, char token[SESSION_TOKEN_SIZE])
+void session_token(const struct session_mint *mint, uint64_t serial, char token[SESSION_TOKEN_SIZE])
 {
     uint64_t words[2];
     if (mint->seeded) {
@@ -33,12 +38,11 @@ int session_token(const struct session_mint *mint, uint64_t serial, char token[S
         state = dice_next(&state) + serial;
         words[0] = dice_next(&state);
         words[1] = dice_next(&state);
-    } else if (getrandom(words, sizeof words, 0) != (ssize_t)sizeof words) {
-        return -1;
+    } else {
+        random_bytes(words, sizeof words);
     }
     snprintf(token, SESSION_TOKEN_SIZE, SESSION_TOKEN_PREFIX "%016" PRIx64 "%016" PRIx64, words[0],
              words[1]);
-    return 0;
 }
 
 bool session_is_token(const char *text)
@@ -66,8 +70,7 @@ const char *accesstokens_issue(struct accesstokens *tokens, int64_t now_us)
     unsigned char entropy[256];
     tokens->ring[place].expires_us = 0;
     for (char *half = text; half < text + 2 * 2 * sizeof entropy; half += 2 * sizeof entropy) {
-        if (getentropy(entropy, sizeof entropy) < 0) /* which gives no more at a time */
-            return NULL;
+        random_bytes(entropy, sizeof entropy);
         hex_write(entropy, sizeof entropy, half);
     }
     explicit_bzero(entropy, sizeof entropy);

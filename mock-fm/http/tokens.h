@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define SESSION_TOKEN_PREFIX "sess-"
@@ -23,12 +24,15 @@ struct session_mint {
     uint64_t seed;
 };
 
+/* From the kernel: at most 256 at a time. */
+void random_bytes(void *bytes, size_t size);
+
 /* Advances the state and returns the next number (splitmix64). */
 uint64_t dice_next(uint64_t *state);
 
-/* The token of the reservation with this serial number. 0, or -1 when the kernel gives no
- * randomness. */
-int session_token(const struct session_mint *mint, uint64_t serial, char token[SESSION_TOKEN_SIZE]);
+/* The token of the reservation with this serial number. */
+void session_token(const struct session_mint *mint, uint64_t serial,
+                   char token[SESSION_TOKEN_SIZE]);
 
 /* Does it look like one? An access token never does. */
 bool session_is_token(const char *text);
@@ -57,7 +61,7 @@ struct accesstokens *accesstokens_create(int64_t lifetime_us);
 /* Wipes them. Takes NULL. */
 void accesstokens_destroy(struct accesstokens *tokens);
 
-/* A new token, valid until the next is issued. NULL when the kernel gives no randomness. */
+/* A new token, valid until the next is issued. */
 const char *accesstokens_issue(struct accesstokens *tokens, int64_t now_us);
 
 /* Was this one issued, and is it neither expired nor revoked? */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "mock-fm/objects/objects.h"
 
 /* What a real fabric manager calls its kinds is not known; only the one for errors is Xenon's own.
  */

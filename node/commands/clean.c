@@ -6,7 +6,6 @@
 #include "node/services/service.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Of services that no note knows: which are meant. */

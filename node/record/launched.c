@@ -23,18 +23,13 @@ static bool begins_with(const char *word, const char *prefix)
     return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
-static bool is_envelope(const char *word)
-{
-    return begins_with(word, CREDENTIAL_PREFIX) || begins_with(word, SEALED_PREFIX);
-}
-
 /* The first word of the text that is an envelope, for free(); NULL: there is none. */
 static char *find_envelope(const char *text)
 {
     static const char blanks[] = " \t\r\n";
     for (const char *word = text + strspn(text, blanks); *word != '\0';) {
         const size_t length = strcspn(word, blanks);
-        if (is_envelope(word))
+        if (begins_with(word, CREDENTIAL_PREFIX) || begins_with(word, SEALED_PREFIX))
             return memory_must(strndup(word, length));
         word += length;
         word += strspn(word, blanks);

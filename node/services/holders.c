@@ -2,8 +2,6 @@
 #include "node/services/holders.h"
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -59,9 +59,11 @@ static void print_value(const struct variables *variables, enum variables_name n
 /* As env_decode of libmcast: what it prints ends up in `eval`, also of root. */
 static bool is_printable(const char *name, const char *value)
 {
-    const size_t length = strlen(name);
-    if ((strncmp(name, "FI_", 3) != 0 && strncmp(name, "PSM3_", 5) != 0) ||
-        strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != length)
+    static const char *const beginnings[] = {"FI_CXI_", "FI_OPX_", "FI_PSM3_", "PSM3_"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        known |= strncmp(name, beginnings[i], strlen(beginnings[i])) == 0;
+    if (!known || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] != '\0')
         return false;
     for (const char *at = value; *at != '\0'; at++)
         if (iscntrl((unsigned char)*at))

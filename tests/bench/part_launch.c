@@ -4,6 +4,7 @@
 #include "tests/bench/request.h"
 #include "tests/system/http/testmunged.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 
 #include <fcntl.h>
@@ -14,16 +15,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Jobs with launch documents, by the programs that a site runs, on NICs of mock-cxi: what of it the
  * broker is asked (G20), and how long a node's prolog takes (G21). */
 
 enum {
-    SAMPLE = 4,     /* nodes that run mcast-node: more than the requests that are allowed */
-    TURNS = 6,      /* of each kind of prolog, a repetition */
-    BOOTED_S = 900, /* until then nodes do not trust documents: they ask */
+    SAMPLE = 4, /* nodes that run mcast-node: more than the requests that are allowed */
+    TURNS = 6,  /* of each kind of prolog, a repetition */
     ARGUMENTS_MAX = 24,
     PATH_SIZE = 192,
     TEXT_SIZE = 1024
@@ -127,16 +126,14 @@ static double requests(const struct launching *launching)
 static int prologs_and_env(const struct launching *launching, const char *nodes)
 {
     for (size_t node = 1; node <= SAMPLE; node++)
-        if (be_node(launching, node) < 0 ||
-            run(launching, "out",
-                "mcast-node prolog --config %s/node.conf --node elcap%zu --job reported --launch "
-                "%s/launch.token --restart 0 --user 5588 --nodes %s",
-                launching->folder, node, launching->folder, nodes) < 0 ||
-            run(launching, "env.token",
-                "mcast-node env --config %s/node.conf --node elcap%zu --job reported --launch "
-                "%s/launch.token --restart 0 --user 5588 --nodes %s --format null",
-                launching->folder, node, launching->folder, nodes) < 0)
-            return -1;
+        for (int i = 0; i < 2; i++)
+            if (be_node(launching, node) < 0 ||
+                run(launching, "env.token",
+                    "mcast-node %s --config %s/node.conf --node elcap%zu --job reported --launch "
+                    "%s/launch.token --restart 0 --user 5588 --nodes %s",
+                    i == 0 ? "prolog" : "env", launching->folder, node, launching->folder,
+                    nodes) < 0)
+                return -1;
     return 0;
 }
 
@@ -210,7 +207,8 @@ static int one_job(const struct launching *launching, bool summed)
     if (end_job(launching, summed, nodes) < 0)
         return -1;
     const double all = requests(launching) - before;
-    report_goal(report, summed ? &g20_flux : &g20_slurm, summed ? all : all - count);
+    /* Nodes are told the number by their documents: the load generator asked for it. */
+    report_goal(report, summed ? &g20_flux : &g20_slurm, summed ? all : all - count - 1);
     if (await(is_gone, launching->testbed, AWAIT_DEADLINE_MS))
         return 0;
     fprintf(stderr, "all nodes of the job have reported, and it still waits for something\n");
@@ -285,6 +283,7 @@ static int measure(struct launching *launching, const struct testmunged *munged)
         return -1;
     snprintf(text, sizeof text, "%s/../lib/mock-cxi", launching->bench->programs);
     setenv("LD_LIBRARY_PATH", text, 1);
+    boottime_set(boottime_usual()); /* after a boot nodes do not trust documents for a while */
     snprintf(text, sizeof text, "unix:%s", testbed_socket(launching->testbed));
     setenv("MCAST_URL", text, 1);
     setenv("MCAST_CLUSTER", "elcap", 1);
@@ -292,6 +291,7 @@ static int measure(struct launching *launching, const struct testmunged *munged)
     for (size_t i = 0; result == 0 && i < launching->bench->repetitions; i++)
         result = repeat_prologs(launching);
     unsetenv("LD_LIBRARY_PATH");
+    unsetenv("LD_PRELOAD");
     return result == 0 ? testbed_stop_broker(launching->testbed) : -1;
 }
 
@@ -303,13 +303,10 @@ int part_launch(const struct bench *bench)
                                             .broker = lines,
                                             .hwcoll = request_hwcoll};
     struct launching launching = {.bench = bench};
-    struct timespec since_boot;
     int result = -1;
 
-    clock_gettime(CLOCK_BOOTTIME, &since_boot);
-    if (geteuid() != 0 || since_boot.tv_sec < BOOTED_S) {
-        report_skipped(bench->report, "G20, G21",
-                       "launch documents need root, and a machine that has run for 15 minutes");
+    if (geteuid() != 0) {
+        report_skipped(bench->report, "G20, G21", "only root can decode launch documents");
         return 0;
     }
     printf("G20, G21, a job of %zu nodes with a launch document\n", bench->nodes);

@@ -20,7 +20,7 @@ static const struct manager {
             .limit = 15},
            "srun on one node, hooks that do nothing",
            "srun on one node, our hooks, TLS, MUNGE, documents",
-           "no slurmctld is installed, or its path is not in MCAST_SLURM_PREFIX"},
+           "there is no slurmctld, neither in /usr nor in MCAST_SLURM_PREFIX, or this is not root"},
   flux = {{.id = "G28f",
            .what = "what the hooks add to flux run, ms",
            .sense = REPORT_AT_MOST,
@@ -56,13 +56,24 @@ static int measure(const struct bench *bench, const struct manager *manager, con
     return -1;
 }
 
-static bool is_there(const char *variable, const char *folder, const char *name)
+static bool has(const char *folder, const char *program)
 {
-    const char *chosen = variable ? getenv(variable) : NULL;
     char path[COMMAND_SIZE];
 
-    snprintf(path, sizeof path, "%s/%s", variable ? chosen : folder, name);
-    return (!variable || chosen) && access(path, X_OK) == 0;
+    if (!folder)
+        return false;
+    snprintf(path, sizeof path, "%s/%s", folder, program);
+    return access(path, X_OK) == 0;
+}
+
+/* As the tests choose it. */
+static bool slurm_is_there(void)
+{
+    const char *chosen = getenv("MCAST_SLURM_PREFIX");
+
+    return geteuid() == 0 &&
+           (chosen ? has(chosen, "sbin/slurmctld")
+                   : has("/usr/sbin", "slurmctld") || has("/usr/local/sbin", "slurmctld"));
 }
 
 int part_run(const struct bench *bench)
@@ -74,14 +85,12 @@ int part_run(const struct bench *bench)
     fflush(stdout);
     snprintf(command, sizeof command, "%s/../tests/slurm/slurm_bench cost__on_one_node 2>&1",
              bench->programs);
-    if (getenv("MCAST_SLURM_PREFIX") ? is_there("MCAST_SLURM_PREFIX", NULL, "sbin/slurmctld")
-                                     : is_there(NULL, "/usr/sbin", "slurmctld") ||
-                                           is_there(NULL, "/usr/local/sbin", "slurmctld"))
+    if (slurm_is_there())
         result = measure(bench, &slurm, command);
     else
         report_skipped(bench->report, "G28 (Slurm)", slurm.missing);
     snprintf(command, sizeof command, "bash tests/system/flux/cost.sh %s/.. 2>&1", bench->programs);
-    if (!is_there("FLUX_PREFIX", NULL, "bin/flux"))
+    if (!has(getenv("FLUX_PREFIX"), "bin/flux"))
         report_skipped(bench->report, "G28f (Flux)", flux.missing);
     else if (result == 0)
         result = measure(bench, &flux, command);

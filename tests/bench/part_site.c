@@ -28,7 +28,7 @@ static const struct levels {
       .what = "the same with eight reports: memory, B",
       .sense = REPORT_AT_MOST,
       .limit = 1500},
-     {.id = "G29t", .what = "start with 60,000 of these, s", .sense = REPORT_AT_MOST, .limit = 0.5}},
+     {.id = "G29t", .what = "start with these, s", .sense = REPORT_AT_MOST, .limit = 0.5}},
 };
 
 static size_t reservations;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <jansson.h>
 
 static const struct report_goal fast = {
     .id = "G9", .what = "fast", .sense = REPORT_AT_LEAST, .limit = 20};
@@ -81,6 +82,24 @@ static void goals__are_in_the_order_of_their_ids(void **state)
     assert_int_equal(report->goals[1].sample.count, 2);
 }
 
+static void skipped__is_named_once_in_the_json(void **state)
+{
+    struct report *report = *state;
+    char folder[FOLDER_PATH_SIZE], path[128];
+
+    report_skipped(report, "G28 (Flux)", "no flux");
+    report_skipped(report, "G28 (Flux)", "no flux"); /* another repetition */
+    assert_int_equal(folder_create(folder), 0);
+    assert_int_equal(
+        report_write_json(report, folder_path(path, sizeof path, folder, "report.json")), 0);
+    json_t *document = json_load_file(path, 0, NULL);
+    const json_t *skipped = json_object_get(document, "skipped");
+    assert_int_equal(json_object_size(skipped), 1);
+    assert_string_equal(json_string_value(json_object_get(skipped, "G28 (Flux)")), "no flux");
+    json_decref(document);
+    folder_destroy(folder);
+}
+
 static void plot__draws_each_point(void **state)
 {
     struct report *report = *state;
@@ -115,6 +134,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(count__is_judged_by_its_worst, setup, teardown),
         cmocka_unit_test_setup_teardown(ratio__does_not_decide, setup, teardown),
         cmocka_unit_test_setup_teardown(goals__are_in_the_order_of_their_ids, setup, teardown),
+        cmocka_unit_test_setup_teardown(skipped__is_named_once_in_the_json, setup, teardown),
         cmocka_unit_test_setup_teardown(plot__draws_each_point, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

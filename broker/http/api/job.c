@@ -7,7 +7,7 @@
 #include "broker/http/api/bodies/bodies.h"
 #include "broker/http/api/launch.h"
 #include "broker/http/auth/tokenproof.h"
-#include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 #include "base/hex.h"
 #include "base/steppath.h"
 #include "tokens/keybytes.h"

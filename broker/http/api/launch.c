@@ -6,7 +6,6 @@
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "core/environment.h"
 #include "core/interconnect/interconnect.h"
 #include "launch/credential.h"
 #include "launch/document.h"

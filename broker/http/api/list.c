@@ -4,7 +4,6 @@
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
-#include "core/reservation/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>

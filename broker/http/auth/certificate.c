@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 enum { NAME_SIZE = 256, NAMES_SEEN = 64 };

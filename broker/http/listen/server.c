@@ -247,12 +247,6 @@ static bool has_work(const struct server *server)
     return !TAILQ_EMPTY(&server->queue.shared) || !TAILQ_EMPTY(&server->queue.users);
 }
 
-/* Without a worker for them the loop does not turn for those that wait. */
-static bool has_waiting(const struct server *server)
-{
-    return server->waiting.count > 0 && !server->fault_logged && may_serve(server);
-}
-
 static void on_rest_over(uv_timer_t *timer)
 {
     struct server *server = timer->data;
@@ -352,7 +346,9 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct server *server = prepare->data;
     *server->hooks.spent_ns = 0;
-    if (has_work(server) || has_waiting(server))
+    /* Without a worker for them the loop does not turn for those that wait. */
+    if (has_work(server) ||
+        (server->waiting.count > 0 && !server->fault_logged && may_serve(server)))
         uv_idle_start(&server->idle, on_idle);
     else
         uv_idle_stop(&server->idle);

@@ -108,10 +108,8 @@ void apiclient_start(struct apiclient *apiclient, enum fmcall_kind kind, const c
                      struct landing *landing)
 {
     unsigned before = landing->times;
-    assert_int_equal(fmapi_call(apiclient->api, kind,
-                                &(struct fmcall_about){.name = name, .addresses = 23},
-                                apiclient_land, landing),
-                     0);
+    fmapi_call(apiclient->api, kind, &(struct fmcall_about){.name = name, .addresses = 23},
+               apiclient_land, landing);
     assert_int_equal(landing->times, before); /* never from inside the start function */
 }
 
@@ -171,7 +169,7 @@ struct landing apiclient_step(struct apiclient *apiclient, enum fmcall_kind kind
                               const struct fmcall_about *what)
 {
     struct landing landing = {0};
-    assert_int_equal(fmapi_call(apiclient->api, kind, what, apiclient_land, &landing), 0);
+    fmapi_call(apiclient->api, kind, what, apiclient_land, &landing);
     assert_int_equal(landing.times, 0); /* never from inside the start function */
     apiclient_await(apiclient, &landing);
     assert_false(landing.has_token);

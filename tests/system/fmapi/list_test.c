@@ -85,7 +85,7 @@ static void lists(struct book *book, enum fmcall_outcome outcome, const char *na
 
     book->url = scriptedserver_url(scriptedserver);
     apiclient_init(&apiclient, &options);
-    assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
+    fmapi_list(apiclient.api, on_page, on_end, &all);
     apiclient_await(&apiclient, &all.landing);
     if (all.landing.outcome != outcome || strcmp(all.names, names) != 0 ||
         !strstr(all.landing.words, words))
@@ -271,7 +271,7 @@ static struct census count_all(scriptedserver_script_fn *script, void *arg, int6
     struct apiclient apiclient;
     options.timeout_ms = timeout_ms;
     apiclient_init(&apiclient, &options);
-    assert_int_equal(fmapi_list(apiclient.api, on_many, on_many_end, &census), 0);
+    fmapi_list(apiclient.api, on_many, on_many_end, &census);
     apiclient_await(&apiclient, &census.landing);
     apiclient_release(&apiclient);
     scriptedserver_destroy(scriptedserver);
@@ -365,7 +365,7 @@ static void destroy__is_allowed_in_a_page(void **state)
     struct apiclient apiclient;
     apiclient_init(&apiclient, &options);
     struct collected all = {.destroy = &apiclient};
-    assert_int_equal(fmapi_list(apiclient.api, on_page, on_end, &all), 0);
+    fmapi_list(apiclient.api, on_page, on_end, &all);
     while (apiclient.api)
         (void)uv_run(&apiclient.loop, UV_RUN_ONCE);
     apiclient_release(&apiclient);

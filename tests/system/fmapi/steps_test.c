@@ -366,10 +366,9 @@ static void step__under_way_is_let_go(void **state)
     testbed.gate.fault = SCRIPTEDSERVER_SILENT;
     char *token = strdup(SESSION);
     assert_non_null(token);
-    assert_int_equal(fmapi_call(testbed.apiclient.api, FMCALL_STEPS,
-                                &(struct fmcall_about){.name = "c-1", .token = secret_of(token)},
-                                apiclient_land, &landing),
-                     0);
+    fmapi_call(testbed.apiclient.api, FMCALL_STEPS,
+               &(struct fmcall_about){.name = "c-1", .token = secret_of(token)}, apiclient_land,
+               &landing);
     free(token); /* it was copied */
     assert_int_equal(apiclient_counters(&testbed.apiclient).in_flight, 1);
     testbed_release(&testbed);

@@ -470,20 +470,6 @@ static void end__is_remembered_after_its_report(void **state)
     expect_refusal(scene, ON_N1, "which has ended on this node");
 }
 
-/* I1: also where the document was not good at first, and the broker was asked. */
-static void document__is_refused_once_the_broker_was_asked(void **state)
-{
-    struct scene *scene = *state;
-    struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
-    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
-    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 2" ON_N1, scene->file);
-    fixture_expect_err(fixture, "is of start 1 of job f17, this is start 2");
-    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
-    call(scene, "DELETE", JOB, NULL, 202);
-    expect_refusal(scene, ON_N1, "which has ended on this node");
-}
-
 /* I1: an epilog may come before its prolog, on a node that remembers nothing; when the VNIs are
  * another job's already, a late prolog must not make services for them. */
 static void epilog__goes_before_a_late_prolog(void **state)
@@ -780,7 +766,6 @@ int main(void)
         TEST(document__of_a_start_that_is_over_is_refused),
         TEST(number__of_another_job_is_refused),
         TEST(end__is_remembered_after_its_report),
-        TEST(document__is_refused_once_the_broker_was_asked),
         TEST(epilog__goes_before_a_late_prolog),
         TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
         TEST(reservation__of_which_nodes_spoke_has_no_document),

@@ -13,7 +13,7 @@ dir=$(mktemp -d "${TMPDIR:-$parent}/mcast-$(basename "$0" .sh).XXXXXX")
 mkdir "$dir/out"
 export no_proxy='*' MCAST_URL="unix:$dir/mcastd.sock" MCAST_CLUSTER=elcap LC_ALL=C.UTF-8
 # A job around this test would be taken for the outer one of its jobs.
-unset "${!FI_CXI_@}" "${!SLINGSHOT_@}" "${!SLURM_@}" "${!PBS_@}" FLUX_URI FLUX_JOB_ID FLUX_JOB_ID_PATH
+unset "${!FI_CXI_@}" "${!FI_OPX_@}" "${!FI_PSM3_@}" "${!PSM3_@}" "${!SLINGSHOT_@}" "${!SLURM_@}" "${!PBS_@}" FLUX_URI FLUX_JOB_ID FLUX_JOB_ID_PATH
 broker='' fm='' others='' # others: what else runs, PID or, with all that it started, -PID
 
 fail() {

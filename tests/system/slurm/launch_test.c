@@ -401,15 +401,51 @@ static void prolog__tells_what_the_document_must_be_for(void **state)
     use_field(site, "");
 }
 
+/* The limit that the hook assumes is Slurm's, and where Slurm refuses, the hook notices it: here by
+ * a scontrol that fills each value up to so many characters. */
+static void limit__of_a_field_is_slurms(void **state)
+{
+    struct site *site = *state;
+    char script[512], name[16];
+    snprintf(script, sizeof script,
+             "#!/bin/sh\ncase $1$3 in\nupdate*=*) value=${3#*=}\n"
+             "exec %s/bin/scontrol update \"$2\" \"$3 $(printf %%0$(($(cat %s/fill) - 1 - "
+             "${#value}))d 0)\" ;;\nesac\nexec %s/bin/scontrol \"$@\"\n",
+             cluster_prefix(), site->folder, cluster_prefix());
+    cluster_expect(site->cluster, "mkdir $SITE/fill.d && echo 1024 >$SITE/fill");
+    assert_int_equal(folder_write(site->folder, "fill.d/scontrol", 0755, script), 0);
+    use_field(site, "PATH=${settings%/etc/*}/fill.d:$PATH\n");
+    double before = requests(site);
+    unsigned int job = submit_waiting(site, "-N2 -n2");
+    await_requests(site, before + 2); /* as in job__asks_the_broker_once */
+    snprintf(name, sizeof name, "%u", job);
+    assert_in_range(strlen(carried(site, name)), 1024, 1025); /* 22.05 shows a blank behind it */
+    let_end(site);
+    cluster_expect(site->cluster, "echo 1025 >$SITE/fill");
+    before = requests(site);
+    job = submit_waiting(site, "-N2 -n2");
+    struct expected nodes_too = {site, before + 4};
+    assert_true(await(has_answered, &nodes_too, AWAIT_DEADLINE_MS));
+    assert_true(strlen(site_output_value(site, job, "b.FI_CXI_COLL_MCAST_TOKEN", 0)) > 8);
+    snprintf(name, sizeof name, "%u", job);
+    assert_string_equal(carried(site, name), "");
+    cluster_expect(site->cluster,
+                   "grep 'job %u: its launch document is not in .*; its nodes ask mcastd' "
+                   "$SITE/log/prologslurmctld.err",
+                   job);
+    let_end(site);
+    use_field(site, "");
+}
+
 /* The other components' documents wait for the leader's addresses, and have what its own has. */
 static void component__waits_for_the_leaders_addresses(void **state)
 {
     struct site *site = *state;
     struct plainhttp_reply reply;
     assert_int_equal(
-        plainhttp_call(
-            testbed_fm_http(site->testbed), "POST", "/mock/faults",
-            "{\"method\":\"POST\",\"path\":\"*/jobs\",\"count\":1,\"act_after_ms\":700}", &reply),
+        plainhttp_call(testbed_fm_http(site->testbed), "POST", "/mock/faults",
+                       "{\"method\":\"POST\",\"path\":\"*/jobs\",\"count\":1,\"act_after_ms\":700}",
+                       &reply),
         200);
     plainhttp_reply_release(&reply);
     unsigned int job = cluster_submit(
@@ -481,6 +517,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(field__is_overwritten_by_its_owner),
         cmocka_unit_test(prolog__comes_with_the_first_step),
         cmocka_unit_test(prolog__tells_what_the_document_must_be_for),
+        cmocka_unit_test(limit__of_a_field_is_slurms),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
         cmocka_unit_test(component__waits_for_the_leaders_addresses),
     };

@@ -14,10 +14,15 @@ mkdir "$dir/bin"
 cat >"$dir/bin/mcastctl" <<'SH'
 #!/bin/sh
 printf '%s\n' "$*" >"${0%/bin/*}/asked"
+cat "${0%/bin/*}/document" 2>/dev/null || :
+SH
+cat >"$dir/bin/logger" <<'SH'
+#!/bin/sh
+printf '%s\n' "$*" >>"${0%/bin/*}/logged"
 SH
 printf '#!/bin/sh\nexit 1\n' >"$dir/bin/scontrol"
 cp "$dir/bin/scontrol" "$dir/bin/squeue"
-chmod +x "$dir/bin/mcastctl" "$dir/bin/scontrol" "$dir/bin/squeue"
+chmod +x "$dir/bin/"*
 
 # asks NODES WISHES OPTIONS: a job on so many nodes with these wishes is reserved with these options
 asks() {
@@ -35,6 +40,12 @@ asks() {
 
 asks 4 '' ''
 launch=comment asks 4 '' ' --launch --restart 2'
+# A document that finds no room: the hook succeeds, so Slurm keeps its words for itself.
+printf 'MCASTM.%01100d\n' 0 >"$dir/document"
+launch=comment asks 4 '' ' --launch --restart 2' 2>/dev/null
+grep -q 'mcast-slurm -- job 7: its comment leaves no room for the launch document' "$dir/logged"
+grep -q 'job 7: its launch document is not in comment; its nodes ask mcastd' "$dir/logged"
+rm "$dir/document"
 launch=
 asks 1 '' ''
 asks 1 single-node=off ' --vnis 0'

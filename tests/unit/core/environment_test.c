@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 #include "tests/coreconfig.h"
 
-#include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 
 struct text {
     char bytes[2048];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/core/driver.h"
 
-#include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 
 /* What jobs of each interconnect draw, and what their tasks are told (S4, S6). */
 

@@ -137,6 +137,13 @@ static void document__is_for_one_job_life_owner_node_and_time(void **state)
           .restart = 2,
           .uid = 1000,
           .node = "elcap7",
+          .nodes = "elcap[1-127]",
+          .now_s = NOW},
+         "for another node list"},
+        {{.job = "4711",
+          .restart = 2,
+          .uid = 1000,
+          .node = "elcap7",
           .now_s = NOW + 3600 + LAUNCH_CLOCK_SKEW_S + 1},
          "expired 301 s ago"},
         {{.job = "4711",
@@ -152,6 +159,9 @@ static void document__is_for_one_job_life_owner_node_and_time(void **state)
     (void)state;
     make(&launch, "elcap[1-128]", 2);
     assert_int_equal(launch_check(&launch, &right, &err), 0);
+    struct launch_here told = right;
+    told.nodes = "elcap[1-128]";
+    assert_int_equal(launch_check(&launch, &told, &err), 0);
     for (size_t i = 0; i < sizeof misuses / sizeof *misuses; i++) {
         assert_int_equal(launch_check(&launch, &misuses[i].here, &err), ERROR_REFUSED);
         if (!strstr(err.text, misuses[i].why))
@@ -206,6 +216,11 @@ static void document__that_is_none_is_refused(void **state)
         {"{\"v\":2}", ERROR_VERSION},
         {"{\"v\":1}", ERROR_INVALID},
         {START TIMES "\"number\":1,\"uid\":4294967295,\"node_count\":1,\"nodes\":\"a\"," END,
+         ERROR_INVALID},
+        {START TIMES "\"number\":0,\"uid\":1,\"node_count\":1,\"nodes\":\"a\"," END, ERROR_INVALID},
+        /* To which the difference of clocks cannot be added. */
+        {START "\"issued\":1,\"expires\":9223372036854775807,\"number\":1,\"uid\":1,"
+               "\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},
         {START TIMES "\"number\":-1,\"uid\":1,\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},

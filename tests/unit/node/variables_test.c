@@ -83,6 +83,28 @@ static void variables__clear_unsets(void **state)
     EXPECT(&variables, VARIABLES_NULL, "");
 }
 
+/* What a launch document has for tasks, and of it only what is of an interconnect: libfabric loads
+ * what FI_PROVIDER_PATH names (S4). */
+static void variables__of_tasks(void **state)
+{
+    (void)state;
+    struct variables variables = {
+        .clear = true,
+        .tasks = json_pack("{ss ss ss ss ss ss ss ss}", "FI_CXI_COLL_JOB_ID", "elcap-1",
+                           "FI_OPX_PKEY", "0x8001", "FI_PSM3_UUID", "it's", "PSM3_NIC", "hfi1_*",
+                           "FI_PROVIDER_PATH", "/tmp", "LD_PRELOAD", "/tmp/x.so", "FI_OPX_a", "1",
+                           "FI_OPX_UUID", "1\nPATH=/tmp")};
+    EXPECT(&variables, VARIABLES_NULL,
+           "FI_CXI_COLL_JOB_ID=elcap-1\0FI_OPX_PKEY=0x8001\0FI_PSM3_UUID=it's\0PSM3_NIC=hfi1_*\0");
+    variables.clear = false;
+    EXPECT(&variables, VARIABLES_SLURM,
+           "export SLINGSHOT_VNIS=\nexport SLINGSHOT_DEVICES=\nexport SLINGSHOT_SVC_IDS=\n"
+           "export SLINGSHOT_TCS=0x00\n"
+           "export FI_CXI_COLL_JOB_ID=elcap-1\nexport FI_OPX_PKEY=0x8001\n"
+           "export FI_PSM3_UUID=it's\nexport PSM3_NIC=hfi1_*\n");
+    json_decref(variables.tasks);
+}
+
 static void variables__classes_are_those_of_all_nics(void **state)
 {
     (void)state;
@@ -113,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables__are_those_of_the_design_s_example),
         cmocka_unit_test(variables__clear_unsets),
+        cmocka_unit_test(variables__of_tasks),
         cmocka_unit_test(variables__classes_are_those_of_all_nics),
         cmocka_unit_test(variables__formats_have_words),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/bodies/job_json.h"
 
-#include "core/environment.h"
+#include "core/interconnect/interconnect.h"
 
 #include <stdio.h>
 
