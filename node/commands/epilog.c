@@ -115,7 +115,10 @@ static bool go_on_alone(struct node *node)
 {
     const pid_t child = fork();
     if (child != 0) {
-        if (child < 0)
+        /* Here, too: slurmd kills this group once this has ended, be the child so far or not. */
+        if (child > 0)
+            (void)setpgid(child, child);
+        else
             say("warning: no process can be started that reports; mcast-node tend reports later");
         return false;
     }

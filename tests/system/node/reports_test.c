@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void give_job(struct fixture *fixture)
@@ -414,6 +415,31 @@ static void epilog__that_is_skipped_tells_later(void **state)
     assert_non_null(strstr(fakebroker_reports(fixture->broker), "f18/n1 destroyed 4712\n"));
 }
 
+static bool has_heard_of_all(void *arg)
+{
+    const struct fixture *fixture = arg;
+    const char *reports = fakebroker_reports(fixture->broker);
+    return strstr(reports, "f1/") && strstr(reports, "f2/") && strstr(reports, "f3/") &&
+           strstr(reports, "f4/") && strstr(reports, "f5/");
+}
+
+/* As slurmd does with an Epilog: what is left of its group is killed at once. */
+static void epilog__is_followed_by_the_end_of_its_group(void **state)
+{
+    struct fixture *fixture = *state;
+    char job[8], command[256];
+    for (unsigned i = 1; i <= 5; i++) {
+        snprintf(job, sizeof job, "f%u", i);
+        fakebroker_set_job(fixture->broker, job, fixture_job(job, i, "1024", 8));
+        snprintf(command, sizeof command,
+                 "setsid -w sh -c '" MCAST_NODE " epilog --job %s --node n1 --report-within 0s "
+                 "--config %s/node.conf; kill -KILL 0'",
+                 job, fixture->folder);
+        (void)!system(command); /* NOLINT(cert-env33-c): names of our own */
+    }
+    assert_true(await(has_heard_of_all, fixture, AWAIT_DEADLINE_MS));
+}
+
 static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
@@ -480,6 +506,7 @@ int main(void)
         TEST(epilog__ends_before_the_broker_is_told),
         TEST(epilog__asks_later_of_what_is_not_remembered),
         TEST(epilog__asks_later_and_leaves_the_next_start_alone),
+        TEST(epilog__is_followed_by_the_end_of_its_group),
         TEST(epilog__that_is_skipped_tells_later),
         TEST(epilog__heals_a_damaged_note),
         TEST(spool__is_bounded),
