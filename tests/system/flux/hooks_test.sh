@@ -83,7 +83,7 @@ wish '{"mcast":"off"}'
 [ ! -e "$FAKE_FLUX/memo" ] || fail "mcast=off has a memo"
 none_active || fail "something is reserved for mcast=off"
 told=$("$hooks/taskenv" "$job" "/$job")
-[ "$(grep -c '^unset ' <<<"$told")" = 11 ] || fail "not all is unset: $told"
+[ "$(grep -c '^unset ' <<<"$told")" = 15 ] || fail "not all is unset: $told"
 
 # ---- a node whose view of the KVS is behind waits for what it was told of; another has nothing to do
 rm "$FAKE_FLUX/kvs/$FAKE_JOB.mcast"

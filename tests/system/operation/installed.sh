@@ -40,6 +40,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/flux-jobtap.md
 ./share/doc/mcastd/flux.md
 ./share/doc/mcastd/integrate.md
+./share/doc/mcastd/launch.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
 ./share/doc/mcastd/metrics.md
