@@ -78,5 +78,7 @@ bool fmloss_since(struct scene *scene)
 
         job->endangered = job->life == JOB_ASKED || job->life == JOB_LIVE;
     }
-    return control_fm(scene, "/mock/restore");
+    const bool done = control_fm(scene, "/mock/restore");
+    scene_note_restored(scene);
+    return done;
 }

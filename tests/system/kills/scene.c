@@ -86,6 +86,7 @@ void scene_close(struct scene *scene)
     crowd_destroy(scene->crowd);
     vnis_destroy(scene->vnis);
     history_release(&scene->history);
+    json_decref(scene->restored);
     testbed_destroy(scene->testbed);
 }
 
@@ -104,8 +105,41 @@ int scene_cluster_of(const char *name, const char **job)
     return -1;
 }
 
+void scene_note_restored(struct scene *scene)
+{
+    struct plainhttp_reply reply;
+    const json_t *job;
+    size_t i;
+
+    json_decref(scene->restored);
+    scene->restored = json_object();
+    plainhttp_call(testbed_fm_http(scene->testbed), "GET", "/mock/state", NULL, &reply);
+    json_array_foreach(json_object_get(reply.json, "jobs"), i, job)
+    {
+        const char *name = json_string_value(json_object_get(job, "jobID"));
+
+        if (name)
+            (void)json_object_set_new(scene->restored, name, json_true());
+    }
+    plainhttp_reply_release(&reply);
+}
+
+static bool has_token(const struct scene *scene, const char *cluster, const char *id)
+{
+    for (size_t i = 0; i < CROWD_JOBS; i++) {
+        const struct job *job = crowd_job(scene->crowd, i);
+
+        if (job->told && job_token(job->told) && strcmp(job->cluster, cluster) == 0 &&
+            strcmp(job->id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* I8: at no moment are there more addresses than a budget allows. What was planted, also in the
- * place of a job's that was taken away, has fewer than the broker asks for, and is not its. */
+ * place of a job's that was taken away, has fewer than the broker asks for, and is not its. Nor is
+ * what an old state brought back when its job has no addresses: while that job lives, the broker
+ * leaves it alone (B11), and it needs a moment more to delete it when the job has ended. */
 static void look_at_budgets(struct scene *scene, const json_t *jobs)
 {
     unsigned sums[CROWD_CLUSTERS] = {0}, sum = 0;
@@ -119,7 +153,9 @@ static void look_at_budgets(struct scene *scene, const json_t *jobs)
         const int cluster = name ? scene_cluster_of(name, &id) : -1;
 
         const json_int_t limit = json_integer_value(json_object_get(job, "mcastLimit"));
-        if (cluster >= 0 && limit >= SCENE_PER_JOB)
+        if (cluster >= 0 && limit >= SCENE_PER_JOB &&
+            (!json_object_get(scene->restored, name) ||
+             has_token(scene, scene_clusters[cluster], id)))
             sums[cluster] += (unsigned)limit;
     }
     for (size_t c = 0; c < CROWD_CLUSTERS; c++) {

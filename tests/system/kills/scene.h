@@ -31,6 +31,7 @@ struct scene {
     unsigned budget_max; /* the most that was seen there of a cluster with a budget */
     unsigned strays;     /* planted at the fabric manager */
     bool old_state;      /* an old state was put back there: budgets are not looked at */
+    json_t *restored;    /* what it had: name -> true. NULL: none was put back */
     bool debug;
 };
 
@@ -51,6 +52,9 @@ void scene_kill_broker(struct scene *scene);
 int scene_start_broker(struct scene *scene);
 /* The same of the fabric manager. */
 int scene_start_fm(struct scene *scene);
+
+/* Notes what the fabric manager has now, when an old state was put back. */
+void scene_note_restored(struct scene *scene);
 
 /* Somebody else makes an object of one address at the fabric manager. Its status. */
 int scene_plant(struct scene *scene, const char *name);
