@@ -405,7 +405,8 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
         return;
     }
     if (host->dead || host->cut_off ||
-        again) /* its id and its reservation are in use again: hooks are in order */
+        again || /* its id and its reservation are in use again: hooks are in order */
+        launch_begins(host->job, number))
         return;
     if (host->present && host->number == number &&
         fault_happens(&sim->faults, FAULT_NODE_CUT_OFF, rng)) {
