@@ -45,6 +45,14 @@ static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const s
         sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
 }
 
+static void has_what_is_told(struct sim *sim, const struct entry *e, const struct told *told)
+{
+    hwcoll_is_told_right(sim, e, told);
+    if (told->vni_count != e->vni_count ||
+        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
+}
+
 /* S4: a key that is its own, and the same whenever it asks again; B6. */
 static void keys_are_told_right(struct sim *sim, const struct entry *e, const struct told *told,
                                 enum interconnect_kind interconnect)
@@ -73,12 +81,9 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (e->job != job)
         sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
                  rm_job_name(e->job));
-    hwcoll_is_told_right(sim, e, told);
+    has_what_is_told(sim, e, told);
     if (!request->other)
         keys_are_told_right(sim, e, told, request->wanted.interconnect);
-    if (told->vni_count != e->vni_count ||
-        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
-        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
     unsigned asked = vnis_asked(sim, request);
     bool fresh = told->kind == ANSWER_CREATED;
     if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
@@ -237,7 +242,7 @@ static void launch_is_answered(struct sim *sim, const struct request *request,
         sim_fail(sim, "answers", "the request of %s for a launch document was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
     if (e && told->launch)
-        hwcoll_is_told_right(sim, e, told);
+        has_what_is_told(sim, e, told);
 }
 
 void answers_given(struct sim *sim, const struct request *request, const struct told *told,

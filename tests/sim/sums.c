@@ -4,7 +4,6 @@
 #include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
