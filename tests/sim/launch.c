@@ -151,7 +151,7 @@ static void start_some(struct sim *sim, struct job *job, const struct request *r
     if (job->stage == STAGE_STARTING && job->life == request->life)
         sums_forget(job, document->number);
     for (uint32_t i = 0; (host = hosts_at(sim, job, i)); i++) {
-        bool late = fault_happens(&sim->faults, FAULT_PROLOG_LATE, rng);
+        bool late = !sim->faults.calm && rng_chance(rng, 300);
         if (rng_chance(rng, 500))
             continue;
         host->prologs++;
@@ -209,17 +209,10 @@ bool launch_begins(const struct job *job, uint64_t number)
 
 void launch_epilogs(struct sim *sim, struct job *job, uint64_t but)
 {
-    uint64_t last = but;
-    for (size_t i = 0; i < job->launches.count; i++) {
-        const struct document *document = &job->launches.documents[i];
-        if (document->life != job->life || document->number == but || document->number == last)
-            continue;
-        last = document->number;
-        struct host *host;
-        for (uint32_t at = 0; at < document->node_count && (host = hosts_at(sim, job, at)); at++)
-            if (host->left_out != job->life)
-                hosts_end_of(sim, host, last);
-    }
+    struct host *host;
+    for (uint32_t i = 0; job->launches.count > 0 && (host = hosts_at(sim, job, i)); i++)
+        if (host->present && host->number != but)
+            hosts_end_of(sim, host, host->number);
 }
 
 static bool refuses(const struct sim *sim, const struct host *host, const struct document *document,

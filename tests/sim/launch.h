@@ -30,11 +30,11 @@ struct document {
     unsigned vni_count;
     uint32_t node_count; /* of the reservation */
     int64_t issued_ms;
-    bool asker; /* given out before the job was known to have been told of a reservation */
+    bool asker; /* asked for beside: the job may have another reservation by now */
 };
 
 struct launches {         /* of a job */
-    struct rng rng, dice; /* dice: of those who ask beside */
+    struct rng rng, dice; /* dice: of those who ask beside, and of nodes that look */
     bool wanted, later;   /* in this life; asked for with another request than the reserve */
     struct document *documents;
     size_t count, room;
@@ -58,5 +58,5 @@ void launch_answered(struct sim *sim, const struct request *request);
 /* The job is starting, and nodes of it have documents of this reservation: no epilog of an earlier
  * start runs there any more. */
 bool launch_begins(const struct job *job, uint64_t number);
-/* The job ends: so does what documents of this start named, but for one reservation (0: none). */
+/* The job ends: so do services of it, where there are any, but for those of one reservation. */
 void launch_epilogs(struct sim *sim, struct job *job, uint64_t but);
