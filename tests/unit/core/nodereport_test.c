@@ -491,6 +491,9 @@ static void boot__ends_nothing_of_what_has_no_vnis(void **state)
     driver_tick(d, 12 * SLACK_MS);
     assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
     assert_int_equal(boot_at(d, "n1", d->now, 0, 0), 0);
+    assert_int_equal(fence(d, "n1"), 0);
+    assert_int_equal(report(d, "b", 2, "n1", NODE_CREATED),
+                     ANSWER_REPORTED); /* it asked for none */
 }
 
 /* [vni] hold = reports: silence is waited for, too. */
