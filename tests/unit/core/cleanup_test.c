@@ -45,9 +45,7 @@ static const char *step_named(const struct driver *d)
 
 static uint64_t pending(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.cleanups.pending;
+    return driver_status(d).cleanups.pending;
 }
 
 static void start(struct driver *d)
@@ -184,7 +182,7 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     assert_null(token_shown(d));
     driver_done(d, call, FM_OK, NULL);
     d->config.cleanup_login = false;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     clean(d, "/fA");
     (void)driver_call(d, FMCALL_END_STEP);
     assert_string_equal(token_shown(d), "sess-a");
@@ -298,9 +296,7 @@ static void cleanup__is_tried_until_its_time_is_over(void **state)
             assert_true(core_next_deadline(d->core) > d->now);
             driver_tick(d, core_next_deadline(d->core) - d->now);
         }
-        struct core_status status;
-        core_status(d->core, &status);
-        losses = status.link_losses;
+        losses = driver_status(d).link_losses;
     }
     assert_true(tries > 20 && tries < 40);
     assert_int_equal(losses, 0); /* a job's token says nothing of the link */
@@ -719,7 +715,7 @@ static void cleanup__without_a_token_is_given_up(void **state)
 static void forbid_the_login(struct driver *d)
 {
     d->config.cleanup_login = false;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
 }
 
 /* Without a token the login is the only way, where the site allows it; when a reload forbids it,
@@ -789,12 +785,10 @@ static void cleanup__without_a_token_hits_no_later_life(void **state)
 static void cleanup__is_counted_by_its_end(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     for (int i = 1; i <= 3; i++) {
         clean(d, "/fA");
         driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
-        core_status(d->core, &status);
-        assert_int_equal(status.cleanups.done, i);
+        assert_int_equal(driver_status(d).cleanups.done, i);
     }
     for (int i = 1; i <= 2; i++) {
         clean(d, "/fB");
@@ -802,10 +796,9 @@ static void cleanup__is_counted_by_its_end(void **state)
         driver_tick(d, d->config.cleanup_timeout_ms);
         driver_done(d, call, FM_BUSY, NULL);
         assert_int_equal(pending(d), 0);
-        core_status(d->core, &status);
-        assert_int_equal(status.cleanups.given_up, i);
+        assert_int_equal(driver_status(d).cleanups.given_up, i);
     }
-    assert_int_equal(status.cleanups.done, 3);
+    assert_int_equal(driver_status(d).cleanups.done, 3);
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
@@ -920,7 +913,7 @@ static void cleanup__of_what_is_not_ours_is_refused(void **state)
     assert_int_equal(driver_job(d, "77")->number, 1);
     assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
     d->config.cleanup_login = true;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     clean(d, "/fA");
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
     driver_step(

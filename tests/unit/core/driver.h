@@ -46,6 +46,30 @@ static inline void driver_start(struct driver *d)
     core_start(d->core, d->now);
 }
 
+static inline void driver_configure(struct driver *d)
+{
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+static inline void driver_set_hold(struct driver *d, int64_t hold_ms)
+{
+    d->config.vni_hold_ms = hold_ms;
+    driver_configure(d);
+}
+
+static inline struct core_status driver_status(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status;
+}
+
+/* VNIs in quarantine. */
+static inline uint32_t driver_held(const struct driver *d)
+{
+    return driver_status(d).vnis_in_quarantine;
+}
+
 /* The first effect of a kind in the last step, or NULL. */
 static inline const struct effect *driver_find(const struct driver *d, enum effect_kind kind)
 {

@@ -187,7 +187,7 @@ static void omnipath__hold_that_is_made_shorter_ends_sooner(void **state)
     driver_release(d, "a");
     d->config.omnipath.pkey_hold_ms = 1000;
     driver_tick(d, 1000);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     assert_null(driver_job(d, "a"));
 }
 

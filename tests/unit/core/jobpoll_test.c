@@ -165,7 +165,7 @@ static void jobpoll__is_asked_when_the_link_comes_up(void **state)
     named(d, asked(d), NULL, 0);
     assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
 
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     named(d, asked(d), NULL, 0); /* so does a reload */
 
     d->now += 1000;
@@ -273,7 +273,7 @@ static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
     named(d, id, less, 1); /* the first time that a is not named */
     tick_to(d, core_next_deadline(d->core));
     id = asked(d);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     named(d, id, less, 1);
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
     named(d, asked(d), active, 1);
@@ -343,7 +343,7 @@ static void jobpoll__ends_at_a_reload(void **state)
         piece(&d, id, "a");
         if (whole)
             named(&d, id, NULL, 0);
-        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        driver_configure(&d);
         if (!whole) {
             piece(&d, id, "b");
             named(&d, id, NULL, 0);

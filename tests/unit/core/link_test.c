@@ -3,9 +3,7 @@
 
 static enum link_state link_of(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.link;
+    return driver_status(d).link;
 }
 
 /* F20: login, list, compare, then up; nothing is sent before. */
@@ -111,7 +109,6 @@ static void link__tells_when_the_trouble_changes(void **state)
 static void link__is_down_since_it_was_lost(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     d->now += 5000;
     driver_reserve(d, driver_request("a", 128));
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
@@ -120,16 +117,14 @@ static void link__is_down_since_it_was_lost(void **state)
         driver_tick(d, core_next_deadline(d->core) - d->now);
         driver_login(d);
         driver_list(d, NULL, 0, FM_BROKEN);
-        core_status(d->core, &status);
-        assert_int_equal(status.link_since_ms, lost);
+        assert_int_equal(driver_status(d).link_since_ms, lost);
     }
     driver_tick(d, core_next_deadline(d->core) - d->now);
     driver_login(d);
     driver_list(d, NULL, 0, FM_OK);
-    core_status(d->core, &status);
-    assert_int_equal(status.link_since_ms, d->now);
-    assert_string_equal(status.link_error, ""); /* it is over */
-    assert_int_equal(status.link_losses, 1);
+    assert_int_equal(driver_status(d).link_since_ms, d->now);
+    assert_string_equal(driver_status(d).link_error, ""); /* it is over */
+    assert_int_equal(driver_status(d).link_losses, 1);
 }
 
 /* fmapi takes one login at a time. */
@@ -140,7 +135,7 @@ static void link__logs_in_once_at_a_time(void **state)
     struct core_config without = d->config;
     without.fm_present = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     assert_null(driver_find(d, EFFECT_LOGIN));
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
     driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
@@ -231,7 +226,7 @@ static void configure_urls(struct driver *d, const char *first, const char *seco
     d->config.fm_url_count = 0;
     for (size_t i = 0; i < 3 && urls[i]; i++)
         strcpy(d->config.fm_urls[d->config.fm_url_count++], urls[i]);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
 }
 
 /* F5, F13: from the URL in use, wherever the new order has it, on to the one behind it; and a wait
@@ -315,7 +310,7 @@ static void link__ignores_a_login_at_the_url_before(void **state)
     struct core_config without = d.config;
     without.fm_present = false;
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
     assert_string_equal(core_fm_url(d.core), "http://fm2");
     driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
@@ -341,9 +336,7 @@ static void link__ignores_a_list_from_before_it_was_lost(void **state)
                                        .u.list_done = {.list = id, .outcome = FM_OK}});
     assert_int_equal(link_of(d), LINK_DOWN);
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.link_listed_ms, 0);
+    assert_int_equal(driver_status(d).link_listed_ms, 0);
 }
 
 static void link__three_timeouts_in_a_row_lose_it(void **state)

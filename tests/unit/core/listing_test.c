@@ -5,9 +5,7 @@
 
 static uint32_t strays(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.strays;
+    return driver_status(d).strays;
 }
 
 /* A job that is over here, all of it, but for its VNIs, which wait for its nodes. */
@@ -79,7 +77,7 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
     driver_done(&d, check, FM_OK, "sess-a");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     d.config.vni_hold_ms = 0;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     driver_tick(&d, d.config.call_timeout_ms);
     assert_null(driver_job(&d, "a"));
     driver_tick(&d, d.config.relist_ms);

@@ -139,13 +139,6 @@ static void fence(struct driver *d, const char *node)
         d, (struct core_event){.kind = CORE_FENCE, .ticket = ++d->ticket, .u.fence = {node, NULL}});
 }
 
-static uint32_t held(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.vnis_in_quarantine;
-}
-
 static uint32_t saves(const struct driver *d)
 {
     return (uint32_t)driver_count(d, EFFECT_SAVE);
@@ -159,7 +152,7 @@ static void sum__frees_vnis_when_all_are_clean(void **state)
     driver_release(d, "a");
     assert_int_equal(clean(d, "n[1-6]"), 6);
     assert_string_equal(driver_answer(d)->lingering->text, "");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     struct core_waiting waiting;
     core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 6);
@@ -168,9 +161,9 @@ static void sum__frees_vnis_when_all_are_clean(void **state)
     core_silent_nodes(driver_job(d, "a"), &silent);
     assert_string_equal(silent.text, "n[7-12]");
     assert_int_equal(clean(d, "n[5-11]"), 11);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(clean(d, "n12"), 12);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
     assert_int_equal(sum(d, 1, "n12", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
@@ -182,7 +175,7 @@ static void sum__counts_while_the_job_is_active(void **state)
     report(d, "n3", NODE_CREATED, 5);
     assert_int_equal(clean(d, "n[1-12]"), 12);
     driver_release(d, "a");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
 }
 
@@ -195,7 +188,7 @@ static void sum__is_ended_by_a_later_word_of_the_node(void **state)
     report(d, "n7", NODE_CREATED, 9);
     report(d, "n9", NODE_LINGERING, 9);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     struct core_waiting waiting;
     core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 3);
@@ -203,7 +196,7 @@ static void sum__is_ended_by_a_later_word_of_the_node(void **state)
     assert_int_equal(clean(d, "n[1-12]"), 11);
     assert_string_equal(driver_answer(d)->lingering->text, "n9");
     report(d, "n9", NODE_DESTROYED, 10);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* A node sends its report again when the answer was lost: the sum has ended it already. */
@@ -215,7 +208,7 @@ static void sum__is_not_undone_by_what_it_ended(void **state)
     report(d, "n1", NODE_CREATED, 5);
     report(d, "n1", NODE_CREATED, 4);
     driver_release(d, "a");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
@@ -231,15 +224,14 @@ static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
     report(d, "n3", NODE_DESTROYED, 6);
     report(d, "n4", NODE_DESTROYED, 6);
     report(d, "n5", NODE_DESTROYED, 6);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     fence(d, "n6");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static void sum__says_lingering_for_many(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     assert_int_equal(clean(d, "n[1-6]"), 6);
     report(d, "n7", NODE_CREATED, 5);
     assert_int_equal(sum(d, 1, "n[5-8]", NODE_LINGERING), ANSWER_REPORTED);
@@ -247,8 +239,7 @@ static void sum__says_lingering_for_many(void **state)
     assert_int_equal(driver_events(d, EVENT_LINGERING), 1);
     assert_string_equal(driver_find(d, EFFECT_EVENT)->u.event->detail,
                         "node n[5-8]: CXI services cannot be destroyed");
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, 4);
+    assert_int_equal(driver_status(d).nodes_lingering, 4);
     assert_int_equal(sum(d, 1, "n[5-8]", NODE_LINGERING), ANSWER_REPORTED);
     assert_int_equal(saves(d), 0); /* no news */
     assert_int_equal(driver_events(d, EVENT_LINGERING), 0);
@@ -261,12 +252,11 @@ static void sum__says_lingering_for_many(void **state)
     assert_int_equal(driver_answer(d)->count, 0);
     driver_release(d, "a");
     for (int i = 4; i < 8; i++) {
-        assert_int_equal(held(d), 1);
+        assert_int_equal(driver_held(d), 1);
         report(d, name_of(i), NODE_DESTROYED, 6);
     }
-    assert_int_equal(held(d), 0);
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, 0);
+    assert_int_equal(driver_held(d), 0);
+    assert_int_equal(driver_status(d).nodes_lingering, 0);
 }
 
 /* ---- what it is about ---- */
@@ -282,7 +272,7 @@ static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
     assert_string_equal(driver_answer(d)->detail, "job a has no node n04");
     assert_null(driver_job(d, "a")->reported);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* Found by the simulator: the node's own later word leaves nothing of the sum. The next one must
@@ -336,7 +326,7 @@ static void sum__is_about_one_start(void **state)
     assert_int_equal(sum(d, second + 1, "n[1-2]", NODE_LINGERING), ANSWER_NOT_FOUND);
     assert_int_equal(saves(d), 0);
     assert_int_equal(sum(d, 1, "n[1-12]", NODE_DESTROYED), ANSWER_REPORTED); /* still quarantined */
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a")->reported);
     assert_int_equal(sum(d, 1, "n[1-2]", NODE_DESTROYED), ANSWER_NOT_FOUND);
     driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
@@ -348,10 +338,10 @@ static void sum__is_about_one_start(void **state)
                                                     .state = NODE_LINGERING,
                                                     .vnis = &vni,
                                                     .vni_count = 1}});
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(sum(d, 77, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
     assert_int_equal(saves(d), 0);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* Which of two lives it speaks of cannot be told, as with a node's own word. */
@@ -372,7 +362,7 @@ static void sum__of_what_was_granted_twice_is_not_enough(void **state)
             assert_int_equal(clean(&d, "n[1-12]"), 12);
         assert_int_equal(driver_job(&d, "a")->regranted, 1);
         driver_release(&d, "a");
-        assert_int_equal(held(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         driver_end(&d);
     }
 }
@@ -519,9 +509,7 @@ static void compare(const struct world *w, const struct driver *d)
     assert_int_equal(nodes ? nodes->count : 0, count);
     assert_int_equal(nodes_clean(nodes), are_clean);
     assert_int_equal(nodes ? nodes->lingering : 0, linger);
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, linger);
+    assert_int_equal(driver_status(d).nodes_lingering, linger);
 }
 
 /* Whatever comes in whatever order: each node's last word is what counts, before and after a
@@ -558,7 +546,7 @@ static void sum__agrees_with_a_model_and_with_its_replay(void **state)
         for (int i = 0; i < NODES; i++)
             all &= w.words[i].state == NODE_DESTROYED;
         driver_release(&w.d, "a");
-        assert_int_equal(held(&w.d), !all);
+        assert_int_equal(driver_held(&w.d), !all);
         driver_end(&w.d);
     }
 }

@@ -250,7 +250,7 @@ static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
     d->now++;
     assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
     assert_int_equal(sync_with(d, others, 1)->suspect_count, 1);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     driver_step(d,
                 (struct core_event){.kind = CORE_SYNC,
                                     .ticket = ++d->ticket,
@@ -267,7 +267,7 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 {
     struct driver *d = *state;
     d->config.cluster_count = 1;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     driver_step(d, (struct core_event){
                        .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap2"}});
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
@@ -293,7 +293,7 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     assert_null(driver_answer(&d)); /* it is over */
     piece(&d, 101, active, 1, true);
     assert_null(driver_answer(&d));
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     piece(&d, 101, active, 1, false);
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
     piece(&d, 102, active, 1, true); /* and one that is not whole when it goes */

@@ -175,7 +175,6 @@ static void witness__list_that_names_it_again_begins_anew(void **state)
 static void witness__old_ledger_gives_out_no_vni(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     static const char *const names[] = {"elcap-102"};
     static const char *const active[] = {"101", "102"};
     driver_reserve(d, driver_request("101", 2)); /* known, and its VNI is */
@@ -189,8 +188,7 @@ static void witness__old_ledger_gives_out_no_vni(void **state)
     driver_tick(d, d->config.relist_ms / 2); /* [vni] hold is as long as relist */
     driver_reserve(d, driver_request("104", 2));
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_free, 0);
+    assert_int_equal(driver_status(d).vnis_free, 0);
     driver_tick(d, d->config.vni_hold_ms - d->config.relist_ms / 2);
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
     sync_jobs(d, active, 2); /* the same again is nothing new */
@@ -218,8 +216,7 @@ static void witness__claim_ends_no_quarantine(void **state)
     assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
     driver_reserve(d, driver_request("a", 2));
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
-    d->config.vni_hold_ms = 1000;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, 1000);
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
     driver_reserve(d, driver_request("a", 2));
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
@@ -260,9 +257,7 @@ static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
 
 static uint64_t jobs_adopted(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.use.jobs_adopted;
+    return driver_status(d).use.jobs_adopted;
 }
 
 /* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
@@ -375,7 +370,7 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
         driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
         claim(&d, "elcap");
         d.config.total_addresses = cases[i].total;
-        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        driver_configure(&d);
         struct reserve_request q = driver_request("77", 128);
         q.vni_count = 0;
         q.wish = WISH_REQUIRED;
@@ -468,7 +463,6 @@ static void witness__unknown_jobs_keep_the_quarantine(void **state)
 static void witness__one_node_stops_no_others(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
         driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
@@ -482,9 +476,8 @@ static void witness__one_node_stops_no_others(void **state)
                                                         .vnis = &vni,
                                                         .vni_count = 1}});
         assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
-        core_status(d->core, &status);
-        assert_int_equal(status.vnis_in_quarantine, i + 1);
-        assert_int_equal(status.vnis_free > 0, i < 2);
+        assert_int_equal(driver_held(d), i + 1);
+        assert_int_equal(driver_status(d).vnis_free > 0, i < 2);
     }
 }
 
@@ -532,13 +525,6 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
     core_destroy(before);
 }
 
-static uint32_t vnis_in_quarantine(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.vnis_in_quarantine;
-}
-
 /* F3: within one boot a restart does not begin holds anew; after a boot, or when the clock was set,
  * it does. */
 static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
@@ -566,13 +552,13 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         d.now += d.config.vni_hold_ms - 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         keep_saved(&d, &disk);
-        assert_int_equal(vnis_in_quarantine(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         driver_tick(&d, 1000);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
+        assert_int_equal(driver_held(&d), !cases[i].goes_on);
         driver_tick(&d, d.config.vni_hold_ms - 1001);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
+        assert_int_equal(driver_held(&d), !cases[i].goes_on);
         driver_tick(&d, 1);
-        assert_int_equal(vnis_in_quarantine(&d), 0);
+        assert_int_equal(driver_held(&d), 0);
         driver_end(&d);
     }
 }
@@ -603,7 +589,7 @@ static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state
         d.now += 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         driver_tick(&d, 3600000);
-        assert_int_equal(vnis_in_quarantine(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         driver_step(&d, (struct core_event){.kind = CORE_NODE_BOOT,
                                             .ticket = ++d.ticket,
                                             .u.boot = {.node = "n1",
@@ -611,7 +597,7 @@ static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state
                                                        .uptime_ms = 60000,
                                                        .booted_ms = d.now - 60000}});
         assert_int_equal(driver_answer(&d)->count, cases[i].ends);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].ends);
+        assert_int_equal(driver_held(&d), !cases[i].ends);
         driver_end(&d);
     }
 }
