@@ -15,13 +15,8 @@ static void act__what_waits_keeps_its_place(void **state)
     uint64_t call = driver_call(d, FMCALL_RESERVE);
     driver_release(d, "a");
     driver_release(d, "b");
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_REPORT,
-            .ticket = ++d->ticket,
-            .u.report = {
-                .cluster = "elcap", .job = "a", .number = 1, .node = "n1", .state = NODE_CREATED}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+               .node = "n1", .state = NODE_CREATED);
     driver_done(d, call, FM_OK, "sess-c");
     (void)driver_call(d, FMCALL_RELEASE);
     assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, "elcap-a");

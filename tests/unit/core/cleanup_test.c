@@ -8,14 +8,8 @@ static const char *const no_scope[] = {NULL};
 static void clean_within(struct driver *d, const char *step, bool below, int64_t wait_ms,
                          const char *const *scopes, size_t scope_count)
 {
-    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                       .ticket = ++d->ticket,
-                                       .u.cleanup = {.number = 1,
-                                                     .step = step,
-                                                     .below = below,
-                                                     .scopes = scopes,
-                                                     .scope_count = scope_count,
-                                                     .wait_ms = wait_ms}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 1, .step = step, .below = below,
+               .scopes = scopes, .scope_count = scope_count, .wait_ms = wait_ms);
 }
 
 static void clean(struct driver *d, const char *step)
@@ -28,9 +22,8 @@ static void steps_done(struct driver *d, uint64_t call, const struct fmcall_step
 {
     static struct fmcall_steps all; /* the answer shows it until the next step */
     all = (struct fmcall_steps){.steps = steps, .count = count};
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CALL_DONE,
-                       .u.call = {.id = call, .outcome = FM_OK, .steps = &all, .words = "200"}});
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .steps = &all,
+                .words = "200");
 }
 
 static const char *token_shown(const struct driver *d)
@@ -227,11 +220,8 @@ static void cleanup__tells_each_job_its_own_trouble(void **state)
     driver_reserved_job(d, "b");
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(d,
-                (struct core_event){
-                    .kind = CORE_CLEANUP,
-                    .ticket = ++d->ticket,
-                    .u.cleanup = {.number = 2, .step = "0", .scopes = no_scope, .wait_ms = 1000}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 2, .step = "0", .scopes = no_scope,
+               .wait_ms = 1000);
     driver_tick(d, 1000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
     assert_null(strstr(driver_answer(d)->detail, "the fabric manager's words"));
@@ -600,19 +590,13 @@ static void cleanup__of_many_jobs_leaves_room(void **state)
         driver_reserved_job(d, job);
         for (unsigned s = 0; s < 1000; s++) {
             (void)snprintf(step, sizeof step, "/f%u", s);
-            driver_step(d, (struct core_event){
-                               .kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = i + 1, .step = step, .scopes = no_scope}});
+            DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = i + 1, .step = step, .scopes = no_scope);
         }
     }
     assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
     assert_true(pending(d) < 100000);
     driver_reserved_job(d, "other");
-    driver_step(
-        d, (struct core_event){.kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = 151, .step = "/fA", .scopes = no_scope}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 151, .step = "/fA", .scopes = no_scope);
     assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
@@ -624,10 +608,7 @@ static void cleanup__leaves_the_places_to_others(void **state)
     driver_reserved_job(d, "c");
     int calls = 0;
     for (uint64_t number = 1; number <= 3; number++) {
-        driver_step(d, (struct core_event){
-                           .kind = CORE_CLEANUP,
-                           .ticket = ++d->ticket,
-                           .u.cleanup = {.number = number, .step = "0", .scopes = no_scope}});
+        DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = number, .step = "0", .scopes = no_scope);
         calls += driver_count(d, EFFECT_CALL);
     }
     assert_int_equal(calls, 2); /* an eighth of sixteen */
@@ -825,8 +806,7 @@ static void steps__are_shown_with_the_login(void **state)
     struct driver *d = *state;
     static const uint16_t trees[] = {77, 78};
     static const struct fmcall_step steps[] = {{"/fA", trees, 2}};
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     uint64_t call = driver_call(d, FMCALL_STEPS);
     assert_null(token_shown(d));
     steps_done(d, call, steps, 1);
@@ -834,8 +814,7 @@ static void steps__are_shown_with_the_login(void **state)
     assert_int_equal(driver_answer(d)->steps->count, 1);
     assert_null(driver_find(d, EFFECT_SAVE));
 
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     call = driver_call(d, FMCALL_STEPS);
     driver_tick(d, 5000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -843,8 +822,7 @@ static void steps__are_shown_with_the_login(void **state)
     assert_null(driver_answer(d));
 
     /* It does not tell, and is not asked again. */
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
     assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
     assert_null(driver_find(d, EFFECT_CALL));
@@ -916,10 +894,7 @@ static void cleanup__of_what_is_not_ours_is_refused(void **state)
     driver_configure(d);
     clean(d, "/fA");
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
-    driver_step(
-        d, (struct core_event){.kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = 99, .step = "/fA", .scopes = no_scope}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 99, .step = "/fA", .scopes = no_scope);
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
@@ -956,8 +931,7 @@ static void steps__are_not_asked_for_when_nobody_waits(void **state)
     struct driver *d = *state;
     driver_tick(d, d->config.relist_ms);
     driver_list(d, NULL, 0, FM_UNREACHED);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 100}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 100);
     assert_null(driver_answer(d));
     driver_tick(d, 100);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -976,8 +950,7 @@ static void steps__are_shown_before_what_fails(void **state)
     struct driver *d = *state;
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
     assert_int_equal(pending(d), 1);
@@ -985,8 +958,7 @@ static void steps__are_shown_before_what_fails(void **state)
     uint64_t call = driver_call(d, FMCALL_END_STEP);
     /* And while one is under way, next. */
     clean(d, "1");
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     driver_done(d, call, FM_OK, NULL);
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);

@@ -77,9 +77,7 @@ static void events__of_one_step_outlive_it(void **state)
     publish(&d, 0, JOBS);
     for (int pass = 0; pass < 2; pass++) {
         d.now += d.config.sync_grace_ms;
-        driver_step(&d, (struct core_event){.kind = CORE_SYNC,
-                                            .ticket = ++d.ticket,
-                                            .u.sync = {.cluster = "elcap", .count = 0}});
+        DRIVER_ASK(&d, CORE_SYNC, sync, .cluster = "elcap", .count = 0);
     }
     const struct effect *effects = core_effects(d.core, &count);
     uint64_t seq = driver_status(&d).last_seq;

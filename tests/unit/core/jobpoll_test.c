@@ -32,15 +32,13 @@ static uint64_t started(struct driver *d)
 
 static void named(struct driver *d, uint64_t id, const char *const *active, size_t count)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_JOBPOLL_DONE,
-                       .u.jobpoll = {.id = id, .ok = true, .active = active, .count = count}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .ok = true, .active = active,
+                .count = count);
 }
 
 static void failed(struct driver *d, uint64_t id, const char *words)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_JOBPOLL_DONE, .u.jobpoll = {.id = id, .words = words}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .words = words);
 }
 
 static struct core_cluster_status shown(const struct driver *d)
@@ -101,8 +99,7 @@ static void jobpoll__counts_from_when_it_was_asked(void **state)
     uint64_t first = started(d);
     driver_reserve(d, driver_request("a", 2));
     d->now++;
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
     assert_int_equal(driver_answer(d)->sync->suspect_count, 1);
     d->now += 2 * d->config.sync_grace_ms;
     named(d, first, NULL, 0);
@@ -185,8 +182,7 @@ static void jobpoll__ignores_a_stale_answer(void **state)
     struct core_config gone = d->config;
     gone.clusters[0].jobpoll = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
     d->now += d->config.sync_grace_ms;
     named(d, id, NULL, 0);
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
@@ -236,7 +232,7 @@ static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
     struct driver *d = *state;
     d->config.clusters[0].jobpoll_every_ms = 0;
     uint64_t first = started(d);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(d, NULL, 0, FM_OK);
     named(d, first, NULL, 0);
     named(d, asked(d), NULL, 0);
@@ -284,10 +280,8 @@ static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
 
 static void piece(struct driver *d, uint64_t id, const char *job)
 {
-    driver_step(d,
-                (struct core_event){
-                    .kind = CORE_JOBPOLL_DONE,
-                    .u.jobpoll = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .ok = true, .active = &job, .count = 1,
+                .more = true);
 }
 
 /* Three jobs of which a second job list poll lacks two; one is compared in a step. Its id. */

@@ -15,7 +15,7 @@ static void link__comes_up_in_order(void **state)
     assert_null(driver_answer(d));
     assert_null(driver_find(d, EFFECT_CALL));
     driver_tick(d, 10);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(d), LINK_LISTING);
     assert_null(driver_find(d, EFFECT_CALL));
     driver_list(d, NULL, 0, FM_OK);
@@ -57,8 +57,7 @@ static void link__pauses_and_resumes(void **state)
 static void link__is_not_waited_for_after_a_failure(void **state)
 {
     struct driver *d = *state;
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                       .u.login = {.ok = false, .words = "refused"}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "refused");
     driver_tick(d, core_next_deadline(d->core) - d->now);
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
     driver_reserve(d, driver_request("a", 128));
@@ -72,8 +71,7 @@ static void link__waits_longer_each_time(void **state)
     int64_t last = 0;
     for (int i = 0; i < 10; i++) {
         assert_non_null(driver_find(d, EFFECT_LOGIN));
-        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                           .u.login = {.ok = false, .words = "refused"}});
+        DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "refused");
         assert_int_equal(driver_events(d, EVENT_LINK_DOWN), i == 0); /* told once */
         int64_t wait = core_next_deadline(d->core) - d->now;
         assert_true(wait >= last && wait <= 32 * d->config.link_retry_ms);
@@ -98,8 +96,7 @@ static void link__tells_when_the_trouble_changes(void **state)
     d->config.trace_level = 4; /* warnings */
     driver_start(d);
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
-        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                           .u.login = {.ok = false, .words = troubles[i].words}});
+        DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = troubles[i].words);
         assert_int_equal(driver_count(d, EFFECT_TRACE), troubles[i].told);
         driver_tick(d, core_next_deadline(d->core) - d->now);
     }
@@ -138,7 +135,7 @@ static void link__logs_in_once_at_a_time(void **state)
     driver_configure(d);
     assert_null(driver_find(d, EFFECT_LOGIN));
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(d), LINK_LISTING);
 }
 
@@ -176,7 +173,7 @@ static void link__tries_the_urls_in_turn(void **state)
     assert_int_equal(login_url(&d), 0);
     driver_step(&d, refused);
     assert_int_equal(login_url(&d), 1);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(&d, NULL, 0, FM_OK);
     assert_int_equal(link_of(&d), LINK_UP);
     assert_string_equal(core_fm_url(d.core), "http://fm2");
@@ -211,10 +208,10 @@ static void link__follows_a_reload_of_the_urls(void **state)
     strcpy(other.fm_urls[0], "http://newer");
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &other});
     assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(login_url(&d), 0);
     assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(&d), LINK_LISTING);
     driver_end(&d);
 }
@@ -313,10 +310,10 @@ static void link__ignores_a_login_at_the_url_before(void **state)
     driver_configure(&d);
     assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
     assert_string_equal(core_fm_url(d.core), "http://fm2");
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(login_url(&d), 1);
     assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(&d), LINK_LISTING);
     driver_end(&d);
 }
@@ -332,8 +329,7 @@ static void link__ignores_a_list_from_before_it_was_lost(void **state)
     struct core_config without = d->config;
     without.fm_present = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = id, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = id, .outcome = FM_OK);
     assert_int_equal(link_of(d), LINK_DOWN);
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
     assert_int_equal(driver_status(d).link_listed_ms, 0);
@@ -547,11 +543,9 @@ static void link__warns_of_a_name_conflict_once(void **state)
     for (int i = 0; i < 2; i++) {
         driver_tick(d, d->config.relist_ms);
         uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                           .u.names = {.list = list, .names = names, .count = 2}});
+        DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 2);
         warned += driver_count(d, EFFECT_TRACE);
-        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                           .u.list_done = {.list = list, .outcome = FM_OK}});
+        DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     }
     assert_int_equal(warned, 2); /* one for elcap, one for elcap2 */
 }
@@ -567,14 +561,12 @@ static void link__warns_of_an_equal_name_once(void **state)
     for (int i = 0; i < 2; i++) {
         driver_tick(d, d->config.relist_ms);
         uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                           .u.names = {.list = list, .names = names, .count = 3}});
+        DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 3);
         const struct effect *trace = driver_find(d, EFFECT_TRACE);
         if (trace)
             assert_non_null(strstr(trace->u.trace.text, "elcap-12"));
         warned += driver_count(d, EFFECT_TRACE);
-        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                           .u.list_done = {.list = list, .outcome = FM_OK}});
+        DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     }
     assert_int_equal(warned, 1);
 }

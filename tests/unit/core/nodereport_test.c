@@ -8,15 +8,8 @@ static enum answer_kind report_in_order(struct driver *d, const char *job, uint6
                                         const char *node, enum node_state state, uint64_t order)
 {
     const char *services = state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = job,
-                                                    .number = number,
-                                                    .node = node,
-                                                    .state = state,
-                                                    .services = services,
-                                                    .order = order}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = node, .state = state, .services = services, .order = order);
     return driver_answered(d);
 }
 
@@ -28,9 +21,7 @@ static enum answer_kind report(struct driver *d, const char *job, uint64_t numbe
 
 static uint32_t fence(struct driver *d, const char *node)
 {
-    driver_step(d, (struct core_event){.kind = CORE_FENCE,
-                                       .ticket = ++d->ticket,
-                                       .u.fence = {node, "power supply"}});
+    DRIVER_ASK(d, CORE_FENCE, fence, node, "power supply");
     assert_int_equal(driver_answered(d), ANSWER_FENCED);
     return driver_answer(d)->count;
 }
@@ -201,9 +192,7 @@ static void report__lingering_outlasts_the_hold(void **state)
         assert_int_equal(driver_held(&d), 1);
         assert_null(driver_find(&d, EFFECT_TRACE)); /* told once */
         if (fenced)
-            driver_step(&d, (struct core_event){.kind = CORE_FENCE,
-                                                .ticket = ++d.ticket,
-                                                .u.fence = {.node = "n1"}});
+            DRIVER_ASK(&d, CORE_FENCE, fence, .node = "n1");
         else
             (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
         assert_int_equal(driver_held(&d), 0); /* n3 has been silent long enough */
@@ -313,10 +302,7 @@ static void report__created_outlasts_the_hold(void **state)
 
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_NODE_BOOT,
-                               .ticket = ++d->ticket,
-                               .u.boot = {.node = node, .order = order, .clusters = clusters}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = node, .order = order, .clusters = clusters);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -376,13 +362,8 @@ static uint32_t boot_at(struct driver *d, const char *node, int64_t booted_ms, i
                         int64_t delay)
 {
     static const char *const clusters[] = {"elcap", NULL};
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {.node = node,
-                                                  .order = 8,
-                                                  .clusters = clusters,
-                                                  .uptime_ms = d->now - booted_ms - delay,
-                                                  .booted_ms = booted_ms + clock}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = node, .order = 8, .clusters = clusters,
+               .uptime_ms = d->now - booted_ms - delay, .booted_ms = booted_ms + clock);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
     return driver_answer(d)->count;
 }
@@ -447,7 +428,7 @@ static void boot__ends_what_names_the_node_only(void **state)
     request.nodes = "n[1-2]";
     driver_reserve(d, request);
     driver_release(d, "b");
-    driver_step(d, (struct core_event){.kind = CORE_RELEASE, .u.release = {"elcap2", "c"}});
+    DRIVER_STEP(d, CORE_RELEASE, release, "elcap2", "c");
     (void)report_in_order(d, "a", 1, "n2", NODE_CREATED, 9); /* since the boot, by its order */
     (void)release_and_wait(d);
     assert_int_equal(boot_at(d, "n4", d->now, 0, 0), 0);
@@ -503,9 +484,7 @@ static void report__nodes_with_a_launch_document_are_waited_for_by_any_hold(void
     request.launch = true;
     driver_set_hold(d, HOLD_UNTIL_REPORTED);
     driver_reserve(d, request);
-    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
-                                       .ticket = ++d->ticket,
-                                       .u.launch = {.cluster = "elcap", .job = "a"}});
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "a");
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.reservation.launched, 1);
     driver_reserve(d, driver_request("c", 2));
@@ -589,16 +568,9 @@ static void report__reload_of_hold_applies_to_what_is_held(void **state)
 static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t number,
                                     enum node_state node_state, uint16_t vni)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = job,
-                                                    .number = number,
-                                                    .node = "n1",
-                                                    .state = node_state,
-                                                    .services = "cxi0:12",
-                                                    .vnis = &vni,
-                                                    .vni_count = 1}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = "n1", .state = node_state, .services = "cxi0:12", .vnis = &vni,
+               .vni_count = 1);
     return driver_answered(d);
 }
 
@@ -662,15 +634,9 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
         const uint16_t vni = (uint16_t)(2000 + i);
         char node[16];
         (void)snprintf(node, sizeof node, "n%d", i + 1);
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "old",
-                                                        .number = 100u + i,
-                                                        .node = node,
-                                                        .state = NODE_LINGERING,
-                                                        .vnis = &vni,
-                                                        .vni_count = 1}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "old",
+                   .number = 100u + i, .node = node, .state = NODE_LINGERING, .vnis = &vni,
+                   .vni_count = 1);
         assert_int_equal(driver_answered(d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
     }
     /* Of those that have reported few, too. */
@@ -686,15 +652,9 @@ static void report__unknown_lives_are_counted_anew(void **state)
     for (int round = 0; round < 2; round++) {
         for (uint16_t i = 0; i < 2 * 9; i++) {
             const uint16_t vni = (uint16_t)(2000 + i);
-            driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                               .ticket = ++d->ticket,
-                                               .u.report = {.cluster = "elcap",
-                                                            .job = "old",
-                                                            .number = 100u + i,
-                                                            .node = nodes[i / 9],
-                                                            .state = NODE_LINGERING,
-                                                            .vnis = &vni,
-                                                            .vni_count = 1}});
+            DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "old",
+                       .number = 100u + i, .node = nodes[i / 9], .state = NODE_LINGERING,
+                       .vnis = &vni, .vni_count = 1);
             assert_int_equal(driver_answered(d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
         }
         assert_int_equal(driver_held(d), 16);
@@ -774,14 +734,8 @@ static void report__other_services_are_news(void **state)
     static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
     static const bool news[] = {true, false, true, false, true, true};
     for (size_t i = 0; i < sizeof news; i++) {
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "a",
-                                                        .number = 1,
-                                                        .node = "n1",
-                                                        .state = NODE_CREATED,
-                                                        .services = services[i]}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+                   .node = "n1", .state = NODE_CREATED, .services = services[i]);
         assert_int_equal(driver_answered(d), ANSWER_REPORTED);
         assert_int_equal(driver_count(d, EFFECT_SAVE), news[i]);
     }

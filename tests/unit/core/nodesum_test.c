@@ -103,13 +103,8 @@ DRIVER_FIXTURE(start_driver, start)
 static enum answer_kind sum(struct driver *d, uint64_t number, const char *nodes,
                             enum node_state state)
 {
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_SUM,
-            .ticket = ++d->ticket,
-            .u.sum = {
-                .cluster = "elcap", .job = "a", .number = number, .nodes = nodes, .state = state}});
+    DRIVER_ASK(d, CORE_NODE_SUM, sum, .cluster = "elcap", .job = "a", .number = number,
+               .nodes = nodes, .state = state);
     return driver_answered(d);
 }
 
@@ -122,21 +117,14 @@ static uint32_t clean(struct driver *d, const char *nodes)
 
 static void report(struct driver *d, const char *node, enum node_state state, uint64_t order)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = "a",
-                                                    .number = 1,
-                                                    .node = node,
-                                                    .state = state,
-                                                    .order = order}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+               .node = node, .state = state, .order = order);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
 static void fence(struct driver *d, const char *node)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_FENCE, .ticket = ++d->ticket, .u.fence = {node, NULL}});
+    DRIVER_ASK(d, CORE_FENCE, fence, node, NULL);
 }
 
 static uint32_t saves(const struct driver *d)
@@ -246,9 +234,7 @@ static void sum__says_lingering_for_many(void **state)
     assert_int_equal(clean(d, "n[1-12]"), 8);
     assert_string_equal(driver_answer(d)->lingering->text, "n[5-8]");
     /* The services may have been made after the boot. */
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {.node = "n7", .order = 9}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = "n7", .order = 9);
     assert_int_equal(driver_answer(d)->count, 0);
     driver_release(d, "a");
     for (int i = 4; i < 8; i++) {
@@ -329,15 +315,8 @@ static void sum__is_about_one_start(void **state)
     assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a")->reported);
     assert_int_equal(sum(d, 1, "n[1-2]", NODE_DESTROYED), ANSWER_NOT_FOUND);
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = "a",
-                                                    .number = 77,
-                                                    .node = "n1",
-                                                    .state = NODE_LINGERING,
-                                                    .vnis = &vni,
-                                                    .vni_count = 1}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 77,
+               .node = "n1", .state = NODE_LINGERING, .vnis = &vni, .vni_count = 1);
     assert_int_equal(driver_held(d), 1);
     assert_int_equal(sum(d, 77, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
     assert_int_equal(saves(d), 0);

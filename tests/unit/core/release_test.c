@@ -94,7 +94,7 @@ static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
     driver_release(d, "a");
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(d, NULL, 0, FM_OK);
     assert_null(driver_find(d, EFFECT_CALL));
     driver_tick(d, d->config.vni_hold_ms);

@@ -490,9 +490,7 @@ static void reserve__token_of_another_job_is_unusable(void **state)
 
 static void ask_launch(struct driver *d)
 {
-    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
-                                       .ticket = ++d->ticket,
-                                       .u.launch = {.cluster = "elcap", .job = "r"}});
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "r");
 }
 
 /* I1, F4: a document names VNIs, as an answer does, and one that is made meanwhile has no token. */

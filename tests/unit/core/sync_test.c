@@ -3,10 +3,7 @@
 
 static const struct sync_found *sync_with(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_SYNC,
-                               .ticket = ++d->ticket,
-                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = count);
     assert_int_equal(driver_answered(d), ANSWER_SYNCED);
     return driver_answer(d)->sync;
 }
@@ -72,10 +69,7 @@ static void sync__of_unknown_jobs_is_refused(void **state)
     driver_reserve(d, driver_request("a", 2));
     for (int i = 0; i < 3; i++) {
         d->now += 2 * d->config.sync_grace_ms;
-        driver_step(
-            d, (struct core_event){.kind = CORE_SYNC,
-                                   .ticket = ++d->ticket,
-                                   .u.sync = {.cluster = "elcap", .active = other, .count = 2}});
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = other, .count = 2);
         assert_int_equal(driver_answered(d), ANSWER_INVALID);
         assert_string_equal(driver_answer(d)->field, "active");
         assert_non_null(strstr(driver_answer(d)->detail, "\"0x1234\" for one"));
@@ -251,10 +245,7 @@ static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
     assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
     assert_int_equal(sync_with(d, others, 1)->suspect_count, 1);
     driver_configure(d);
-    driver_step(d,
-                (struct core_event){.kind = CORE_SYNC,
-                                    .ticket = ++d->ticket,
-                                    .u.sync = {.cluster = "elcap", .active = others, .count = 1}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = others, .count = 1);
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);
     assert_string_equal(driver_answer(d)->field, "active");
@@ -268,8 +259,7 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
     struct driver *d = *state;
     d->config.cluster_count = 1;
     driver_configure(d);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap2"}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap2");
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     struct reserve_request q = driver_request("a", 2);
     q.cluster = "elcap2";

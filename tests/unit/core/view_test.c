@@ -49,13 +49,8 @@ static void reserve(struct driver *d, const char *job, const char *nodes, uint32
 static void report(struct driver *d, const char *job, uint64_t number, const char *node,
                    enum node_state state)
 {
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_REPORT,
-            .ticket = ++d->ticket,
-            .u.report = {
-                .cluster = "elcap", .job = job, .number = number, .node = node, .state = state}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = node, .state = state);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 

@@ -40,16 +40,12 @@ static void confirm_all(struct driver *d)
 
 static void claim(struct driver *d, const char *cluster)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = cluster}});
+    DRIVER_ASK(d, CORE_CLAIM, claim, .cluster = cluster);
 }
 
 static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_SYNC,
-                               .ticket = ++d->ticket,
-                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = count);
 }
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
@@ -308,12 +304,10 @@ static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
     driver_up(d);
     driver_tick(d, d->config.relist_ms);
     uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                       .u.names = {.list = list, .names = names, .count = 1}});
+    DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 1);
     driver_reserve(d, driver_request("c", 128));
     uint64_t call = driver_call(d, FMCALL_RESERVE);
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
     driver_done(d, call, FM_OK, "sess-c");
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
@@ -465,16 +459,9 @@ static void witness__one_node_stops_no_others(void **state)
     struct driver *d = *state;
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "x",
-                                                        .number = 70u + i,
-                                                        .node = i < 2 ? "n1" : "n2",
-                                                        .state = NODE_CREATED,
-                                                        .services = "cxi0:12",
-                                                        .vnis = &vni,
-                                                        .vni_count = 1}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "x", .number = 70u + i,
+                   .node = i < 2 ? "n1" : "n2", .state = NODE_CREATED, .services = "cxi0:12",
+                   .vnis = &vni, .vni_count = 1);
         assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
         assert_int_equal(driver_held(d), i + 1);
         assert_int_equal(driver_status(d).vnis_free > 0, i < 2);
@@ -590,12 +577,8 @@ static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         driver_tick(&d, 3600000);
         assert_int_equal(driver_held(&d), 1);
-        driver_step(&d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                            .ticket = ++d.ticket,
-                                            .u.boot = {.node = "n1",
-                                                       .order = 8,
-                                                       .uptime_ms = 60000,
-                                                       .booted_ms = d.now - 60000}});
+        DRIVER_ASK(&d, CORE_NODE_BOOT, boot, .node = "n1", .order = 8, .uptime_ms = 60000,
+                   .booted_ms = d.now - 60000);
         assert_int_equal(driver_answer(&d)->count, cases[i].ends);
         assert_int_equal(driver_held(&d), !cases[i].ends);
         driver_end(&d);
