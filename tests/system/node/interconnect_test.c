@@ -299,18 +299,10 @@ static void document__of_an_unknown_interconnect_is_refused(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, scene_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(omnipath__tells_tasks_what_libfabric_reads),
-        TEST(slingshot__is_what_a_cluster_is_on),
-        TEST(key__is_the_jobs_secret),
-        TEST(pool__that_is_exhausted_is_told),
-        TEST(node__makes_and_reports_nothing),
-        TEST(document__carries_the_key_to_the_tasks),
-        TEST(document__has_what_its_interconnect_has),
-        TEST(document__of_another_layout_is_refused),
-        TEST(document__of_an_unknown_interconnect_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(omnipath__tells_tasks_what_libfabric_reads),
+          TEST(slingshot__is_what_a_cluster_is_on), TEST(key__is_the_jobs_secret),
+          TEST(pool__that_is_exhausted_is_told), TEST(node__makes_and_reports_nothing),
+          TEST(document__carries_the_key_to_the_tasks),
+          TEST(document__has_what_its_interconnect_has),
+          TEST(document__of_another_layout_is_refused),
+          TEST(document__of_an_unknown_interconnect_is_refused))

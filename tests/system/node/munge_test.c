@@ -206,15 +206,6 @@ static void certificate__goes_before_munge(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(job__is_prepared_and_cleaned_up_after),
-        TEST(clean__asks_about_the_jobs_of_its_node),
-        TEST(clean_all__asks_what_may_run_on_its_node),
-        TEST(other_node__is_refused),
-        TEST(munged__that_is_away_is_named),
-        TEST(certificate__goes_before_munge),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(job__is_prepared_and_cleaned_up_after), TEST(clean__asks_about_the_jobs_of_its_node),
+          TEST(clean_all__asks_what_may_run_on_its_node), TEST(other_node__is_refused),
+          TEST(munged__that_is_away_is_named), TEST(certificate__goes_before_munge))

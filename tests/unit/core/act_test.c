@@ -54,7 +54,6 @@ static void assert_given_up(const struct driver *d, const char *job, enum hwcoll
 /* F21: what was never asked for cannot be there. The one place had another's call. */
 static void give_up__tells_the_asked_from_those_that_waited(void **state)
 {
-    (void)state;
     struct driver d;
     driver_init(&d);
     d.config.calls_at_once = 1;
@@ -94,7 +93,6 @@ static uint64_t clear_the_name(struct driver *d)
 /* The name is free, and there is room: only the time is over. */
 static void give_up__when_the_name_became_free_too_late(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t release = clear_the_name(&d);
     d.now = 1000000 + d.config.reserve_timeout_ms;
@@ -106,7 +104,6 @@ static void give_up__when_the_name_became_free_too_late(void **state)
 /* B4: the budget was lowered meanwhile, so what the fabric manager said last is not why. */
 static void give_up__for_want_of_room_tells_of_the_room(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t release = clear_the_name(&d);
     d.config.clusters[0].budget = 22;
@@ -216,7 +213,6 @@ static int64_t first_life(struct driver *d, const struct reserve_request *q)
  * link is lost, or others give addresses back, when the time of both is over. */
 static void act__two_lives_may_end_at_once(void **state)
 {
-    (void)state;
     for (int room = 0; room < 2; room++) {
         struct driver d;
         struct reserve_request q = driver_request("a", 128);

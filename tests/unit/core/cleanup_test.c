@@ -127,7 +127,6 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
 
 static void cleanup__the_login_only_if_the_site_says_so(void **state)
 {
-    (void)state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
     for (int allowed = 0; allowed < 2; allowed++) {
@@ -316,7 +315,6 @@ static void assert_says(const char *text, const char *words)
 /* Whoever reads that it was given up is told what to do, each time something else. */
 static void cleanup__given_up_says_what_to_do_next(void **state)
 {
-    (void)state;
     static const uint16_t tree[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", tree, 1}};
     static const struct {
@@ -359,7 +357,6 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
  * another one. */
 static void cleanup__given_up_says_what_was_said_of_it(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean(&d, "/fA");
@@ -429,7 +426,6 @@ static void cleanup__ends_with_the_job(void **state)
 /* What the login ends would be the step of the job's next life: its name rests (F21, I6). */
 static void cleanup__with_the_login_hits_no_later_life(void **state)
 {
-    (void)state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
     for (int lost = 0; lost < 2; lost++) {
@@ -706,7 +702,6 @@ static void forbid_the_login(struct driver *d)
  * what waits is given up and says so, and what is under way is not sent again (F5, F19). */
 static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void **state)
 {
-    (void)state;
     for (int in_flight = 0; in_flight < 2; in_flight++) {
         struct driver d;
         driver_init(&d);
@@ -739,7 +734,6 @@ static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void *
  * the next life of the job has the name (F21, I6). */
 static void cleanup__without_a_token_hits_no_later_life(void **state)
 {
-    (void)state;
     for (int lost = 0; lost < 2; lost++) {
         struct driver d;
         driver_init(&d);
@@ -788,7 +782,6 @@ static void cleanup__is_counted_by_its_end(void **state)
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
 static void cleanup__is_waited_for(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean_within(&d, "/fA", false, 1, no_scope, 0);
@@ -834,7 +827,6 @@ static void steps__are_shown_with_the_login(void **state)
 /* Who waited in vain is told what for: the link, the fabric manager's answer, or its last words. */
 static void cleanup__pending_says_what_is_waited_for(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean_within(&d, "/fA", false, 100, no_scope, 0);

@@ -23,7 +23,6 @@ static void start(struct driver *d, uint32_t keep, int64_t age_ms)
 
 static void events__are_pruned_by_number(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 100, 0);
     publish(&d, 0, 1000);
@@ -35,7 +34,6 @@ static void events__are_pruned_by_number(void **state)
 
 static void events__are_pruned_by_age(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 10000, 60000);
     publish(&d, 0, 600);
@@ -53,7 +51,6 @@ static void events__are_pruned_by_age(void **state)
 /* Before the first event the next one is number 1: who follows from there misses none. */
 static void events__begin_with_the_first(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 100, 0);
     assert_int_equal(driver_status(&d).last_seq, 0);
@@ -67,7 +64,6 @@ static void events__begin_with_the_first(void **state)
 /* A step that publishes more than is kept drops none of its own: they are still to be told. */
 static void events__of_one_step_outlive_it(void **state)
 {
-    (void)state;
     enum { JOBS = 600 };
     struct driver d;
     size_t count, released = 0;
@@ -96,7 +92,6 @@ static void events__of_one_step_outlive_it(void **state)
 /* What log lines have as fields (B8): the job, and its first VNI, if it has one. */
 static void trace__names_the_job_and_its_vni(void **state)
 {
-    (void)state;
     for (int vnis = 0; vnis < 2; vnis++) {
         struct driver d;
         start(&d, 100, 0);
@@ -122,7 +117,6 @@ static void trace__names_the_job_and_its_vni(void **state)
 /* And which event it tells of, so that no second line needs to (B8). */
 static void trace__names_the_event(void **state)
 {
-    (void)state;
     struct driver d;
     size_t count;
     enum event_kind told = EVENT_NONE;
@@ -146,7 +140,6 @@ static void trace__names_the_event(void **state)
 /* What metrics count (B8): by cluster and kind. */
 static void events__are_counted_by_cluster_and_kind(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_cluster_status first, second;
     start(&d, 100, 0);
@@ -167,7 +160,6 @@ static void events__are_counted_by_cluster_and_kind(void **state)
 
 static void events__of_any_age_stay_when_told_so(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 10000, 0);
     publish(&d, 0, 600);

@@ -356,7 +356,6 @@ static void pool__without_the_fabrics_own_keys(void **state)
 
 static void words__go_there_and_back(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < INTERCONNECT_COUNT; kind++)
         assert_int_equal(interconnect_from_word(interconnect_word(kind)), kind);
     assert_int_equal(interconnect_from_word("infiniband"), -1);

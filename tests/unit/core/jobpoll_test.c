@@ -78,7 +78,6 @@ static void jobpoll__releases_what_is_not_named_twice(void **state)
 /* As often as the site says, however often that is. */
 static void jobpoll__is_asked_as_often_as_is_configured(void **state)
 {
-    (void)state;
     static const int64_t every_ms[] = {1, 2, 3600 * 1000, 0};
     for (size_t i = 0; i < sizeof every_ms / sizeof every_ms[0]; i++) {
         struct driver d;
@@ -318,7 +317,6 @@ static uint64_t second_of_three(struct driver *d)
 /* Nobody is asked again before all was compared. */
 static void jobpoll__is_compared_in_lots(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t id = second_of_three(&d);
     piece(&d, id, "z");
@@ -341,7 +339,6 @@ static void jobpoll__is_compared_in_lots(void **state)
 /* What was not compared by then is not, whether all had been named or not; and it is asked anew. */
 static void jobpoll__ends_at_a_reload(void **state)
 {
-    (void)state;
     for (int whole = 0; whole < 2; whole++) {
         struct driver d;
         uint64_t id = second_of_three(&d);

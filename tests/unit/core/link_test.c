@@ -157,7 +157,6 @@ static void two_urls(struct driver *d)
  * is kept, and is what jobs are told. */
 static void link__tries_the_urls_in_turn(void **state)
 {
-    (void)state;
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
                                        .u.login = {.ok = false, .words = "refused"}};
@@ -187,7 +186,6 @@ static void link__tries_the_urls_in_turn(void **state)
  * when a login at the old one is under way. */
 static void link__follows_a_reload_of_the_urls(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     driver_up(&d);
@@ -230,7 +228,6 @@ static void configure_urls(struct driver *d, const char *first, const char *seco
  * only when all of the new ones have failed. */
 static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
 {
-    (void)state;
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
                                        .u.login = {.ok = false, .words = "refused"}};
@@ -271,7 +268,6 @@ static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
 /* F5: with the first one that is configured, where there was none. */
 static void link__begins_with_the_first_url_of_a_reload(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     struct core_config with = d.config;
@@ -288,7 +284,6 @@ static void link__begins_with_the_first_url_of_a_reload(void **state)
 /* B8: what is shown of it. */
 static void link__has_a_word_for_each_state(void **state)
 {
-    (void)state;
     assert_string_equal(link_state_word(LINK_DOWN), "down");
     assert_string_equal(link_state_word(LINK_LOGGING_IN), "logging-in");
     assert_string_equal(link_state_word(LINK_LISTING), "listing");
@@ -299,7 +294,6 @@ static void link__has_a_word_for_each_state(void **state)
 /* A login that began at the URL before says nothing of the one that is next (two of them). */
 static void link__ignores_a_login_at_the_url_before(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     driver_start(&d);
@@ -574,7 +568,6 @@ static void link__warns_of_an_equal_name_once(void **state)
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
 static void link__another_owners_name_is_made_printable(void **state)
 {
-    (void)state;
     static const char *const names[] = {"elca-\x1b[2J\xc2\x9b 7"};
     struct driver d;
     struct core_cluster_status status;

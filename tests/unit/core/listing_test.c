@@ -24,7 +24,6 @@ static void over_but_for_its_vnis(struct driver *d, const char *job, bool jobpol
 /* F20: what is left of such a job is deleted with the second list, and once. */
 static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", false);
@@ -46,7 +45,6 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
 /* B11: not before its resource manager was asked, which may name the job. */
 static void listing__deletes_nothing_before_a_jobpoll(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", true);
@@ -63,7 +61,6 @@ static void listing__deletes_nothing_before_a_jobpoll(void **state)
  * neither then nor when the reservation ends. */
 static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", false);
@@ -90,7 +87,6 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
  * that is asked for its token until an answer comes. */
 static void listing__what_is_found_again_is_asked_for_again(void **state)
 {
-    (void)state;
     for (int ours = 0; ours < 2; ours++) {
         struct driver d;
         static const char *const names[] = {"elcap-a"};

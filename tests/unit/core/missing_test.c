@@ -168,7 +168,6 @@ static void missing__mass_loss_tells_how_much(void **state)
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
 static void missing__mass_loss_ends_by_answers(void **state)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         struct driver d;
         driver_init(&d);
@@ -264,7 +263,6 @@ static int lists_until_released(int64_t early_ms)
  */
 static void missing__list_tells_when_all_has_settled(void **state)
 {
-    (void)state;
     int settled = lists_until_released(0);
     assert_true(settled > 1);
     assert_int_equal(lists_until_released(1), settled + 1);

@@ -81,7 +81,6 @@ static void reserve_of(struct driver *d, const char *nodes, uint32_t count)
  * too, unless the job did not name its nodes. */
 static void waiting__tells_whom_to_fence(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_waiting waiting;
     struct nodefold silent;
@@ -131,7 +130,6 @@ static void waiting__tells_whom_to_fence(void **state)
 /* Of each kind the first twenty by name, whatever came first. */
 static void waiting__names_the_first(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_waiting waiting;
     char node[16];
@@ -175,7 +173,6 @@ static void report__silence_is_not_clean(void **state)
 /* F3: where services will not go a process can still use the VNIs, however long that takes. */
 static void report__lingering_outlasts_the_hold(void **state)
 {
-    (void)state;
     for (int fenced = 0; fenced < 2; fenced++) {
         struct driver d;
         start(&d);
@@ -577,7 +574,6 @@ static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t 
 /* I1: services of a life that the ledger has forgotten hold their VNI back again. */
 static void report__late_lingering_holds_its_vni_again(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d); /* has 1024 */
     assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_NOT_FOUND);

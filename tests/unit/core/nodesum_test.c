@@ -265,7 +265,6 @@ static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
  * not take its place on disk. */
 static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
 {
-    (void)state;
     static struct kept kept;
     struct driver d, again;
     kept = (struct kept){.there = false};
@@ -289,7 +288,6 @@ static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
 
 static void sum__needs_a_job_that_named_its_nodes(void **state)
 {
-    (void)state;
     struct driver d;
     start_of(&d, NULL, 3);
     assert_int_equal(sum(&d, 1, "n[1-3]", NODE_DESTROYED), ANSWER_INVALID);
@@ -326,7 +324,6 @@ static void sum__is_about_one_start(void **state)
 /* Which of two lives it speaks of cannot be told, as with a node's own word. */
 static void sum__of_what_was_granted_twice_is_not_enough(void **state)
 {
-    (void)state;
     for (int sum_first = 0; sum_first < 2; sum_first++) {
         struct driver d;
         struct reserve_request request = driver_request("a", NODES);
@@ -359,7 +356,6 @@ static void sum__ends_launch_documents(void **state)
 
 static void sum__is_one_record(void **state)
 {
-    (void)state;
     struct driver d;
     start_of(&d, "elcap[1-11136]", 11136);
     for (int i = 0; i < 3; i++)
@@ -377,7 +373,6 @@ static void sum__is_one_record(void **state)
 
 static void sum__that_does_not_fit_is_no_ledger(void **state)
 {
-    (void)state;
     struct kept kept = {.there = true,
                         .numbers = {.number = 1,
                                     .node_count = NODES,
@@ -495,7 +490,6 @@ static void compare(const struct world *w, const struct driver *d)
  * restart of the broker. */
 static void sum__agrees_with_a_model_and_with_its_replay(void **state)
 {
-    (void)state;
     static struct world w;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         w = (struct world){.random = seed, .order = 10};

@@ -26,7 +26,6 @@ static void suspect__goes_on_after_a_restart(void **state)
 /* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
 static void suspect__numbers_go_on_far_behind(void **state)
 {
-    (void)state;
     static const char *const names[] = {"elcap-77"};
     static const char *const active[] = {"77"};
     for (int is_new = 0; is_new < 2; is_new++) {
@@ -135,7 +134,6 @@ static void claim__takes_what_was_only_listed(void **state)
  * VNIs whose turn it is are in use. */
 static void suspect__first_vnis_after_a_start_come_from_far(void **state)
 {
-    (void)state;
     for (int listed = 0; listed < 2; listed++) {
         struct driver d;
         const struct record founded = {.kind = RECORD_FOUNDED};

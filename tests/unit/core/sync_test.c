@@ -135,7 +135,6 @@ static void sync__is_not_refused_for_what_comes_meanwhile(void **state)
 /* G11: no step compares more than a lot, and the answer is that of all. */
 static void sync__is_compared_in_lots(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0", "a9", "b"};
     ten_jobs(&d);
@@ -163,7 +162,6 @@ static void sync__is_compared_in_lots(void **state)
 /* Whom the first piece does not name the last one may. */
 static void sync__concludes_nothing_before_its_last_piece(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const all[] = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
     ten_jobs(&d);
@@ -185,7 +183,6 @@ static void sync__concludes_nothing_before_its_last_piece(void **state)
 /* It says nothing of what came after it began, and of whom was asked for again. */
 static void sync__does_not_judge_what_comes_meanwhile(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0"};
     ten_jobs(&d);
@@ -211,7 +208,6 @@ static void sync__does_not_judge_what_comes_meanwhile(void **state)
 /* What the later one names is not held against a job by the earlier one; each is answered. */
 static void sync__beside_another_releases_nobody_that_is_named(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const early[] = {"a0"}, *const late[] = {"a0", "a9"};
     ten_jobs(&d);
@@ -270,7 +266,6 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 /* A cluster that the configuration has only for the last of its pieces was not named whole. */
 static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0"};
     ten_jobs(&d);

@@ -83,7 +83,6 @@ static void witness__unknown_reservation_is_not_deleted(void **state)
 /* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
 static void witness__leftover_that_a_list_names_is_kept(void **state)
 {
-    (void)state;
     for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or quarantined */
         struct driver d;
         static const char *const names[] = {"elcap-77", "elcap-a"};
@@ -353,7 +352,6 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
         uint32_t total;
         enum answer_kind refused; /* 0: it waits */
     } cases[] = {{16, 0}, {15, ANSWER_INVALID}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct driver d;
         driver_init(&d);
@@ -516,7 +514,6 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
  * it does. */
 static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
 {
-    (void)state;
     static const struct {
         const char *boot;
         int64_t offset;
@@ -554,7 +551,6 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
  * reservation was made; launch documents have its times, too. */
 static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state)
 {
-    (void)state;
     static const struct {
         const char *boot;
         int64_t offset;
