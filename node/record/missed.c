@@ -12,15 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
-/* In one turn; when there are more, the next run of tend goes on. A health check starts tend on all
- * nodes at once, so it waits for a part of the interval, at most so long. */
-enum { RUN_MAX = 500, SPREAD_PART = 60, SPREAD_MAX_MS = 20 * 1000 };
+enum { RUN_MAX = 500 }; /* in one turn; when there are more, the next run of tend goes on */
 
 /* ---- When ---- */
 
-static const char turn_file[] = "missed"; /* the time of the next turn: Unix milliseconds */
+static const char turn_file[] = "missed"; /* when the next one comes, by note_clock_ms */
 
 static int64_t draw_up_to(int64_t most)
 {
@@ -49,10 +46,11 @@ static bool is_turn(const struct node *node, int64_t now_ms)
     if (!node->settings.report || every == 0)
         return false;
     int64_t at_ms = INT64_MAX;
-    if (statedir_read(&node->dir, turn_file, &text, NULL) == 0)
+    if (statedir_read(&node->dir, turn_file, &text, NULL) == 0) {
         at_ms = strtoll(text, NULL, 10);
-    free(text);
-    const bool known = at_ms <= now_ms + every; /* the clock may have been set back */
+        free(text);
+    }
+    const bool known = at_ms <= now_ms + every; /* and not of an earlier boot */
     if (known && at_ms > now_ms)
         return false;
     return keep_turn(node,
@@ -182,17 +180,11 @@ static size_t tell_each(struct node *node, struct missed *missed)
 
 void missed_tell(struct node *node)
 {
-    struct timespec now;
     struct mcast_error error;
     struct missed missed = {.node = node};
-    clock_gettime(CLOCK_REALTIME, &now);
-    const int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    const int64_t now_ms = note_clock_ms();
     if (!is_turn(node, now_ms))
         return;
-    const int64_t spread = node->settings.missed_ms / SPREAD_PART;
-    const int64_t ms = draw_up_to(spread < SPREAD_MAX_MS ? spread : SPREAD_MAX_MS);
-    (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000},
-                    NULL);
     missed.claims = memory_zeroed(RUN_MAX * sizeof *missed.claims);
     if (node_ask(node, list_missed, &missed, 0, false, &error) < 0)
         say("warning: for which jobs that are over VNIs wait for this node is asked at the next "
