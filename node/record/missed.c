@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { RUN_MAX = 500 }; /* in one turn; when there are more, the next run of tend goes on */
+/* In one turn, as a user may make all nodes miss many; when there are more, the next run of tend
+ * goes on. */
+enum { RUN_MAX = 200 };
 
 /* ---- When ---- */
 
@@ -169,11 +171,12 @@ static size_t tell_each(struct node *node, struct missed *missed)
         jobsvc_unlock(node, claim);
     }
     if (held > 0)
-        say("warning: the VNIs of %zu jobs that are over wait on for this node, which does not "
-            "remember them: %s",
-            held, why.text);
+        say("warning: VNIs of %zu released job%s wait on for this node, which does not remember "
+            "%s: "
+            "%s",
+            held, held == 1 ? "" : "s", held == 1 ? "it" : "them", why.text);
     if (!taken)
-        say("warning: that nothing of jobs that are over is here is told at the next turn: %s",
+        say("warning: that nothing of released jobs is here is told at the next turn: %s",
             error.text);
     return told;
 }
@@ -187,8 +190,7 @@ void missed_tell(struct node *node)
         return;
     missed.claims = memory_zeroed(RUN_MAX * sizeof *missed.claims);
     if (node_ask(node, list_missed, &missed, 0, false, &error) < 0)
-        say("warning: for which jobs that are over VNIs wait for this node is asked at the next "
-            "turn: %s",
+        say("warning: which released jobs wait for this node is asked at the next turn: %s",
             error.text);
     else if (tell_each(node, &missed) == RUN_MAX) /* there may be more */
         (void)keep_turn(node, now_ms);

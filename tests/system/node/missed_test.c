@@ -159,8 +159,8 @@ static void service__that_is_not_noted_holds_the_vnis(void **state)
     fakebroker_set_job(fixture->broker, "f19", fixture_released("f19", 3, "1026"));
     expect_told(fixture, "f17/n1 created 1 cxi0:2 cxi1:2 cxi2:2 cxi3:2\nf19/n1 destroyed 3\n");
     assert_string_equal(fixture->err,
-                        "mcast-node: warning: the VNIs of 2 jobs that are over wait on for this "
-                        "node, which does not remember them: job elcap/f17: cxi0 has service 2 "
+                        "mcast-node: warning: VNIs of 2 released jobs wait on for this node, "
+                        "which does not remember them: job elcap/f17: cxi0 has service 2 "
                         "(uid 5588, VNI 1024), which is not noted as made for it; see mcast-node "
                         "list, and clean --all\n");
     EXPECT_SERVICES(4);
@@ -183,7 +183,7 @@ static void nics__that_do_not_answer_hold_the_vnis(void **state)
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
         fixture_set_cxi(fixture, broken[i]);
         expect_told(fixture, "");
-        fixture_expect_err(fixture, "warning: the VNIs of 1 jobs that are over wait on");
+        fixture_expect_err(fixture, "warning: VNIs of 1 released job wait on");
     }
     fixture_set_config(fixture, "missed_every = 1s\nmin_nics = 0\n");
     expect_told(fixture, "f17/n1 destroyed 1\n");
@@ -208,6 +208,21 @@ static void broker__that_is_away_is_asked_at_the_next_turn(void **state)
     fixture_expect_err(fixture, "asked at the next turn: ");
     assert_ptr_equal(strchr(fixture->err, '\n') + 1, fixture->err + strlen(fixture->err));
     fakebroker_come(fixture->broker);
+    expect_told(fixture, "f17/n1 destroyed 1\n");
+}
+
+/* An epilog of what the node does not remember, without a broker: no other hook comes back to it.
+ */
+static void epilog__without_a_broker_is_made_up_for(void **state)
+{
+    struct fixture *fixture = *state;
+    begin(fixture);
+    fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 1, "1024"));
+    fakebroker_go(fixture->broker);
+    EXPECT_RUN(4, "epilog --job f17");
+    fakebroker_come(fixture->broker);
+    EXPECT_RUN(0, "epilog --job f18");
+    assert_string_equal(fakebroker_reports(fixture->broker), "");
     expect_told(fixture, "f17/n1 destroyed 1\n");
 }
 
@@ -244,6 +259,7 @@ int main(void)
         TEST(service__that_is_not_noted_holds_the_vnis),
         TEST(nics__that_do_not_answer_hold_the_vnis),
         TEST(broker__that_is_away_is_asked_at_the_next_turn),
+        TEST(epilog__without_a_broker_is_made_up_for),
         TEST(turn__comes_once_in_a_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
