@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH "/v1/clusters/elcap/jobs/f17"
@@ -202,6 +203,7 @@ static void broker__that_is_away_is_asked_at_the_next_turn(void **state)
     fakebroker_answer(fixture->broker, 403, "forbidden");
     expect_told(fixture, "");
     fixture_expect_err(fixture, "told at the next turn: the pretended broker says forbidden");
+    assert_true(has_ended(fixture, "number 1 ")); /* before it is told */
     fakebroker_answer(fixture->broker, 0, NULL);
     fakebroker_go(fixture->broker);
     expect_told(fixture, "");
@@ -209,6 +211,44 @@ static void broker__that_is_away_is_asked_at_the_next_turn(void **state)
     assert_ptr_equal(strchr(fixture->err, '\n') + 1, fixture->err + strlen(fixture->err));
     fakebroker_come(fixture->broker);
     expect_told(fixture, "f17/n1 destroyed 1\n");
+}
+
+/* What cannot be remembered is not said: a document of it would be taken. */
+static void spool__that_cannot_be_written_holds_the_vnis(void **state)
+{
+    struct fixture *fixture = *state;
+    char path[FOLDER_PATH_SIZE + 32];
+    begin(fixture);
+    fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 1, "1024"));
+    snprintf(path, sizeof path, "%s/spool/ended", fixture->folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    expect_told(fixture, "");
+    fixture_expect_err(fixture, "told at the next turn: ");
+    assert_int_equal(rmdir(path), 0);
+    expect_told(fixture, "f17/n1 destroyed 1\n");
+}
+
+/* A user can make a node miss many: it says so of some in one turn, and goes on in the next run. */
+static void run__tells_of_so_many(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = realbroker_start(&(struct testbed_options){.mcastd = MCASTD});
+    enum { MANY = 230 };
+    char job[16], path[64];
+    begin(fixture);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(job, sizeof job, "f%d", i);
+        snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
+        realbroker_reserve(testbed, job, "{\"uid\":5588,\"nodes\":\"n1\"}", 201);
+        assert_int_equal(call(testbed, "DELETE", path), 202);
+    }
+    fixture_set_config(fixture, "missed_every = 24h\n");
+    EXPECT_RUN(0, "tend");
+    assert_int_equal(call(testbed, "GET", "/v1/clusters/elcap/jobs/f199"), 404);
+    assert_int_equal(call(testbed, "GET", "/v1/clusters/elcap/jobs/f200"), 200);
+    EXPECT_RUN(0, "tend");
+    assert_int_equal(call(testbed, "GET", "/v1/clusters/elcap/jobs/f229"), 404);
+    testbed_destroy(testbed);
 }
 
 /* An epilog of what the node does not remember, without a broker: no other hook comes back to it.
@@ -259,6 +299,8 @@ int main(void)
         TEST(service__that_is_not_noted_holds_the_vnis),
         TEST(nics__that_do_not_answer_hold_the_vnis),
         TEST(broker__that_is_away_is_asked_at_the_next_turn),
+        TEST(spool__that_cannot_be_written_holds_the_vnis),
+        TEST(run__tells_of_so_many),
         TEST(epilog__without_a_broker_is_made_up_for),
         TEST(turn__comes_once_in_a_while),
     };
