@@ -6,6 +6,7 @@
 #include "tests/system/node/realbroker.h"
 #include "tests/system/rig/folder.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,10 +125,34 @@ static void reservation__handed_over_before_is_refused(void **state)
                      3);
     fixture_expect_err(fixture, "was handed over has ended on this node");
     EXPECT_SERVICES(0);
+    /* Its next start has another number; that an epilog heard of it before is no matter. */
+    fakebroker_go(fixture->broker);
+    EXPECT_RUN(4, "epilog --job f17");
+    assert_true(has_ended(fixture, "job elcap f17 "));
+    fakebroker_come(fixture->broker);
     assert_int_equal(fixture_run_with(fixture, fixture_job("f17", 4712, "1025", 8),
                                       "prolog --job f17 --reservation -"),
                      0);
     EXPECT_SERVICES(4);
+}
+
+/* A prolog may be between its document and its note. */
+static void job__that_a_hook_works_on_is_left_out(void **state)
+{
+    struct fixture *fixture = *state;
+    struct flock jobs = {.l_type = F_WRLCK, .l_start = 1, .l_len = (INT64_C(1) << 33) - 1};
+    char path[FOLDER_PATH_SIZE + 32];
+    begin(fixture);
+    fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 1, "1024"));
+    snprintf(path, sizeof path, "%s/spool/lock", fixture->folder);
+    /* All jobs', and nothing else (node/record/statedir.h). */
+    int lock = open(path, O_RDWR | O_CLOEXEC);
+    assert_int_equal(fcntl(lock, F_OFD_SETLK, &jobs), 0);
+    expect_told(fixture, "");
+    assert_string_equal(fixture->err, "");
+    assert_false(has_ended(fixture, "number"));
+    assert_int_equal(close(lock), 0);
+    expect_told(fixture, "f17/n1 destroyed 1\n");
 }
 
 /* ---- with a broker that is wrong ---- */
@@ -156,7 +181,7 @@ static void service__that_is_not_noted_holds_the_vnis(void **state)
     fixture_make_services(fixture, "f17", 1, "1024", 8);
     fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 1, "1024"));
     forget(fixture, 1);
-    fakebroker_set_job(fixture->broker, "f18", fixture_released("f18", 2, "1025,1024"));
+    fakebroker_set_job(fixture->broker, "f18", fixture_released("f18", 2, "1025,1024,1027"));
     fakebroker_set_job(fixture->broker, "f19", fixture_released("f19", 3, "1026"));
     expect_told(fixture, "f17/n1 created 1 cxi0:2 cxi1:2 cxi2:2 cxi3:2\nf19/n1 destroyed 3\n");
     assert_string_equal(fixture->err,
@@ -186,8 +211,13 @@ static void nics__that_do_not_answer_hold_the_vnis(void **state)
         expect_told(fixture, "");
         fixture_expect_err(fixture, "warning: VNIs of 1 released job wait on");
     }
-    fixture_set_config(fixture, "missed_every = 1s\nmin_nics = 0\n");
+    fixture_set_config(fixture, "missed_every = 1s\nlibcxi = libnone.so.1\n");
+    expect_told(fixture, "");
+    /* A node that needs no NICs, and has none. */
+    fixture_set_config(fixture, "missed_every = 1s\nlibcxi = libnone.so.1\nmin_nics = 0\n");
     expect_told(fixture, "f17/n1 destroyed 1\n");
+    fixture_set_config(fixture, "missed_every = 1s\nmin_nics = 0\n");
+    expect_told(fixture, "f17/n1 destroyed 1\nf17/n1 destroyed 1\n");
 }
 
 /* ---- when ---- */
@@ -197,13 +227,16 @@ static void broker__that_is_away_is_asked_at_the_next_turn(void **state)
     struct fixture *fixture = *state;
     begin(fixture);
     fakebroker_set_job(fixture->broker, "f17", fixture_released("f17", 1, "1024"));
+    fakebroker_set_job(fixture->broker, "f18", fixture_released("f18", 2, "1025"));
     fakebroker_be_busy(fixture->broker, 1);
     expect_told(fixture, "");
     fixture_expect_err(fixture, "asked at the next turn: ");
     fakebroker_answer(fixture->broker, 403, "forbidden");
     expect_told(fixture, "");
     fixture_expect_err(fixture, "told at the next turn: the pretended broker says forbidden");
-    assert_true(has_ended(fixture, "number 1 ")); /* before it is told */
+    assert_true(has_ended(fixture, "number 1 "));  /* before it is told */
+    assert_false(has_ended(fixture, "number 2 ")); /* and others would be refused, too */
+    fakebroker_set_job(fixture->broker, "f18", NULL);
     fakebroker_answer(fixture->broker, 0, NULL);
     fakebroker_go(fixture->broker);
     expect_told(fixture, "");
@@ -295,6 +328,7 @@ int main(void)
         TEST(vnis__of_a_job_that_never_came_are_free),
         TEST(job__that_runs_is_not_spoken_of),
         TEST(reservation__handed_over_before_is_refused),
+        TEST(job__that_a_hook_works_on_is_left_out),
         TEST(broker__that_is_wrong_ends_nothing),
         TEST(service__that_is_not_noted_holds_the_vnis),
         TEST(nics__that_do_not_answer_hold_the_vnis),
