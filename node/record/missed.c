@@ -85,7 +85,6 @@ static int list_missed(struct mcast *broker, void *arg, struct mcast_error *erro
 {
     struct missed *missed = arg;
     struct mcast_filter filter = MCAST_FILTER_INIT;
-    missed->count = 0;
     filter.cluster = missed->node->cluster;
     filter.node = missed->node->name;
     filter.silent = true;
