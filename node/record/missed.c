@@ -171,8 +171,7 @@ static size_t tell_each(struct node *node, struct missed *missed)
     }
     if (held > 0)
         say("warning: VNIs of %zu released job%s wait on for this node, which does not remember "
-            "%s: "
-            "%s",
+            "%s: %s",
             held, held == 1 ? "" : "s", held == 1 ? "it" : "them", why.text);
     if (!taken)
         say("warning: that nothing of released jobs is here is told at the next turn: %s",
