@@ -106,6 +106,7 @@ static void draw_hooks(struct profile *p)
     p->launches = (uint32_t)PICK(&launches, 0, 500, 1000, 1000);
     p->sums = (uint32_t)PICK(&launches, 0, 500, 1000);
     p->askers = (uint32_t)PICK(&launches, 0, 300, 1000);
+    p->looks = rng_chance(&launches, 500) && p->reports && p->nodes_named;
     if (!p->reports || !p->nodes_named)
         p->launches = p->sums = p->askers = 0;
     p->config.mass_loss_min = (uint32_t)PICK(&rng, 3, 3, 1, 8);

@@ -367,6 +367,7 @@ static void run_epilogs(struct sim *sim, struct job *job)
     uint64_t number = job->stage == STAGE_RUNNING ? job->number : 0;
     hosts_epilog(sim, job, number);
     launch_epilogs(sim, job, number);
+    hosts_look(sim, job);
 }
 
 static void begin_release(struct sim *sim, struct job *job)
