@@ -176,8 +176,8 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
            (cluster->budget == 0 || rec->addresses <= cluster->budget);
 }
 
-/* A node reports once, so the VNIs of a job that has one twice would wait for ever (F3). Not asked
- * of a request that is repeated: what was granted before it was asked for stays granted. */
+/* A node reports once, so the VNIs of a job that has one twice would wait for ever (F3). Of new
+ * reservations only: what a ledger of before has stays, and is granted again. */
 static const char *fault_of_nodes(struct core *core, const char *nodes)
 {
     char twice[NODELIST_NAME_MAX + 1];
@@ -186,8 +186,9 @@ static const char *fault_of_nodes(struct core *core, const char *nodes)
     if (twice[0] != '\0')
         return core_text(core, "nodes names %.64s twice: name each node of the job once", twice);
     return core_text(core,
-                     "nodes names more than %d nodes whose names do not end in their number, or "
-                     "not in its order: write them as \"n[1-70000]\"",
+                     "nodes names more than %d nodes by ranges within their names, too many to be "
+                     "compared: end names with their range, as \"n[1-70000]\", or give node_count "
+                     "instead",
                      NODESET_RUNS_MAX);
 }
 

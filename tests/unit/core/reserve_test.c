@@ -254,7 +254,7 @@ static void reserve__refuses_a_node_twice(void **state)
         const char *nodes, *words;
     } cases[] = {
         {"n[1-3,2]", "nodes names n2 twice: name each node of the job once"},
-        {"n[1-200000]-ib", "nodes names more than 65536 nodes whose names do not end"},
+        {"n[1-200000]-ib", "nodes names more than 65536 nodes by ranges within their names"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reserve_request q = driver_request("a", 4);
