@@ -100,6 +100,25 @@ static void room__is_made_by_who_has_most(void **state)
     assert_int_equal(of_two, 1);
 }
 
+/* Where few hosts have all places, with as many each, another one gets its turn with theirs (B8).
+ */
+static void places__are_not_for_hosts_with_many(void **state)
+{
+    (void)state;
+    enum { HOSTS = 16, NEWCOMER = 4711 };
+    unsigned turns = 0, host = 0;
+    for (unsigned i = 0; i < MAX; i++)
+        assert_true(add(1 + i % HOSTS));
+    assert_true(arrivals_may_add(&arrivals));
+    assert_false(add(NEWCOMER));
+    for (; host != NEWCOMER && turns <= HOSTS; turns++) {
+        host = take();
+        while (arrivals_may_add(&arrivals) && add(host)) { /* who had a turn comes again */
+        }
+    }
+    assert_int_equal(host, NEWCOMER);
+}
+
 static void none__is_taken_without_descriptors(void **state)
 {
     (void)state;
@@ -128,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(addresses__take_turns, open_all, close_all),
         cmocka_unit_test_setup_teardown(room__is_made_by_who_has_most, open_all, close_all),
+        cmocka_unit_test_setup_teardown(places__are_not_for_hosts_with_many, open_all, close_all),
         cmocka_unit_test_setup_teardown(none__is_taken_without_descriptors, open_all, close_all),
         cmocka_unit_test_setup_teardown(network__of_ipv6_is_one_address, open_all, close_all),
     };
