@@ -185,9 +185,9 @@ struct mcast_request {
     const char *nodes;       /* "elcap[1-128]"; NULL: not given, then node_count must be */
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
-    const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
-                                           and then without the environment
-                                           but with launch->env; NULL: without */
+    const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given;
+                                           the answer then has no environment, unless launch->env;
+                                           NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
@@ -461,7 +461,7 @@ MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
 MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                           struct mcast_error *error);
 
-/* ---- For whoever has a job's token ----------------------------------------------------------- */
+/* ---- For holders of a job's token ------------------------------------------------------------ */
 
 /* The reservation that the token is for; with its environment only for the fabric manager's session
  * token. MCAST_REFUSED with the word "token-expired", "token-invalid", "token-unknown" or
@@ -670,7 +670,7 @@ MCAST_API int mcast_async_set_timeout(struct mcast_async *async, unsigned millis
                                       struct mcast_error *error);
 
 /* At most so many connections at once, 1–1024; the default is 32 on the Unix socket, 8 over TCP,
- * which the broker grants to anybody. Each carries one request at a time; the others wait. While
+ * which the broker grants to all. Each carries one request at a time; the others wait. While
  * the broker cannot be reached only one is tried. */
 MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned connections,
                                           struct mcast_error *error);
