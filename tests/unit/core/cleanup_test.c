@@ -548,10 +548,13 @@ static void cleanup__waits_by_itself(void **state)
     clean(d, "/fA");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
     assert_null(driver_find(d, EFFECT_CALL));
+    int64_t again_ms = core_next_deadline(d->core);
     clean(d, "/fB");
     assert_string_equal(step_named(d), "/fB");
+    assert_true(core_next_deadline(d->core) > again_ms); /* not while one of them is in flight */
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
     assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(core_next_deadline(d->core), again_ms);
     driver_tick(d, core_next_deadline(d->core) - d->now);
     assert_string_equal(step_named(d), "/fA");
 }

@@ -149,7 +149,18 @@ static void jobpoll__concludes_nothing_from_a_failure(void **state)
     static const char *const active[] = {"a"};
     named(d, id, active, 1);
     assert_string_equal(shown(d).jobpoll_error, "");
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 5); /* it answers again */
     assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
+
+    /* However short the words are that said why. */
+    tick_to(d, core_next_deadline(d->core));
+    failed(d, asked(d), "?");
+    tick_to(d, core_next_deadline(d->core));
+    named(d, asked(d), active, 1);
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 5);
+    tick_to(d, core_next_deadline(d->core));
+    named(d, asked(d), active, 1);
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 7);
 }
 
 /* F20: when the fabric manager is back. One at a time. */

@@ -301,6 +301,21 @@ static void load__holding_back_begins_anew(void **state)
     }
 }
 
+/* B8: a key that the ledger has of a released job ends with it (as a leak, were it kept). */
+static void load__key_of_a_released_job_ends_with_it(void **state)
+{
+    struct driver *d = *state;
+    struct record record = saved(9, "b", JOB_RELEASING, HWCOLL_OFF, FM_SIDE_NOTHING);
+    record.u.reservation.addresses = 0;
+    record.u.reservation.vni_count = 0;
+    record.u.reservation.interconnect = INTERCONNECT_OMNIPATH;
+    record.u.reservation.key = secret_of("00112233445566778899aabbccddeef0");
+    load(d, record);
+    core_start(d->core, d->now);
+    driver_tick(d, d->config.vni_hold_ms);
+    assert_null(driver_job(d, "b"));
+}
+
 /* The last events are missing (found by fuzzing): the next one must not end the broker. */
 static void load__events_that_break_off_are_dropped(void **state)
 {
@@ -375,6 +390,10 @@ static void load__refuses_what_cannot_be(void **state)
     assert_non_null(strstr(err.text, "unknown kind 99"));
     bad = (struct record){.kind = RECORD_CLEANUP, .u.cleanup = {.number = 9, .step = "/fA"}};
     assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
+    bad = (struct record){.kind = RECORD_NODE,
+                          .u.node = {.number = 9, .node = "elcap1", .state = NODE_CREATED}};
+    assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
+    assert_non_null(strstr(err.text, "node elcap1 reports for reservation 9"));
     bad = saved(1, "early", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
     assert_int_equal(core_load(d->core, &bad, &err), ERROR_CORRUPT);
 }
@@ -449,6 +468,7 @@ UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
           WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life),
           WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life),
           cmocka_unit_test(load__holding_back_begins_anew),
+          WITH(begin_driver, load__key_of_a_released_job_ends_with_it),
           WITH(begin_driver, load__events_that_break_off_are_dropped),
           cmocka_unit_test(load__one_missing_event_is_noticed),
           WITH(begin_driver, load__refuses_what_cannot_be),

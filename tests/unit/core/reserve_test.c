@@ -196,10 +196,12 @@ static void reserve__another_request_conflicts(void **state)
     first.vni_count = 2;
     first.cores_per_node = 8;
     driver_reserve(d, first);
-    struct reserve_request other[7];
-    static const char *const fields[] = {"uid",       "nodes",  "nodes",          "cores_per_node",
-                                         "vni_count", "hwcoll", "traffic_classes"};
-    for (int i = 0; i < 7; i++)
+    enum { CASES = 8 };
+    struct reserve_request other[CASES];
+    static const char *const fields[CASES] = {
+        "uid",       "nodes",  "nodes",           "cores_per_node",
+        "vni_count", "hwcoll", "traffic_classes", "vni_count"};
+    for (int i = 0; i < CASES; i++)
         other[i] = first;
     other[0].uid = 1;
     other[1].node_count = 3;
@@ -208,7 +210,8 @@ static void reserve__another_request_conflicts(void **state)
     other[4].vni_count = 1;
     other[5].wish = WISH_OFF;
     other[6].traffic_classes = TC_BULK_DATA;
-    for (int i = 0; i < 7; i++) {
+    other[7].vni_count = 0;
+    for (int i = 0; i < CASES; i++) {
         driver_reserve(d, other[i]);
         assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
         assert_string_equal(driver_answer(d)->field, fields[i]);
