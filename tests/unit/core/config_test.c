@@ -41,7 +41,6 @@ static struct core_config valid(void)
  */
 static void config__is_refused_for_each_reason(void **state)
 {
-    (void)state;
     ACCEPTED((void)0);
     REFUSED(strcpy(c.clusters[1].name, "el-cap"), "cluster \"el-cap\": names are");
     REFUSED(c.clusters[0].name[0] = '\0', "names are");

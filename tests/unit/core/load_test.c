@@ -44,18 +44,16 @@ DRIVER_FIXTURE(begin_driver, begin)
 static void load__brings_everything_back(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     load(d, (struct record){.kind = RECORD_COUNTERS,
                             .u.counters = {.last_number = 41, .last_seq = 7}});
     load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_RESERVED, FM_SIDE_THERE));
     load(d, saved(9, "b", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE));
     core_start(d->core, d->now);
-    core_status(d->core, &status);
-    assert_int_equal(status.use.jobs_active, 1);
-    assert_int_equal(status.use.jobs_releasing, 1);
-    assert_int_equal(status.vnis_live, 1);
-    assert_int_equal(status.vnis_in_quarantine, 1);
-    assert_int_equal(status.use.addresses, 46);
+    assert_int_equal(driver_status(d).use.jobs_active, 1);
+    assert_int_equal(driver_status(d).use.jobs_releasing, 1);
+    assert_int_equal(driver_status(d).vnis_live, 1);
+    assert_int_equal(driver_held(d), 1);
+    assert_int_equal(driver_status(d).use.addresses, 46);
     driver_reserve(d, driver_request("a", 128));
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     assert_string_equal(secret_expose(driver_answer(d)->reservation->token), "sess-1");
@@ -320,7 +318,6 @@ static void load__key_of_a_released_job_ends_with_it(void **state)
 static void load__events_that_break_off_are_dropped(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     load(d, (struct record){.kind = RECORD_COUNTERS,
                             .u.counters = {.last_number = 8, .last_seq = 20}});
     for (uint64_t seq = 3; seq <= 5; seq++)
@@ -332,9 +329,8 @@ static void load__events_that_break_off_are_dropped(void **state)
     assert_int_equal(saved->u.record.kind, RECORD_PRUNE);
     assert_int_equal(saved->u.record.u.prune, 5);
     driver_reserve(d, driver_request("x", 2));
-    core_status(d->core, &status);
-    assert_int_equal(status.first_seq, 21);
-    assert_int_equal(status.last_seq, 21);
+    assert_int_equal(driver_status(d).first_seq, 21);
+    assert_int_equal(driver_status(d).last_seq, 21);
 }
 
 /* One row is enough: of the last ones, after which the next event would not follow; and of those
@@ -351,13 +347,10 @@ static void load__one_missing_event_is_noticed(void **state)
             load(&d, (struct record){.kind = RECORD_EVENT,
                                      .u.event = {.seq = seq, .kind = EVENT_LINK_UP, .time_ms = 1}});
         core_start(d.core, d.now);
-        struct core_status status;
-        core_status(d.core, &status);
         assert_int_equal(driver_count(&d, EFFECT_SAVE), last == 6);
-        assert_int_equal(status.last_seq, last);
+        assert_int_equal(driver_status(&d).last_seq, last);
         driver_reserve(&d, driver_request("x", 2));
-        core_status(d.core, &status);
-        assert_int_equal(status.first_seq, last == 6 ? 7 : 3);
+        assert_int_equal(driver_status(&d).first_seq, last == 6 ? 7 : 3);
         driver_end(&d);
     }
     struct driver d;
@@ -440,7 +433,6 @@ static void load__refuses_two_lives_with_one_name(void **state)
 static void load__pool_shrunk_meanwhile(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     idset_init(&d->config.vni_pool);
     idset_add(&d->config.vni_pool, 1029);
     idset_add(&d->config.vni_pool, 2000);
@@ -453,8 +445,7 @@ static void load__pool_shrunk_meanwhile(void **state)
     assert_int_equal(driver_answer(d)->reservation->vnis[0], 2000);
     driver_release(d, "b");
     driver_tick(d, d->config.vni_hold_ms);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_free, 0);
+    assert_int_equal(driver_status(d).vnis_free, 0);
 }
 
 UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
