@@ -220,14 +220,14 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
 }
 
 static void answer_not_found(struct core *core, uint64_t ticket, const char *cluster,
-                             const char *job)
+                             const char *job, uint64_t number)
 {
     assert(cluster && job);
     core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                 core_text(core,
-                          "job %.130s of %.40s has no such reservation any more: services that are "
-                          "left for it are in use by no job, destroy them",
-                          job, cluster));
+                          "job %.130s of %.40s has no reservation %llu, or not any more: services "
+                          "that are left of that one are in use by no job, destroy them",
+                          job, cluster, (unsigned long long)number));
 }
 
 static struct answer *answer_no_node(struct core *core, uint64_t ticket, const char *job,
@@ -255,7 +255,7 @@ void core_node_report(struct core *core, const struct core_event *event)
         r = taken_in ? taken_in : r;
     }
     if (!r) {
-        answer_not_found(core, event->ticket, cluster, job);
+        answer_not_found(core, event->ticket, cluster, job, event->u.report.number);
         return;
     }
     if (state == NODE_CREATED && vnis_given_back(r)) {
@@ -318,7 +318,7 @@ void core_node_sum(struct core *core, const struct core_event *event)
     char name[NODELIST_NAME_MAX + 1];
     struct reservation *r = find_start(core, cluster, job, event->u.sum.number);
     if (!r) {
-        answer_not_found(core, event->ticket, cluster, job);
+        answer_not_found(core, event->ticket, cluster, job, event->u.sum.number);
         return;
     }
     if (!r->nodes || nodes_beyond(event->u.sum.nodes, r->nodes, name)) {

@@ -568,7 +568,7 @@ static enum answer_kind report_vnis_in_order(struct driver *d, const char *job, 
 {
     DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
                .node = "n1", .state = node_state, .services = "cxi0:12", .order = order,
-               .vnis = &vni, .vni_count = 1);
+               .vnis = ((const uint16_t[]){vni, vni}), .vni_count = 2); /* twice is once */
     return driver_answered(d);
 }
 
