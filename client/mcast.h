@@ -182,7 +182,7 @@ struct mcast_request {
     uint32_t node_count;     /* instead of nodes, or to be checked against it; 0: not given */
     uint32_t cores_per_node; /* 0: not given */
     int32_t vni_count;       /* 0–4, or -1: as the site is configured */
-    const char *nodes;       /* "elcap[1-128]"; NULL: not given, then node_count must be */
+    const char *nodes;       /* "elcap[1-128]", each once; or NULL: node_count */
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
     const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
