@@ -394,25 +394,25 @@ static void document__of_a_missed_job_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     char path[FOLDER_PATH_SIZE + 64];
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     fixture_set_config(fixture, "missed_every = 1s\n");
     EXPECT_RUN(0, "tend" ON_N1);
     for (int node = 1; node <= 2; node++) {
-        call(scene, "GET", JOB, NULL, 200); /* its VNI waits */
+        scene_call(scene, "GET", JOB, NULL, 200); /* its VNI waits */
         folder_path(path, sizeof path, fixture->folder, "spool");
         assert_int_equal(folder_write(path, "missed", 0600, "0\n"), 0);
         EXPECT_RUN(0, "tend --node n%d", node);
         assert_string_equal(fixture->err, "");
     }
-    call(scene, "GET", JOB, NULL, 404);
+    scene_call(scene, "GET", JOB, NULL, 404);
     fixture_set_config(fixture, scene->config);
     EXPECT_RUN_LEAVES(3, 0, "prolog --job f17 --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "is of this start of job elcap/f17, which has ended on this node");
     /* Its next start has another number. */
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
 }
 
