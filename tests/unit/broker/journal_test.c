@@ -73,7 +73,6 @@ static bool takes;
 
 static int takes_what_is_offered(void **state)
 {
-    (void)state;
     takes = true;
     return 0;
 }

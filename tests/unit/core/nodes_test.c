@@ -126,8 +126,8 @@ static void node_name__has_no_other_bytes(void **state)
 static void node_services__valid(void **state)
 {
     (void)state;
-    static const char *const good[] = {"cxi0:1", "cxi0:12,cxi1:7", "a-b_c.d:999999999", "cxi0:10",
-                                       "c:109"};
+    static const char *const good[] = {"cxi0:1",  "cxi0:12,cxi1:7", "a-b_c.d:999999999",
+                                       "cxi0:10", "c:109",          "abcdefghijklmno:1"};
     static const char *const bad[] = {"",        "cxi0",    "cxi0:",       "cxi0:0",
                                       ":1",      "cxi0:1,", ",cxi0:1",     "cxi0:1;cxi1:1",
                                       "cxi0:1 ", "cxi0:x1", "cxi0:1x",     "cxi0:1000000000",

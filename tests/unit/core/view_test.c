@@ -49,13 +49,8 @@ static void reserve(struct driver *d, const char *job, const char *nodes, uint32
 static void report(struct driver *d, const char *job, uint64_t number, const char *node,
                    enum node_state state)
 {
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_REPORT,
-            .ticket = ++d->ticket,
-            .u.report = {
-                .cluster = "elcap", .job = job, .number = number, .node = node, .state = state}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = node, .state = state);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -118,12 +113,13 @@ static void list__a_page_reads_little(void **state)
 {
     struct driver *d = *state;
     enum { JOBS = 20, LENGTH = 30000 };
-    static char nodes[LENGTH + 8];
+    static char nodes[LENGTH + 16];
     char name[NODELIST_NAME_MAX + 1] = "";
     struct seen seen;
     uint32_t count = 2;
-    for (strcpy(nodes, "a"); strlen(nodes) < LENGTH; count++)
-        strcat(nodes, ",a");
+    size_t length = (size_t)sprintf(nodes, "a");
+    for (; length < LENGTH; count++)
+        length += (size_t)sprintf(nodes + length, ",a%u", count);
     strcat(nodes, ",last");
     for (int i = 0; i < JOBS; i++) {
         char job[16];
@@ -221,7 +217,6 @@ static void waiting__names_the_first_of_each_kind(void **state)
 static void status__counts_jobs_and_addresses(void **state)
 {
     struct driver *d = *state;
-    struct core_status s;
     struct core_cluster_status own, other;
     d->config.clusters[0].budget = 100;
     driver_up(d);
@@ -229,34 +224,34 @@ static void status__counts_jobs_and_addresses(void **state)
     driver_reserved_job(d, "b");
     driver_reserve(d, driver_request("c", 2));
     driver_reserve(d, driver_request("d", 128));
-    core_status(d->core, &s);
-    const uint32_t each = s.addresses_per_job;
+    const uint32_t each = driver_status(d).addresses_per_job;
     assert_int_equal(each, 23);
-    assert_int_equal(s.link, LINK_UP);
-    assert_int_equal(s.link_since_ms, d->now);
-    assert_int_equal(s.link_listed_ms, d->now);
-    assert_int_equal(s.link_losses, 0);
-    assert_string_equal(s.link_url, "http://fm");
-    assert_string_equal(s.link_error, "");
-    assert_int_equal(s.vnis_live, 4);
-    assert_int_equal(s.vnis_in_quarantine, 0);
-    assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
-    assert_int_equal(s.addresses_total, 4086);
-    assert_int_equal(s.use.addresses, 3 * each);
-    assert_int_equal(s.use.jobs_active, 4);
-    assert_int_equal(s.use.jobs_reserved, 2);
-    assert_int_equal(s.calls_in_flight, 1);
+    assert_int_equal(driver_status(d).link, LINK_UP);
+    assert_int_equal(driver_status(d).link_since_ms, d->now);
+    assert_int_equal(driver_status(d).link_listed_ms, d->now);
+    assert_int_equal(driver_status(d).link_losses, 0);
+    assert_string_equal(driver_status(d).link_url, "http://fm");
+    assert_string_equal(driver_status(d).link_error, "");
+    assert_int_equal(driver_status(d).vnis_live, 4);
+    assert_int_equal(driver_held(d), 0);
+    assert_int_equal(driver_status(d).vnis_free + driver_status(d).vnis_live,
+                     driver_status(d).vnis_pool);
+    assert_int_equal(driver_status(d).addresses_total, 4086);
+    assert_int_equal(driver_status(d).use.addresses, 3 * each);
+    assert_int_equal(driver_status(d).use.jobs_active, 4);
+    assert_int_equal(driver_status(d).use.jobs_reserved, 2);
+    assert_int_equal(driver_status(d).calls_in_flight, 1);
     driver_release(d, "a");
     driver_release(d, "c");
-    core_status(d->core, &s);
-    assert_int_equal(s.use.jobs_active, 2);
-    assert_int_equal(s.use.jobs_releasing, 2);
-    assert_int_equal(s.use.jobs_reserved, 1);
-    assert_int_equal(s.vnis_in_quarantine, 2);
-    assert_int_equal(s.use.releases, 1);
-    assert_int_equal(s.use.addresses, 3 * each); /* until the fabric manager says so */
-    assert_int_equal(s.calls_in_flight, 2);
-    assert_int_equal(s.last_number, 4);
+    assert_int_equal(driver_status(d).use.jobs_active, 2);
+    assert_int_equal(driver_status(d).use.jobs_releasing, 2);
+    assert_int_equal(driver_status(d).use.jobs_reserved, 1);
+    assert_int_equal(driver_held(d), 2);
+    assert_int_equal(driver_status(d).use.releases, 1);
+    assert_int_equal(driver_status(d).use.addresses,
+                     3 * each); /* until the fabric manager says so */
+    assert_int_equal(driver_status(d).calls_in_flight, 2);
+    assert_int_equal(driver_status(d).last_number, 4);
     assert_true(core_cluster_status(d->core, 0, &own));
     assert_true(core_cluster_status(d->core, 1, &other));
     assert_int_equal(own.budget, 100);
@@ -288,12 +283,6 @@ static void list__a_page_looks_at_so_many(void **state)
     assert_int_equal(seen.pages, 1);
 }
 
-static void set_hold(struct driver *d, int64_t hold_ms)
-{
-    d->config.vni_hold_ms = hold_ms;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-}
-
 /* I1: nodes with a launch document say nothing when they begin. */
 static void launch__needs_nodes_that_have_not_reported(void **state)
 {
@@ -301,10 +290,10 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
     reserve(d, "named", "n[1-2]", 2);
     reserve(d, "counted", NULL, 2);
     const struct reservation *named = core_find(d->core, "elcap", "named");
-    set_hold(d, 600000);
+    driver_set_hold(d, 600000);
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_NEVER);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_NEVER);
-    set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_ALLOWED);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_ALLOWED);
     assert_int_equal(core_judge_launch(d->core, core_find(d->core, "elcap", "counted")),
