@@ -100,7 +100,7 @@ static void name_first_in(struct core_waiting *out, const struct nodes *reported
         if (report->state != state)
             continue;
         out->names[out->named] = report->name;
-        out->services[out->named++] = report->services;
+        out->services[out->named++] = node_report_services(report);
     }
 }
 

@@ -274,8 +274,8 @@ void core_node_report(struct core *core, const struct core_event *event)
         (void)core_save(core, &rec);
     }
     bool old = is_overtaken(r, event);
-    bool news =
-        !old && (!known || known->state != state || !core_same_text(known->services, services));
+    bool news = !old && (!known || known->state != state ||
+                         !core_same_text(node_report_services(known), services));
     if (news || (!old && order > known->order))
         save_report(core, r,
                     &(struct node_record){.number = r->number,
