@@ -151,7 +151,10 @@ void sums_heard(struct sim *sim, const struct request *request, const struct tol
         if (sum->mask >> i & 1 && other && told->kind == ANSWER_REPORTED)
             request->job->hosts[i].misheard = sum->number;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
-    if (!other && told->kind != ANSWER_REPORTED && !gone)
+    const struct reservation_record *saved = disk_find(&sim->disk, sum->number);
+    bool adopted =
+        told->kind == ANSWER_INVALID && saved && !saved->nodes; /* its nodes: not known */
+    if (!other && told->kind != ANSWER_REPORTED && !gone && !adopted)
         sim_fail(sim, "answers", "a sum of %s for number %llu was answered: %s", sum->nodes,
                  (unsigned long long)sum->number, answer_word(told->kind));
 }
